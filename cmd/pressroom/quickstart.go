@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"text/template"
+	"time"
+
+	"pressroom/internal/server"
+)
+
+type quickstartCmd struct {
+	Data string `help:"Directory that keeps everything; started again on it, what is there is kept." default:"pressroom-data" type:"path"`
+	Addr string `help:"Address to listen at." default:"127.0.0.1:8080"`
+	JSON bool   `help:"Print one line of JSON for programs instead of the text for people."`
+}
+
+// Run starts the service with the demo team and the sandbox networks.
+func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
+	listener, err := listen(c.Addr)
+	if err != nil {
+		return err
+	}
+	q, err := server.OpenQuickstart(ctx, c.Data, server.Config{
+		Version: version, PublicURL: "http://" + listener.Addr().String(), Workers: defaultWorkers, Log: log,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if err := c.greet(os.Stdout, q.Greeting); err != nil {
+		return errors.Join(err, q.Close())
+	}
+	return errors.Join(q.Run(ctx, listener), q.Close())
+}
+
+func listen(addr string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listening at %s (choose another with --addr): %w", addr, err)
+	}
+	return listener, nil
+}
+
+// greet tells what there is and what to try. The listener is open by now: requests wait in it until they are
+// served a moment later.
+func (c quickstartCmd) greet(w io.Writer, g server.Greeting) error {
+	if c.JSON {
+		return json.NewEncoder(w).Encode(g)
+	}
+	return greeting.Execute(w, struct {
+		server.Greeting
+		When string
+	}{g, time.Now().UTC().Add(time.Minute).Truncate(time.Second).Format(time.RFC3339)})
+}
+
+var greeting = template.Must(template.New("greeting").Parse(`pressroom is running.
+
+  API       {{.BaseURL}}
+  Tools     {{.MCPURL}}
+  App       {{.AppURL}}   ({{.Owner.Email}} / {{.Owner.Password}})
+  Sandbox   {{.SandboxURL}}   what the sandbox networks hold, as their public sees it
+
+  Keys      read only   {{.Keys.read_only}}
+            drafts      {{.Keys.drafts}}
+            full        {{.Keys.full}}
+
+Try:
+
+  export KEY={{.Keys.full}}
+  curl -s -H "Authorization: Bearer $KEY" {{.BaseURL}}/me
+  curl -s -H "Authorization: Bearer $KEY" {{.BaseURL}}/social-accounts
+  curl -s -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Idempotency-Key: my-first-post" -d '{"caption":"Hello from #pressroom","account_ids":[1]}' {{.BaseURL}}/posts
+  curl -s -H "Authorization: Bearer $KEY" "{{.BaseURL}}/posts?status=draft&limit=1"
+
+Then publish it (ID is data.id of the post), and look at {{.SandboxURL}}:
+
+  curl -s -X POST -H "Authorization: Bearer $KEY" {{.BaseURL}}/posts/ID/publish
+
+Stop with Ctrl-C. Everything stays in the data directory.
+`))

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"pressroom/internal/seal"
+	"pressroom/internal/server"
+)
+
+const defaultWorkers = 16
+
+// storeFlags are what every command on a real database needs.
+type storeFlags struct {
+	Database   string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
+	SealingKey string `help:"Key that networks' tokens are sealed with; make one with: pressroom admin sealing-key. With SQLite it is made beside the file where none is given." env:"PRESSROOM_SEALING_KEY"`
+}
+
+type serveCmd struct {
+	storeFlags
+	Addr        string        `help:"Address to listen at." default:"127.0.0.1:8080" env:"PRESSROOM_ADDR"`
+	PublicURL   string        `help:"Address by which clients reach the service; every link begins with it. http://ADDR where empty." env:"PRESSROOM_PUBLIC_URL"`
+	Role        string        `help:"What this node does: all, api (requests alone) or worker (background work, and requests sent to it)." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
+	MetricsAddr string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
+	Workers     int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
+	Lease       time.Duration `help:"How long work that a dead node held waits before another takes it over." default:"10s" env:"PRESSROOM_LEASE"`
+}
+
+// Run serves until it is told to stop.
+func (c serveCmd) Run(ctx context.Context, log *slog.Logger) error {
+	cfg, err := c.config(log)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(c.Addr)
+	if err != nil {
+		return err
+	}
+	if cfg.PublicURL == "" {
+		cfg.PublicURL = "http://" + listener.Addr().String()
+	}
+	s, err := server.Open(ctx, cfg)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	log.Info("serving", "addr", listener.Addr().String(), "public_url", cfg.PublicURL, "role", c.Role, "metrics", c.MetricsAddr)
+	return errors.Join(s.Run(ctx, listener), s.Close())
+}
+
+func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
+	cfg, err := c.storeFlags.config(log)
+	if err != nil {
+		return cfg, err
+	}
+	if c.PublicURL != "" {
+		u, err := url.Parse(c.PublicURL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return cfg, errors.New("PRESSROOM_PUBLIC_URL (--public-url) has to be an absolute address such as https://press.example.com")
+		}
+	}
+	if c.Lease < time.Second || c.Workers < 1 {
+		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1")
+	}
+	cfg.PublicURL, cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = strings.TrimRight(c.PublicURL, "/"), server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
+	return cfg, nil
+}
+
+func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
+	key, err := f.sealingKey(log)
+	return server.Config{Version: version, Database: f.Database, SealingKey: key, Role: server.RoleAPI, Workers: 1, Log: log}, err
+}
+
+// sealingKey is the one given, or with SQLite one that lies beside the file.
+func (f storeFlags) sealingKey(log *slog.Logger) (string, error) {
+	if f.SealingKey != "" {
+		return f.SealingKey, nil
+	}
+	path, isSQLite := strings.CutPrefix(f.Database, "sqlite:")
+	if !isSQLite {
+		return "", errors.New("PRESSROOM_SEALING_KEY (--sealing-key) is needed with PostgreSQL, the same on every node; make one with: pressroom admin sealing-key")
+	}
+	path += ".sealing-key"
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		return strings.TrimSpace(string(raw)), nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("reading the sealing key: %w", err)
+	}
+	key, err := seal.NewKey()
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("keeping a new sealing key: %w", err)
+	}
+	log.Warn("made a sealing key; keep it with your backups, without it connected accounts cannot be used", "file", path)
+	return key, nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// showPlain prints JSON for people: a record as name: value lines, a list as one record after the other with an
+// empty line between, in the order in which the members were written.
+func showPlain(w io.Writer, raw []byte) error {
+	records := []json.RawMessage{raw}
+	if raw[0] == '[' {
+		if err := json.Unmarshal(raw, &records); err != nil {
+			return fmt.Errorf("reading the answer: %w", err)
+		}
+	}
+	for i, record := range records {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := showRecord(w, record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func showRecord(w io.Writer, record json.RawMessage) error {
+	dec := jsontext.NewDecoder(bytes.NewReader(record))
+	if _, err := dec.ReadToken(); err != nil {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return fmt.Errorf("reading the answer: %w", err)
+		}
+		label := name.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return fmt.Errorf("reading the answer: %w", err)
+		}
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			text = string(value)
+		}
+		if _, err := fmt.Fprintf(w, "%-18s%s\n", label, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+// Package db opens the database and runs transactions on it. SQLite and PostgreSQL run the same SQL text,
+// written with ? for arguments; the few differences stand in dialect.go.
+//
+// Times are stored as microseconds since 1970 in UTC, 0 where there is none. Booleans are 0 and 1.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"pressroom/internal/crash"
+)
+
+// Querier reads: the database itself, or a transaction.
+type Querier interface {
+	Query(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRow(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// DB is an open database.
+type DB struct {
+	dialect dialect
+	read    *sql.DB // SQLite: a pool of readers; PostgreSQL: the same pool as write
+	write   *sql.DB // SQLite: the one writer connection
+	now     func() time.Time
+	stmts   statements
+}
+
+// Options of Open.
+type Options struct {
+	Now func() time.Time // the clock; time.Now where nil
+}
+
+// Open opens a database by its URL: sqlite:PATH or postgres://… . It does not migrate.
+func Open(ctx context.Context, url string, opts Options) (*DB, error) {
+	d := &DB{now: opts.Now}
+	if d.now == nil {
+		d.now = time.Now
+	}
+	path, isSQLite := strings.CutPrefix(url, "sqlite:")
+	switch {
+	case isSQLite:
+		return d, d.openSQLite(ctx, path)
+	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
+		return d, d.openPostgres(ctx, url)
+	}
+	return nil, errors.New("the database has to be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
+}
+
+// Close closes the database.
+func (d *DB) Close() error {
+	if d.read == d.write {
+		return d.write.Close()
+	}
+	return errors.Join(d.read.Close(), d.write.Close())
+}
+
+// Postgres tells which of the two databases this is.
+func (d *DB) Postgres() bool { return d.dialect.postgres }
+
+// Writer is the pool that the job queue shares with our transactions.
+func (d *DB) Writer() *sql.DB { return d.write }
+
+// Ping tells whether the database answers and can be written to.
+func (d *DB) Ping(ctx context.Context) error {
+	var one int
+	return d.QueryRow(ctx, "SELECT 1").Scan(&one)
+}
+
+// Now is the clock of the database's users, in UTC and to the microsecond.
+func (d *DB) Now() time.Time { return d.now().UTC().Truncate(time.Microsecond) }
+
+// Query reads rows, inside the context's transaction where there is one.
+func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if tx := txOf(ctx); tx != nil {
+		return tx.Query(ctx, query, args...)
+	}
+	text, stmt := d.forReading(ctx, query)
+	if stmt == nil {
+		return d.read.QueryContext(ctx, text, args...)
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// QueryRow reads one row, inside the context's transaction where there is one.
+func (d *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
+	if tx := txOf(ctx); tx != nil {
+		return tx.QueryRow(ctx, query, args...)
+	}
+	text, stmt := d.forReading(ctx, query)
+	if stmt == nil {
+		return d.read.QueryRowContext(ctx, text, args...)
+	}
+	return stmt.QueryRowContext(ctx, args...)
+}
+
+// Tx is a running transaction.
+type Tx struct {
+	*sql.Tx
+	db  *DB
+	now time.Time
+}
+
+type txKey struct{}
+
+func txOf(ctx context.Context) *Tx {
+	tx, _ := ctx.Value(txKey{}).(*Tx)
+	return tx
+}
+
+// Now is the time of the whole transaction, so that all it writes agrees.
+func (tx *Tx) Now() time.Time { return tx.now }
+
+// Exec changes rows and tells how many.
+func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	res, err := tx.exec(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (tx *Tx) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	text, stmt := tx.db.forWriting(query)
+	if stmt == nil {
+		return tx.ExecContext(ctx, text, args...)
+	}
+	return tx.StmtContext(ctx, stmt).ExecContext(ctx, args...)
+}
+
+// Query reads rows in the transaction.
+func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	text, stmt := tx.db.forWriting(query)
+	if stmt == nil {
+		return tx.QueryContext(ctx, text, args...)
+	}
+	return tx.StmtContext(ctx, stmt).QueryContext(ctx, args...)
+}
+
+// QueryRow reads one row in the transaction.
+func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
+	text, stmt := tx.db.forWriting(query)
+	if stmt == nil {
+		return tx.QueryRowContext(ctx, text, args...)
+	}
+	return tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...)
+}
+
+// Write runs a function in a transaction; an error takes everything back. Inside the context's transaction it
+// joins that one, so that services compose. The name says in traces and crash tests what is written.
+func (d *DB) Write(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
+	if tx := txOf(ctx); tx != nil {
+		return work(ctx, tx)
+	}
+	for try := 1; ; try++ {
+		err := d.writeOnce(ctx, name, work)
+		if err == nil || try == maxTries || !d.dialect.conflict(err) {
+			return err
+		}
+	}
+}
+
+// maxTries bounds how often a transaction is run again that another one got in the way of.
+const maxTries = 4
+
+func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
+	raw, err := d.write.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("beginning %s: %w", name, err)
+	}
+	tx := &Tx{Tx: raw, db: d, now: d.Now()}
+	defer func() { _ = raw.Rollback() }() // after a commit it does nothing
+	if err := work(context.WithValue(ctx, txKey{}, tx), tx); err != nil {
+		return err
+	}
+	crash.Point("before " + name)
+	if err := raw.Commit(); err != nil {
+		return fmt.Errorf("committing %s: %w", name, err)
+	}
+	crash.Point("after " + name)
+	d.prepareWanted(ctx)
+	return nil
+}
+
+// Micros is how a time is stored.
+func Micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// Time reads a stored time.
+func Time(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(micros).UTC()
+}
+
+// Marks is a list of n argument marks for IN (…).
+func Marks(n int) string {
+	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
+}
+
+// All scans every row of a query.
+func All[T any](ctx context.Context, q Querier, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+	rows, err := q.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := []T{}
+	for rows.Next() {
+		var item T
+		if err := scan(rows, &item); err != nil {
+			return nil, err
+		}
+		out = append(out, item)
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,164 @@
+package db_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/testkit"
+)
+
+func TestMigratesUpAndDownAndUp(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		ctx := t.Context()
+		if err := d.MigrateDown(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := d.QueryRow(ctx, `SELECT COUNT(*) FROM posts`).Scan(&n); err == nil {
+			t.Fatal("a table is still there after migrating down")
+		}
+		if err := d.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.QueryRow(ctx, `SELECT COUNT(*) FROM posts`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestEventsAreNeverChanged(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		exec(t, d, `INSERT INTO events (team_id, at, kind, subject) VALUES (1, 1, 'test.made', 'x')`)
+		for _, statement := range []string{`UPDATE events SET kind = 'other'`, `DELETE FROM events`} {
+			err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, statement)
+				return err
+			})
+			if err == nil {
+				t.Errorf("%s was let through", statement)
+			}
+		}
+	})
+}
+
+func exec(t *testing.T, d *db.DB, statement string, args ...any) {
+	t.Helper()
+	err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWriteTakesEverythingBackOnAnError(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		stop := errors.New("stop")
+		err := d.Write(t.Context(), "outer", func(ctx context.Context, tx *db.Tx) error {
+			if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES (?, ?, ?)`, "Ada", "ada@example.com", 1); err != nil {
+				return err
+			}
+			return d.Write(ctx, "inner", func(context.Context, *db.Tx) error { return stop })
+		})
+		if !errors.Is(err, stop) {
+			t.Fatalf("got %v", err)
+		}
+		var n int
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM people`).Scan(&n); err != nil || n != 0 {
+			t.Fatalf("%d people are left (%v)", n, err)
+		}
+	})
+}
+
+// A read inside a transaction sees what the transaction wrote, wherever the query was prepared.
+func TestReadsJoinTheTransaction(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		const count = `SELECT COUNT(*) FROM people WHERE email = ?`
+		for range 3 { // the first rounds prepare the statements, the last ones use them
+			err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES ('A', ?, 1)`, "a@example.com"); err != nil {
+					return err
+				}
+				var n int
+				if err := d.QueryRow(ctx, count, "a@example.com").Scan(&n); err != nil || n != 1 {
+					t.Errorf("inside: %d (%v)", n, err)
+				}
+				return errors.New("back")
+			})
+			if err == nil {
+				t.Fatal("the error was lost")
+			}
+			var n int
+			if err := d.QueryRow(t.Context(), count, "a@example.com").Scan(&n); err != nil || n != 0 {
+				t.Errorf("outside: %d (%v)", n, err)
+			}
+		}
+	})
+}
+
+func TestConcurrentWritersAllSucceed(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() { exec(t, d, `UPDATE access_version SET version = version + 1 WHERE id = 1`) })
+		}
+		wg.Wait()
+		var version int
+		if err := d.QueryRow(t.Context(), `SELECT version FROM access_version`).Scan(&version); err != nil || version != 21 {
+			t.Fatalf("version %d (%v)", version, err)
+		}
+	})
+}
+
+func TestPostgresThatForgetsIsRefused(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		if !d.Postgres() {
+			return
+		}
+		_, err := db.Open(t.Context(), url+"&options=-c%20synchronous_commit%3Doff", db.Options{})
+		if err == nil {
+			t.Fatal("a PostgreSQL with synchronous_commit = off was taken")
+		}
+	})
+}
+
+func TestTimesGoThroughTheDatabaseUnchanged(t *testing.T) {
+	t.Parallel()
+	for _, at := range []time.Time{{}, time.Date(2026, 3, 29, 1, 30, 0, 123_456_000, time.UTC)} {
+		if got := db.Time(db.Micros(at)); !got.Equal(at) {
+			t.Errorf("%v became %v", at, got)
+		}
+	}
+}
+
+func TestAllClosesItsRowsOnAScanError(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		wrong := errors.New("wrong")
+		for range 50 { // more than there are connections
+			_, err := db.All(t.Context(), d, func(*sql.Rows, *int) error { return wrong }, `SELECT version FROM access_version`)
+			if !errors.Is(err, wrong) {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+type dialect struct{ postgres bool }
+
+// bind writes the argument marks as the database wants them. No text of ours holds a ? that is not one.
+func (d dialect) bind(query string) string {
+	if !d.postgres {
+		return query
+	}
+	var out strings.Builder
+	n := 0
+	for part := range strings.SplitSeq(query, "?") {
+		if n > 0 {
+			out.WriteString("$" + strconv.Itoa(n))
+		}
+		out.WriteString(part)
+		n++
+	}
+	return out.String()
+}
+
+// conflict tells whether a transaction failed only because another ran beside it.
+func (d dialect) conflict(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
+}
+
+// Blocked tells whether a statement gave up waiting for another transaction's row.
+func Blocked(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "55P03"
+}
+
+// ForUpdate ends a SELECT whose rows the transaction is going to change. SQLite has one writer and needs none.
+func (d *DB) ForUpdate() string {
+	if d.dialect.postgres {
+		return " FOR NO KEY UPDATE"
+	}
+	return ""
+}
+
+func (d *DB) openSQLite(ctx context.Context, path string) error {
+	var err error
+	if d.write, err = sql.Open(sqliteDriver, sqliteDSN(path, true)); err != nil {
+		return fmt.Errorf("opening %s: %w", path, err)
+	}
+	d.write.SetMaxOpenConns(1)
+	if err := d.write.PingContext(ctx); err != nil {
+		return errors.Join(fmt.Errorf("opening the SQLite file for writing: %w", err), d.write.Close())
+	}
+	if d.read, err = sql.Open(sqliteDriver, sqliteDSN(path, false)); err != nil {
+		return errors.Join(fmt.Errorf("opening %s: %w", path, err), d.write.Close())
+	}
+	readers := max(4, runtime.GOMAXPROCS(0)*2)
+	d.read.SetMaxOpenConns(readers)
+	d.read.SetMaxIdleConns(readers)
+	return nil
+}
+
+const (
+	postgresConns   = 24
+	postgresLockFor = "5s" // longest wait for another transaction's row before the caller is told to come again
+)
+
+func (d *DB) openPostgres(ctx context.Context, url string) error {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return errors.New("the PostgreSQL address cannot be read; it has the form postgres://USER:PASSWORD@HOST:PORT/NAME")
+	}
+	cfg.RuntimeParams["lock_timeout"] = postgresLockFor
+	cfg.RuntimeParams["application_name"] = "pressroom"
+	d.dialect.postgres = true
+	d.write = stdlib.OpenDB(*cfg)
+	d.write.SetMaxOpenConns(postgresConns)
+	d.write.SetMaxIdleConns(postgresConns)
+	d.read = d.write
+	if err := d.refuseForgetful(ctx); err != nil {
+		return errors.Join(err, d.write.Close())
+	}
+	return nil
+}
+
+// refuseForgetful keeps off a PostgreSQL that may lose what it acknowledged: a post could go out twice.
+func (d *DB) refuseForgetful(ctx context.Context) error {
+	for _, setting := range []string{"fsync", "synchronous_commit"} {
+		var value string
+		if err := d.write.QueryRowContext(ctx, "SELECT current_setting($1)", setting).Scan(&value); err != nil {
+			return fmt.Errorf("connecting to PostgreSQL: %w", err)
+		}
+		if value == "off" {
+			return fmt.Errorf("PostgreSQL runs with %s = off and may forget what it confirmed, so that a post could go out twice; set %s = on", setting, setting)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/post"
+)
+
+// errFenced says that somebody else holds the delivery by now: whatever we meant to write is theirs to decide.
+var errFenced = errors.New("the lease of the delivery was lost")
+
+// claim takes the lease of a delivery that nobody holds and whose time has come. It reports false where there is
+// nothing to do.
+func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) {
+	d := delivery{ID: id}
+	err := s.db.Write(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
+		until := db.Micros(tx.Now().Add(s.opts.Lease))
+		var phaseText, draft string
+		var first, created int64
+		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
+			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, first_at, created_at`,
+			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).
+			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &first, &created)
+		if err != nil {
+			return err
+		}
+		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
+		if d.Phase == doubtful {
+			return nil
+		}
+		return post.Begin(ctx, tx, d.PostID, d.AccountID)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, false, nil
+	}
+	if err != nil {
+		return d, false, fmt.Errorf("claiming delivery %s: %w", id, err)
+	}
+	return d, true, nil
+}
+
+// hold keeps the lease alive while work goes on. The context it returns ends when the lease could not be kept,
+// so that nothing is sent by a holder that is one no more; the function ends the holding.
+func (s *Service) hold(ctx context.Context, d delivery) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		tick := time.NewTicker(s.opts.Lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if err := s.renew(ctx, d); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-finished
+	}
+}
+
+func (s *Service) renew(ctx context.Context, d delivery) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Lease/3)
+	defer cancel()
+	return s.fenced(ctx, "delivery.renew", d, `UPDATE deliveries SET lease_until = ?, wake_at = ?`, func(tx *db.Tx) []any {
+		until := db.Micros(tx.Now().Add(s.opts.Lease))
+		return []any{until, until}
+	})
+}
+
+// fenced changes a delivery's record as long as we hold it.
+func (s *Service) fenced(ctx context.Context, name string, d delivery, set string, args func(*db.Tx) []any) error {
+	err := s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error { return fencedIn(ctx, tx, d, set, args(tx)...) })
+	if err != nil {
+		return fmt.Errorf("%s of %s: %w", name, d.ID, err)
+	}
+	return nil
+}
+
+func fencedIn(ctx context.Context, tx *db.Tx, d delivery, set string, args ...any) error {
+	n, err := tx.Exec(ctx, set+` WHERE id = ? AND epoch = ?`, append(args, d.ID, d.Epoch)...)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return errFenced
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/network"
+	"pressroom/internal/post"
+)
+
+const (
+	maxTries   = 6                // failed calls that may be repeated, before a person is to decide
+	maxLooks   = 6                // times a network that cannot say is asked before the account stands unconfirmed
+	maxWait    = 15 * time.Minute // longest that a network's own waiting time is waited out
+	firstPause = 500 * time.Millisecond
+	lastPause  = 15 * time.Second
+	doubtFor   = 24 * time.Hour // how long an unconfirmed account is looked at now and then
+)
+
+// pause is the back-off after the nth failure, from half a second doubling to 15 s.
+func pause(n int) time.Duration {
+	return min(lastPause, firstPause<<min(n, 10))
+}
+
+// laterLook is how long an unconfirmed account rests before the network is asked again: from a minute doubling
+// to some hours.
+func laterLook(looks int) time.Duration {
+	return time.Minute << min(max(0, looks-maxLooks), 8)
+}
+
+func classOf(err error) network.Class {
+	var e *network.Error
+	if errors.As(err, &e) {
+		return e.Class
+	}
+	return network.Transient
+}
+
+// refused decides what follows a call that certainly had no effect; back is the phase to begin again from.
+func (f *flight) refused(ctx context.Context, back phase, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // we are stopping, or hold the delivery no more: somebody takes over
+	}
+	f.d.Phase = back
+	var e *network.Error
+	if !errors.As(err, &e) {
+		e = &network.Error{Class: network.Transient, Err: err}
+	}
+	switch e.Class {
+	case network.AuthRefresh:
+		if f.refreshed {
+			return f.authDead(ctx, e.Message)
+		}
+		return f.refresh(ctx)
+	case network.AuthDead:
+		return f.authDead(ctx, e.Message)
+	case network.Rate, network.Quota:
+		return f.waitOut(ctx, e)
+	case network.Rejected, network.App:
+		return f.finish(ctx, ended, failure("rejected_content", e.Message))
+	case network.Duplicate:
+		return f.finish(ctx, ended, failure("duplicate_content", e.Message))
+	}
+	if f.d.Tries++; f.d.Tries >= maxTries {
+		return f.finish(ctx, ended, failure("network_error", e.Message))
+	}
+	return f.later(ctx, pause(f.d.Tries))
+}
+
+// waitOut rests as long as the network asked, where that is bearable.
+func (f *flight) waitOut(ctx context.Context, e *network.Error) error {
+	code := "rate_limited"
+	if e.Class == network.Quota {
+		code = "quota_used_up"
+	}
+	wait := max(pause(f.d.Tries), e.After.Sub(f.s.db.Now()))
+	if f.d.Tries++; f.d.Tries >= maxTries || wait > maxWait {
+		return f.finish(ctx, ended, failure(code, e.Message))
+	}
+	return f.later(ctx, wait)
+}
+
+// refresh renews the grant once. The delivery goes on from the phase it is in.
+func (f *flight) refresh(ctx context.Context) error {
+	fresh, err := f.s.accounts.Refresh(ctx, f.d.AccountID, f.grant)
+	f.refreshed = true
+	switch {
+	case err == nil && !fresh.Lost:
+		f.grant = fresh
+		return nil
+	case err == nil || classOf(err) == network.AuthDead:
+		return f.authDead(ctx, messageOf(err))
+	case f.d.Phase == committing || f.d.Phase == doubtful:
+		return f.lookAgain(ctx, err)
+	}
+	return f.refused(ctx, f.d.Phase, err)
+}
+
+// authDead ends what only a person can mend. A commit in doubt stays in doubt: the network cannot be asked.
+func (f *flight) authDead(ctx context.Context, message string) error {
+	if err := f.s.accounts.Lose(ctx, f.d.AccountID, "refused"); err != nil {
+		return err
+	}
+	if f.d.Phase == committing || f.d.Phase == doubtful {
+		return f.finish(ctx, doubtful, unconfirmed(message))
+	}
+	return f.finish(ctx, ended, failure("account_needs_reauth", message))
+}
+
+func unconfirmed(message string) post.Result {
+	return post.Result{State: post.Unconfirmed, ErrorCode: "not_confirmed", NetworkText: message}
+}
+
+func messageOf(err error) string {
+	var e *network.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return ""
+}
+
+// lookAgain rests before the network is asked once more. When it could not say for long the account stands
+// unconfirmed for its job and is asked about ever more rarely, for a day.
+func (f *flight) lookAgain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	f.d.Looks++
+	switch {
+	case f.d.Phase != doubtful && f.d.Looks < maxLooks:
+		return f.later(ctx, pause(f.d.Looks))
+	case f.d.Phase == doubtful && f.s.db.Now().Sub(f.d.CreatedAt) > doubtFor:
+		return f.finish(ctx, ended, unconfirmed(messageOf(err)))
+	}
+	return f.finish(ctx, doubtful, unconfirmed(messageOf(err)))
+}
+
+// later gives the delivery back until a time has passed.
+func (f *flight) later(ctx context.Context, wait time.Duration) error {
+	f.done = true
+	return f.s.fenced(ctx, "delivery.later", f.d, `UPDATE deliveries SET phase = ?, tries = ?, looks = ?, owner = '', lease_until = 0, not_before = ?, wake_at = ?`, func(tx *db.Tx) []any {
+		at := db.Micros(tx.Now().Add(wait))
+		return []any{string(f.d.Phase), f.d.Tries, f.d.Looks, at, at}
+	})
+}

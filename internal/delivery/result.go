@@ -1,0 +1,48 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom/internal/db"
+	"pressroom/internal/job"
+	"pressroom/internal/operation"
+	"pressroom/internal/post"
+)
+
+// PostResult is what a finished publish or retry tells (contract, Records: job results).
+type PostResult struct {
+	PostID   string          `json:"post_id"`
+	Accounts []AccountResult `json:"accounts"`
+}
+
+// AccountResult is what became of one account under one job.
+type AccountResult struct {
+	ID             int64              `json:"id"`
+	State          post.TargetState   `json:"state"`
+	Permalink      string             `json:"permalink,omitempty"`
+	ErrorCode      string             `json:"error_code,omitempty"`
+	Explanation    string             `json:"explanation,omitempty"`
+	NetworkMessage *operation.Pointer `json:"network_message,omitempty"`
+}
+
+// Result reads what a publish or retry produced.
+func Result(d *db.DB) job.Result {
+	return func(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+		out := job.Produced{App: "/posts/" + r.Subject}
+		accounts, err := db.All(ctx, d, func(rows *sql.Rows, a *AccountResult) error {
+			var state, text, platform, username string
+			err := rows.Scan(&a.ID, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)
+			a.State, a.Explanation = post.TargetState(state), job.Message(a.ErrorCode)
+			a.NetworkMessage = post.Quote(&out.Untrusted, platform, username, text)
+			return err
+		}, `SELECT d.account_id, d.outcome, d.permalink, d.error_code, d.network_text, a.platform, a.username
+			FROM deliveries d JOIN social_accounts a ON a.id = d.account_id WHERE d.job_id = ? ORDER BY d.created_at, d.id`, r.ID)
+		if err != nil {
+			return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)
+		}
+		out.Result = PostResult{PostID: r.Subject, Accounts: accounts}
+		return out, nil
+	}
+}

@@ -1,0 +1,219 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/crash"
+	"pressroom/internal/db"
+	"pressroom/internal/network"
+	"pressroom/internal/post"
+	"pressroom/internal/social"
+)
+
+// Deliver works on a delivery until it has ended or has to wait. It may be called any number of times, by any
+// number of nodes.
+func (s *Service) Deliver(ctx context.Context, id string) error {
+	d, mine, err := s.claim(ctx, id)
+	if err != nil || !mine {
+		return err
+	}
+	held, release := s.hold(ctx, d)
+	defer release()
+	f := &flight{s: s, d: d}
+	if err := f.run(held); err != nil && !errors.Is(err, errFenced) {
+		// The lease runs out by itself and the waker brings the delivery to somebody again.
+		s.log.ErrorContext(ctx, "a delivery was left for later", "delivery", d.ID, "post", d.PostID, "error", err)
+	}
+	return nil
+}
+
+// flight is one holder's work on a delivery.
+type flight struct {
+	s         *Service
+	d         delivery
+	net       network.Network
+	grant     social.Grant
+	refreshed bool
+	done      bool
+}
+
+func (f *flight) run(ctx context.Context) error {
+	if err := f.board(ctx); err != nil {
+		return err
+	}
+	for !f.done {
+		var err error
+		switch f.d.Phase {
+		case planned:
+			err = f.prepare(ctx)
+		case prepared:
+			err = f.commit(ctx)
+		default:
+			err = f.resolve(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// board reads the account's network and grant.
+func (f *flight) board(ctx context.Context) error {
+	var err error
+	if f.grant, err = f.s.accounts.Grant(ctx, f.d.AccountID); err != nil {
+		return err
+	}
+	if f.net, err = f.s.accounts.Network(f.grant.Platform); err != nil {
+		return err
+	}
+	if f.grant.Lost {
+		return f.authDead(ctx, "")
+	}
+	return nil
+}
+
+// prepare fixes the request, then lets the network make ready what shows nothing yet.
+func (f *flight) prepare(ctx context.Context) error {
+	if len(f.d.Draft) == 0 {
+		if err := f.plan(ctx); err != nil || f.done {
+			return err
+		}
+	}
+	crash.Point("before prepare call")
+	draft, err := f.net.Prepare(ctx, f.grant.Grant, f.d.Draft)
+	crash.Point("after prepare call")
+	if err != nil {
+		return f.refused(ctx, planned, err)
+	}
+	f.d.Phase, f.d.Draft = prepared, draft
+	return f.save(ctx, "delivery.prepared")
+}
+
+func (f *flight) plan(ctx context.Context) error {
+	p, t, language, err := f.s.posts.ToSend(ctx, f.d.TeamID, f.d.PostID, f.d.AccountID)
+	if err != nil {
+		return err
+	}
+	seed := fmt.Sprintf("%s:%d", f.d.PostID, f.d.AccountID)
+	f.d.Draft, err = f.net.Plan(network.Intent{Seed: seed, First: f.d.FirstAt, At: f.d.CreatedAt, Content: p.Content(t, language)})
+	if err != nil {
+		return fmt.Errorf("planning delivery %s: %w", f.d.ID, err)
+	}
+	return f.save(ctx, "delivery.planned")
+}
+
+func (f *flight) save(ctx context.Context, name string) error {
+	return f.s.fenced(ctx, name, f.d, `UPDATE deliveries SET phase = ?, draft = ?`, func(*db.Tx) []any { return []any{string(f.d.Phase), string(f.d.Draft)} })
+}
+
+// commit makes the one call that shows the post. That it was begun is written first.
+func (f *flight) commit(ctx context.Context) error {
+	attempt, err := f.begin(ctx, "commit")
+	if err != nil {
+		return err
+	}
+	crash.Point("before commit call")
+	receipt, err := f.net.Commit(ctx, f.grant.Grant, f.d.Draft)
+	crash.Point("after commit call")
+	if err == nil {
+		receipt.At = f.s.db.Now() // seen by us; a receipt that is looked up later tells the network's time
+		return f.published(ctx, attempt, receipt)
+	}
+	f.note(ctx, attempt, err)
+	if classOf(err) == network.Uncertain {
+		return nil // the phase is committing: the next step asks
+	}
+	return f.refused(ctx, prepared, err)
+}
+
+// resolve asks the network whether a commit that was begun took effect.
+func (f *flight) resolve(ctx context.Context) error {
+	attempt, err := f.begin(ctx, "resolve")
+	if err != nil {
+		return err
+	}
+	crash.Point("before resolve call")
+	verdict, receipt, err := f.net.Resolve(ctx, f.grant.Grant, f.d.Draft)
+	crash.Point("after resolve call")
+	f.note(ctx, attempt, err)
+	switch {
+	case verdict == network.Stands:
+		return f.published(ctx, attempt, receipt)
+	case verdict == network.Absent && f.d.Phase == doubtful:
+		return f.finish(ctx, ended, failure("network_error", ""))
+	case verdict == network.Absent:
+		f.d.Phase = prepared
+		return f.save(ctx, "delivery.absent")
+	case classOf(err) == network.AuthRefresh && !f.refreshed:
+		return f.refresh(ctx)
+	}
+	return f.lookAgain(ctx, err)
+}
+
+// begin writes an attempt before its call is made.
+func (f *flight) begin(ctx context.Context, call string) (int64, error) {
+	var id int64
+	err := f.s.db.Write(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
+		if call == "commit" {
+			if err := fencedIn(ctx, tx, f.d, `UPDATE deliveries SET phase = ?`, string(committing)); err != nil {
+				return err
+			}
+		}
+		return tx.QueryRow(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at) VALUES (?, ?, ?, ?) RETURNING id`,
+			f.d.ID, f.d.Epoch, call, db.Micros(tx.Now())).Scan(&id)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("writing the attempt to %s %s: %w", call, f.d.ID, err)
+	}
+	if call == "commit" {
+		f.d.Phase = committing
+	}
+	return id, nil
+}
+
+// note keeps what an attempt met with, for whoever looks into the post. Losing the note changes nothing.
+func (f *flight) note(ctx context.Context, attempt int64, cause error) {
+	result, code, text := "answered", "", ""
+	var e *network.Error
+	if errors.As(cause, &e) {
+		result, code, text = string(e.Class), e.Code, e.Message
+	}
+	err := f.s.db.Write(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ?, network_code = ?, network_text = ? WHERE id = ?`, db.Micros(tx.Now()), result, code, text, attempt)
+		return err
+	})
+	if err != nil {
+		f.s.log.WarnContext(ctx, "what an attempt met with was not kept", "delivery", f.d.ID, "error", err)
+	}
+}
+
+func (f *flight) published(ctx context.Context, attempt int64, r network.Receipt) error {
+	at := r.At
+	if at.IsZero() {
+		at = f.s.db.Now()
+	}
+	f.done = true
+	err := f.s.db.Write(ctx, "delivery.published", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`, db.Micros(tx.Now()), attempt); err != nil {
+			return err
+		}
+		return f.s.conclude(ctx, tx, f.d, ended, post.Result{State: post.Sent, PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink})
+	})
+	if err != nil {
+		return fmt.Errorf("keeping that %s is published: %w", f.d.ID, err)
+	}
+	return nil
+}
+
+func (f *flight) finish(ctx context.Context, into phase, r post.Result) error {
+	f.done = true
+	err := f.s.db.Write(ctx, "delivery.ended", func(ctx context.Context, tx *db.Tx) error { return f.s.conclude(ctx, tx, f.d, into, r) })
+	if err != nil {
+		return fmt.Errorf("ending delivery %s: %w", f.d.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+// Package event keeps the append-only record of who did what, when and through which key. Every change writes
+// to it in its own transaction; the database refuses to change or delete a row.
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"pressroom/internal/db"
+	"pressroom/internal/operation"
+)
+
+// Actor is who did it; all zero for what the service does by itself and for the operator.
+type Actor struct {
+	PersonID, KeyID int64
+	RequestID       string
+}
+
+// By is the actor of a call.
+func By(call operation.Call) Actor {
+	return Actor{PersonID: call.PersonID, KeyID: call.KeyID, RequestID: call.RequestID}
+}
+
+// Record adds an event. The kind has the form subject.verb, such as post.created; the detail holds identifiers
+// and states, never texts or secrets.
+func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject string, detail map[string]any) error {
+	if detail == nil {
+		detail = map[string]any{}
+	}
+	raw, err := json.Marshal(detail)
+	if err != nil {
+		return fmt.Errorf("writing event %s: %w", kind, err)
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		team, db.Micros(tx.Now()), by.PersonID, by.KeyID, by.RequestID, kind, subject, string(raw))
+	if err != nil {
+		return fmt.Errorf("recording event %s: %w", kind, err)
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/problem"
+)
+
+const (
+	maxBody = 1 << 20 // how large the body of a request may be
+	none    = "none"
+)
+
+// exchange is one request with its answer. Beside the SDK's own answers it gives two kinds: what the contract
+// knows is a problem document, what the tool protocol alone knows is a JSON-RPC error.
+type exchange struct {
+	edge       *edge
+	w          *answer
+	r          *http.Request
+	id         string
+	credential string
+	rpc        string // the protocol's method
+	tool       string
+	status     int // of the tool call: what REST would have answered
+	cause      error
+	team       int64
+	key        int64
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
+
+func (x *exchange) serve() {
+	// No page of another origin has business here: keys do not belong in browsers, and the protocol wants the
+	// Origin checked against DNS rebinding. Assistants' programs send none.
+	if origin := x.r.Header.Get("Origin"); origin != "" && origin != x.edge.origin {
+		x.reject(http.StatusForbidden, foreignOrigin)
+		return
+	}
+	actor, err := x.authenticate()
+	if err != nil {
+		x.refuse(err)
+		return
+	}
+	x.team, x.key = actor.TeamID, actor.KeyID
+	if x.r.Method != http.MethodPost {
+		x.w.Header().Set("Allow", http.MethodPost)
+		x.refuse(fault.New(fault.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions."))
+		return
+	}
+	body, err := x.body()
+	if err != nil {
+		x.refuse(err)
+		return
+	}
+	if x.settle(body) {
+		return
+	}
+	x.r.Body = io.NopCloser(bytes.NewReader(body))
+	x.edge.tools.ServeHTTP(x.w, x.r)
+}
+
+// authenticate asks for the key on every request; a session's id is nothing here.
+func (x *exchange) authenticate() (*access.Actor, error) {
+	x.credential = bearer(x.r)
+	return x.edge.auth.Authenticate(x.r.Context(), x.credential)
+}
+
+// bearer is the token of the Authorization header; empty where there is none of that scheme.
+func bearer(r *http.Request) string {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+func (x *exchange) body() ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, fault.Invalid(fault.TooLarge, "", "The body is larger than 1 MiB.")
+	case err != nil:
+		return nil, fault.Invalid(fault.BodyNotAnObject, "", "The body did not arrive whole.").Wrap(err)
+	}
+	return body, nil
+}
+
+func (x *exchange) refuse(err error) {
+	x.cause = err
+	doc := problem.Of(err, x.edge.opts.PublicURL)
+	h := x.w.Header()
+	if doc.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="api"`)
+	}
+	if wait := fault.Of(err).RetryAfter; wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
+	}
+	x.write(doc.Status, "application/problem+json", doc)
+}
+
+func (x *exchange) write(status int, kind string, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		x.cause, status, body = err, http.StatusInternalServerError, []byte("{}")
+	}
+	h := x.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write(body) // the client may be gone; there is nobody to tell
+}
+
+func (x *exchange) log(took time.Duration) {
+	if x.status == 0 {
+		x.status = x.w.status
+	}
+	x.edge.opts.Observe(x.tool, x.status >= http.StatusBadRequest, took)
+	level := slog.LevelInfo
+	if x.status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	ctx := x.r.Context()
+	if !x.edge.opts.Log.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", x.id), slog.String("rpc", x.rpc), slog.String("operation", x.tool), slog.Int("status", x.status),
+		slog.Duration("took", took), slog.Int64("team", x.team), slog.Int64("key", x.key),
+	}
+	if x.cause != nil {
+		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))
+		if level == slog.LevelError {
+			attrs = append(attrs, slog.Any("error", x.cause))
+		}
+	}
+	x.edge.opts.Log.LogAttrs(ctx, level, "tool request", attrs...)
+}
+
+// answer keeps the status, and no-store over what the SDK says of caching.
+type answer struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answer) WriteHeader(status int) {
+	a.status = status
+	a.Header().Set("Cache-Control", "no-store")
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(body []byte) (int, error) {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	return a.ResponseWriter.Write(body) //nolint:wrapcheck // the writer's own error is what a caller of Write expects
+}

@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"encoding/json"
+	"net/http"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// sessionless is the first version of the protocol without sessions, which gives errors an HTTP status.
+const sessionless = "2026-07-28"
+
+// served holds the methods that are answered. All else of the protocol (prompts, resources, logging,
+// subscriptions) is not there, and the server's capabilities say so.
+var served = map[string]bool{"initialize": true, "ping": true, "server/discover": true, "tools/list": true, "tools/call": true}
+
+var (
+	foreignOrigin = rpcError{jsonrpc.CodeInvalidRequest, "Pages of another origin may not call the tools."}
+	parseError    = rpcError{jsonrpc.CodeParseError, "The body is not JSON in UTF-8."}
+	batchRefused  = rpcError{jsonrpc.CodeInvalidRequest, "Send one message a request; batches are not taken."}
+	notAMessage   = rpcError{jsonrpc.CodeInvalidRequest, "The body is not a JSON-RPC message."}
+	noSuchMethod  = rpcError{jsonrpc.CodeMethodNotFound, "There is no such method here."}
+)
+
+type rpcError struct {
+	Code    int64  `json:"code"`
+	Message string `json:"message"`
+}
+
+// message is what is looked at of a JSON-RPC message before the SDK reads it.
+type message struct {
+	ID     jsontext.Value `json:"id"`
+	Method string         `json:"method"`
+}
+
+// settle answers what the SDK need not see and tells whether it did: all but a call of a method that is served.
+func (x *exchange) settle(body []byte) bool {
+	// A member twice is for the tool call to refuse, with the contract's reason. The decoder bounds the depth.
+	raw, lax := jsontext.Value(body), jsontext.AllowDuplicateNames(true)
+	var m message
+	switch {
+	case !raw.IsValid(lax):
+		x.reject(http.StatusBadRequest, parseError)
+	case raw.Kind() == '[':
+		// Only versions before 2025-06-18 have batches: a small request could ask for thousands of answers at once.
+		x.reject(http.StatusBadRequest, batchRefused)
+	case jsonv2.Unmarshal(body, &m, lax) != nil || !m.sound():
+		x.reject(http.StatusBadRequest, notAMessage)
+	case m.ID == nil:
+		x.w.WriteHeader(http.StatusAccepted) // a notification: without sessions there is nothing to do about it
+	case m.Method == "":
+		x.w.WriteHeader(http.StatusAccepted) // an answer, to nothing that was asked
+	case !served[m.Method]:
+		x.rejectCall(m.ID, noSuchMethod)
+	default:
+		x.rpc = m.Method
+		return false
+	}
+	return true
+}
+
+// sound tells whether an id is one, and whether a call of a served method has one: it would wait for its answer.
+func (m message) sound() bool {
+	switch m.ID.Kind() {
+	case '"', '0':
+		return true
+	}
+	return m.ID == nil && m.Method != "" && !served[m.Method]
+}
+
+// reject answers what is no call with a JSON-RPC error.
+func (x *exchange) reject(status int, e rpcError) { x.writeError(status, json.RawMessage("null"), e) }
+
+// rejectCall answers a call: in the older versions of the protocol an error of a call is no error of HTTP.
+func (x *exchange) rejectCall(id jsontext.Value, e rpcError) {
+	status := http.StatusOK
+	if x.r.Header.Get("Mcp-Protocol-Version") >= sessionless {
+		status = http.StatusNotFound
+	}
+	x.writeError(status, json.RawMessage(id), e)
+}
+
+func (x *exchange) writeError(status int, id json.RawMessage, e rpcError) {
+	x.write(status, "application/json", struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   rpcError        `json:"error"`
+	}{"2.0", id, e})
+}

@@ -1,0 +1,122 @@
+package moment_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/moment"
+)
+
+func zone(t interface{ Fatal(...any) }, name string) *time.Location {
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	berlin := zone(t, "Europe/Berlin")
+	for _, c := range []struct {
+		text, utc string
+		err       error
+	}{
+		{text: "2026-03-27T10:15", utc: "2026-03-27T09:15:00Z"},
+		{text: "2026-03-27T10:15:30.25", utc: "2026-03-27T09:15:30.25Z"},
+		{text: "2026-07-01t10:15:00z", utc: "2026-07-01T10:15:00Z"},
+		{text: "2026-07-01T10:15:00+05:30", utc: "2026-07-01T04:45:00Z"},
+		{text: "2026-07-01T10:15:00 05:30", utc: "2026-07-01T04:45:00Z"}, // the + of a query string
+		{text: "2026-07-01T10:15:00-0300", utc: "2026-07-01T13:15:00Z"},
+		{text: "2026-07-01T10:15:00-03", utc: "2026-07-01T13:15:00Z"},
+		{text: "2026-03-29T02:30", err: moment.ErrSkipped},            // the clocks go forward
+		{text: "2026-03-29T02:30Z", utc: "2026-03-29T02:30:00Z"},      // with an offset it is an instant
+		{text: "2026-03-29T03:00", utc: "2026-03-29T01:00:00Z"},       // the first one after the gap
+		{text: "2026-10-25T02:30", utc: "2026-10-25T00:30:00Z"},       // twice: the earlier
+		{text: "2026-10-25T02:30+01:00", utc: "2026-10-25T01:30:00Z"}, // the later, by its offset
+		{text: "2026-03-29", err: moment.ErrNoTime},
+		{text: "2026-02-30T10:00", err: moment.ErrMalformed},
+		{text: "2026-03-29T25:00", err: moment.ErrMalformed},
+		{text: "2026-03-29T10:00:60", err: moment.ErrMalformed},
+		{text: "2026-03-29T10:00:00,5", err: moment.ErrMalformed},
+		{text: "tomorrow", err: moment.ErrMalformed},
+		{text: "", err: moment.ErrMalformed},
+		{text: "T", err: moment.ErrMalformed},
+		{text: "Z", err: moment.ErrMalformed},
+		{text: "2026-07-01T10:15:00+25:00", err: moment.ErrMalformed},
+	} {
+		got, err := moment.Parse(c.text, berlin)
+		if !errors.Is(err, c.err) {
+			t.Errorf("%q: error %v, want %v", c.text, err, c.err)
+		} else if err == nil && got.UTC().Format(time.RFC3339Nano) != c.utc {
+			t.Errorf("%q: %s, want %s", c.text, got.UTC().Format(time.RFC3339Nano), c.utc)
+		}
+	}
+}
+
+// Lord Howe Island moves its clocks by half an hour, Cairo skips midnight itself.
+func TestUnusualZones(t *testing.T) {
+	t.Parallel()
+	howe, cairo := zone(t, "Australia/Lord_Howe"), zone(t, "Africa/Cairo")
+	if _, err := moment.Parse("2026-10-04T02:15", howe); !errors.Is(err, moment.ErrSkipped) {
+		t.Errorf("Lord Howe: %v", err)
+	}
+	day, err := moment.ParseBound("2026-04-24", cairo)
+	if err != nil || day.In(cairo).Format("2006-01-02T15:04") != "2026-04-24T01:00" {
+		t.Errorf("Cairo's day begins at %v (%v)", day.In(cairo), err)
+	}
+}
+
+// Whatever instant an answer shows, both of its strings are the same instant as an argument.
+func TestMomentsAreArguments(t *testing.T) {
+	t.Parallel()
+	zones := []string{"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia", "America/Sao_Paulo"}
+	rapid.Check(t, func(t *rapid.T) {
+		z := zone(t, rapid.SampledFrom(zones).Draw(t, "zone"))
+		at := time.UnixMicro(rapid.Int64Range(0, 4_102_444_800_000_000).Draw(t, "at")).UTC()
+		m := moment.At(at, z)
+		for _, text := range []string{m.Team, m.UTC} {
+			got, err := moment.Parse(text, z)
+			if err != nil || !got.Equal(at) {
+				t.Fatalf("%s became %v (%v)", text, got, err)
+			}
+		}
+	})
+}
+
+// A wall clock without an offset is the earliest instant that shows it, or there is none.
+func TestWallClocks(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		z := zone(t, rapid.SampledFrom([]string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone"))
+		wall := time.Unix(rapid.Int64Range(1_700_000_000, 1_900_000_000).Draw(t, "wall")/60*60, 0).UTC().Format("2006-01-02T15:04")
+		got, err := moment.Parse(wall, z)
+		if err != nil {
+			return
+		}
+		if got.In(z).Format("2006-01-02T15:04") != wall {
+			t.Fatalf("%s became %v", wall, got.In(z))
+		}
+		for _, back := range []time.Duration{30 * time.Minute, time.Hour} {
+			if got.Add(-back).In(z).Format("2006-01-02T15:04") == wall {
+				t.Fatalf("%s is not the earliest: %v also shows it", wall, got.Add(-back))
+			}
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"2026-03-29T02:30", "2026-10-25T02:30:00.5+01:00", "2026-01-01", "T", "2026-07-01T10:15:00 05:30", "-"} {
+		f.Add(text)
+	}
+	berlin := zone(f, "Europe/Berlin")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got, err := moment.Parse(text, berlin); err == nil && got.Year() > 10_000 {
+			t.Fatalf("%q became %v", text, got)
+		}
+		_, _ = moment.ParseBound(text, berlin)
+	})
+}

@@ -1,0 +1,342 @@
+package bluesky_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/bluesky"
+	"pressroom/internal/testkit/pds"
+)
+
+func connect(t *testing.T, w world) {
+	for _, identifier := range []string{w.handle, " @" + w.handle + " ", w.did} {
+		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: w.url + "/", Identifier: identifier, Password: w.password})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Account != w.did || g.Username != w.handle || strings.TrimRight(g.Server, "/") != w.url || g.Access == "" || g.Refresh == "" {
+			t.Errorf("grant %+v", g)
+		}
+	}
+}
+
+func connectWrong(t *testing.T, w world) {
+	for _, c := range []network.Credentials{
+		{Server: w.url, Identifier: w.handle, Password: "wrong"},
+		{Server: w.url, Identifier: "nobody.test", Password: w.password},
+	} {
+		_, err := newNetwork().Connect(t.Context(), c)
+		said := wantClass(t, err, network.AuthDead, "AuthenticationRequired")
+		if said.Status != http.StatusUnauthorized || said.Message == "" {
+			t.Errorf("%+v", said)
+		}
+	}
+}
+
+func byteForByte(t *testing.T, w world) {
+	g := w.connect(t)
+	text := "Grüße 👋 @" + w.handle + " @nobody.test: siehe example.com/ä, https://example.org/(x) <b>&amp;</b> #Tag #日本語"
+	d := prepared(t, g, "post-1", text)
+	receipt, err := newNetwork().Commit(t.Context(), g, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := w.posts(t)
+	if len(held) != 1 || held[0].URI != receipt.ID || !receipt.At.Equal(plannedAt) {
+		t.Fatalf("held %v, receipt %+v", held, receipt)
+	}
+	rkey := receipt.ID[strings.LastIndex(receipt.ID, "/")+1:]
+	if want := "https://bsky.app/profile/" + w.handle + "/post/" + rkey; receipt.Permalink != want {
+		t.Errorf("permalink %s, want %s", receipt.Permalink, want)
+	}
+	facet := func(part, kind, member, value string) map[string]any {
+		start := float64(strings.Index(text, part))
+		return map[string]any{
+			"index":    map[string]any{"byteStart": start, "byteEnd": start + float64(len(part))},
+			"features": []any{map[string]any{"$type": "app.bsky.richtext.facet#" + kind, member: value}},
+		}
+	}
+	want := map[string]any{
+		"$type": "app.bsky.feed.post", "text": text, "createdAt": "2026-11-21T09:30:00.000Z", "langs": []any{"en", "de"},
+		"facets": []any{
+			facet("@"+w.handle, "mention", "did", w.did),
+			facet("example.com/ä", "link", "uri", "https://example.com/ä"),
+			facet("https://example.org/(x)", "link", "uri", "https://example.org/(x)"),
+			facet("#Tag", "tag", "tag", "Tag"),
+			facet("#日本語", "tag", "tag", "日本語"),
+		},
+	}
+	var got map[string]any
+	if err := json.Unmarshal(held[0].Value, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func commitTwice(t *testing.T, w world) {
+	g := w.connect(t)
+	d := prepared(t, g, "post-1", "once")
+	first, err := newNetwork().Commit(t.Context(), g, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := newNetwork().Commit(t.Context(), g, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first != second || len(w.posts(t)) != 1 {
+		t.Errorf("receipts %+v and %+v, posts %v", first, second, w.posts(t))
+	}
+}
+
+func commitAtOnce(t *testing.T, w world) {
+	g := w.connect(t)
+	d := prepared(t, g, "post-1", "once")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := newNetwork().Commit(t.Context(), g, d); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if texts := w.texts(t); len(texts) != 1 {
+		t.Errorf("%d posts", len(texts))
+	}
+}
+
+func commitChanged(t *testing.T, w world) {
+	g := w.connect(t)
+	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "first")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "second"))
+	wantClass(t, err, network.Uncertain, "InvalidSwap")
+	if diff := cmp.Diff([]string{"first"}, w.texts(t)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func resolve(t *testing.T, w world) {
+	g := w.connect(t)
+	d := prepared(t, g, "post-1", "Is it there? #yes "+w.handle)
+	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d)
+	if err != nil || verdict != network.Absent || receipt != (network.Receipt{}) {
+		t.Fatalf("before: %v, %+v, %v", verdict, receipt, err)
+	}
+	committed, err := newNetwork().Commit(t.Context(), g, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Access = "gone" // records are public
+	verdict, receipt, err = newNetwork().Resolve(t.Context(), g, d)
+	if err != nil || verdict != network.Stands || receipt != committed {
+		t.Errorf("after: %v, %+v, %v", verdict, receipt, err)
+	}
+}
+
+func resolveChanged(t *testing.T, w world) {
+	g := w.connect(t)
+	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "first")); err != nil {
+		t.Fatal(err)
+	}
+	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepared(t, g, "post-1", "second"))
+	wantClass(t, err, network.Uncertain, "RecordDiffers")
+	if verdict != network.Unknown {
+		t.Errorf("verdict %v", verdict)
+	}
+}
+
+func tooLong(t *testing.T, w world) {
+	g := w.connect(t)
+	family := "👨‍👩‍👧‍👦"
+	for name, text := range map[string]string{"graphemes": strings.Repeat("é", 301), "bytes": strings.Repeat(family, 130)} {
+		_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, name, text))
+		if said := wantClass(t, err, network.Rejected, "InvalidRequest"); said.Message == "" {
+			t.Errorf("%s: no message", name)
+		}
+	}
+	// The longest that fits, by our counting, fits by the server's.
+	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "fits", strings.Repeat(family, 120))); err != nil {
+		t.Error(err)
+	}
+	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "fits too", strings.Repeat("हि", 300))); err != nil {
+		t.Error(err)
+	}
+	if texts := w.texts(t); len(texts) != 2 {
+		t.Errorf("%d posts", len(texts))
+	}
+}
+
+func deadTokens(t *testing.T, w world) {
+	g := w.connect(t)
+	d := prepared(t, g, "post-1", "dead")
+	garbage := g
+	garbage.Access = "garbage"
+	_, err := newNetwork().Commit(t.Context(), garbage, d)
+	wantClass(t, err, network.AuthDead, "InvalidToken")
+	swapped := g
+	swapped.Access = g.Refresh
+	_, err = newNetwork().Commit(t.Context(), swapped, d)
+	wantClass(t, err, network.AuthDead, "InvalidToken")
+	expired := w.expired(t, g)
+	_, err = newNetwork().Commit(t.Context(), expired, d)
+	if said := wantClass(t, err, network.AuthRefresh, "ExpiredToken"); said.Status != http.StatusBadRequest {
+		t.Errorf("status %d", said.Status)
+	}
+	renewed, err := newNetwork().Refresh(t.Context(), expired)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newNetwork().Commit(t.Context(), renewed, d); err != nil {
+		t.Error(err)
+	}
+}
+
+func noToken(t *testing.T, w world) {
+	g := w.connect(t)
+	d := prepared(t, g, "post-1", "none")
+	g.Access = ""
+	_, err := newNetwork().Commit(t.Context(), g, d)
+	if said := wantClass(t, err, network.AuthDead, "AuthMissing"); said.Status != http.StatusUnauthorized {
+		t.Errorf("status %d", said.Status)
+	}
+}
+
+func refresh(t *testing.T, w world) {
+	old := w.connect(t)
+	renewed, err := newNetwork().Refresh(t.Context(), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if renewed.Refresh == old.Refresh || renewed.Account != old.Account || renewed.Username != old.Username || renewed.Server != old.Server {
+		t.Errorf("%+v became %+v", old, renewed)
+	}
+	// An access token is good until it expires, also after its pair was renewed.
+	for seed, g := range map[string]network.Grant{"old": old, "renewed": renewed} {
+		if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, seed, seed)); err != nil {
+			t.Errorf("%s: %v", seed, err)
+		}
+	}
+}
+
+// refreshTwice is what happens when the first answer was lost: the same refresh token serves once more, and
+// both pairs work.
+func refreshTwice(t *testing.T, w world) {
+	old := w.connect(t)
+	for _, seed := range []string{"first", "second"} {
+		renewed, err := newNetwork().Refresh(t.Context(), old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := newNetwork().Refresh(t.Context(), renewed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newNetwork().Commit(t.Context(), again, prepared(t, again, seed, seed)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func deadRefresh(t *testing.T, w world) {
+	g := w.connect(t)
+	for name, token := range map[string]string{"garbage": "garbage", "an access token": g.Access, "none": ""} {
+		dead := g
+		dead.Refresh = token
+		_, err := newNetwork().Refresh(t.Context(), dead)
+		if said := wantClass(t, err, network.AuthDead, ""); said.Code == "" {
+			t.Errorf("%s: no code", name)
+		}
+	}
+	w.signOut(t, g)
+	_, err := newNetwork().Refresh(t.Context(), g)
+	wantClass(t, err, network.AuthDead, "ExpiredToken")
+}
+
+func (w world) signOut(t *testing.T, g network.Grant) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/xrpc/com.atproto.server.deleteSession", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+g.Refresh)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("deleteSession: HTTP %d", response.StatusCode)
+	}
+}
+
+func lostAnswer(t *testing.T, w world) {
+	g := w.connect(t)
+	d := prepared(t, g, "post-1", "heard but not answered")
+	deaf := bluesky.New(bluesky.Options{HTTP: &http.Client{Transport: loseAnswers{}}})
+	_, err := deaf.Commit(t.Context(), g, d)
+	wantClass(t, err, network.Uncertain, "")
+	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d)
+	if err != nil || verdict != network.Stands {
+		t.Fatalf("%v, %v", verdict, err)
+	}
+	again, err := newNetwork().Commit(t.Context(), g, d)
+	if err != nil || again != receipt || len(w.posts(t)) != 1 {
+		t.Errorf("%+v and %+v, %v, %d posts", receipt, again, err, len(w.posts(t)))
+	}
+	_, err = deaf.Refresh(t.Context(), g)
+	wantClass(t, err, network.Transient, "")
+	if _, err := newNetwork().Refresh(t.Context(), g); err != nil {
+		t.Error(err)
+	}
+}
+
+func anotherRepo(t *testing.T, w world) {
+	g := w.connect(t)
+	d := prepared(t, g, "post-1", "not mine")
+	g.Account = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
+	_, err := newNetwork().Commit(t.Context(), g, d)
+	wantClass(t, err, network.AuthDead, "AccountNotFound")
+	if len(w.posts(t)) != 0 {
+		t.Error("something was posted")
+	}
+}
+
+func TestRateLimitOfGenuineServer(t *testing.T) {
+	t.Parallel()
+	server := pds.StartLimited(t)
+	n := newNetwork()
+	wrong := network.Credentials{Server: server.URL, Identifier: "nobody.test", Password: "wrong"}
+	var refused [40]error
+	var all sync.WaitGroup
+	for i := range refused { // at once, as each wrong password costs a third of a second
+		all.Go(func() { _, refused[i] = n.Connect(t.Context(), wrong) })
+	}
+	all.Wait()
+	limited := 0
+	for _, err := range refused {
+		if class(err) != network.Rate {
+			wantClass(t, err, network.AuthDead, "AuthenticationRequired")
+			continue
+		}
+		limited++
+		said := wantClass(t, err, network.Rate, "RateLimitExceeded")
+		if ahead := time.Until(said.After); ahead <= 0 || ahead > 5*time.Minute+time.Second {
+			t.Errorf("not before %v, which is %v ahead", said.After, ahead)
+		}
+	}
+	if limited != 10 {
+		t.Errorf("%d of 40 sign-ins were refused, want those after the thirtieth", limited)
+	}
+}

@@ -1,0 +1,140 @@
+package bluesky
+
+import (
+	"context"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pressroom/internal/network"
+)
+
+// facet marks a part of the text as a link, a tag or a mention.
+type facet struct {
+	Index    byteSlice `json:"index"`
+	Features []feature `json:"features"`
+}
+
+// byteSlice is a range of the text's UTF-8 bytes, the end exclusive.
+type byteSlice struct {
+	ByteStart int `json:"byteStart"`
+	ByteEnd   int `json:"byteEnd"`
+}
+
+// feature is one of three shapes, told apart by its type; only that shape's own member is set.
+type feature struct {
+	Type string `json:"$type"`
+	URI  string `json:"uri,omitempty"`
+	Tag  string `json:"tag,omitempty"`
+	DID  string `json:"did,omitempty"`
+}
+
+const (
+	linkFeature    = "app.bsky.richtext.facet#link"
+	tagFeature     = "app.bsky.richtext.facet#tag"
+	mentionFeature = "app.bsky.richtext.facet#mention"
+)
+
+// span is a part of the text that should become a facet.
+type span struct {
+	start, end int    // in bytes
+	feature    string // the facet's type
+	value      string // the link's URI, the tag without its #, the mention's handle in lower case
+}
+
+// facets finds the text's links, tags and mentions. A mention of a handle that nobody has stays plain text.
+func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]facet, error) {
+	var found []facet
+	known := map[string]string{} // handle to DID, "" where nobody has it
+	for _, s := range detect(text) {
+		f := feature{Type: s.feature}
+		switch s.feature {
+		case linkFeature:
+			f.URI = s.value
+		case tagFeature:
+			f.Tag = s.value
+		case mentionFeature:
+			did, err := n.resolveOnce(ctx, g, s.value, known)
+			if err != nil {
+				return nil, err
+			}
+			if did == "" {
+				continue
+			}
+			f.DID = did
+		}
+		found = append(found, facet{Index: byteSlice{s.start, s.end}, Features: []feature{f}})
+	}
+	return found, nil
+}
+
+func (n *Network) resolveOnce(ctx context.Context, g network.Grant, handle string, known map[string]string) (string, error) {
+	if did, ok := known[handle]; ok {
+		return did, nil
+	}
+	did, err := n.resolveHandle(ctx, g, handle)
+	if err != nil {
+		return "", err
+	}
+	known[handle] = did
+	return did, nil
+}
+
+// detect finds the spans from left to right; none begins before the one in front of it has ended.
+func detect(text string) []span {
+	var found []span
+	before := ' ' // the rune in front of the position
+	for at := 0; at < len(text); {
+		if s, ok := spanAfter(before, text[at:]); ok {
+			found = append(found, span{at, at + s.end, s.feature, s.value})
+			at += s.end
+			before, _ = utf8.DecodeLastRuneInString(text[:at])
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[at:])
+		before = r
+		at += size
+	}
+	return found
+}
+
+// spanAfter is the span that begins with rest where the rune before lets one begin, its offsets counted from
+// there.
+func spanAfter(before rune, rest string) (span, bool) {
+	var s span
+	switch {
+	case !opens(before):
+		return s, false
+	case strings.HasPrefix(rest, "@"):
+		s.feature = mentionFeature
+		s.end, s.value = mention(rest)
+	case strings.HasPrefix(rest, "#"), strings.HasPrefix(rest, "＃"):
+		s.feature = tagFeature
+		s.end, s.value = tag(rest)
+	default:
+		s.feature = linkFeature
+		s.end, s.value = link(rest)
+	}
+	return s, s.end > 0
+}
+
+// opens tells whether a span may begin after r. An @ inside an e-mail address, a # inside a link and a
+// domain inside a longer word must not begin one.
+func opens(r rune) bool {
+	const marks = "\"'¿¡–—、。，：；！？・\uFE0F" // the last one ends an emoji
+	return unicode.IsSpace(r) || unicode.In(r, unicode.Ps, unicode.Pi, unicode.So) || strings.ContainsRune(marks, r)
+}
+
+// continues tells whether r would make what stands before it part of a longer word or address.
+func continues(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M, unicode.N) || r == '_' || r == '@' || r == '-'
+}
+
+// first is the first rune of rest, a space where there is none.
+func first(rest string) rune {
+	if rest == "" {
+		return ' '
+	}
+	r, _ := utf8.DecodeRuneInString(rest)
+	return r
+}

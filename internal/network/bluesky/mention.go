@@ -1,0 +1,61 @@
+package bluesky
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"pressroom/internal/network"
+)
+
+const maxHandle = 253
+
+var (
+	handleRun    = regexp.MustCompile(`^@[A-Za-z0-9.-]+`)
+	handleSyntax = regexp.MustCompile(
+		`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+	didSyntax = regexp.MustCompile(`^did:[a-z]+:[A-Za-z0-9._:%-]*[A-Za-z0-9._-]$`)
+)
+
+// mention reads an @handle at the beginning of rest: its length in bytes and the handle in lower case. The
+// length is 0 where there is none.
+func mention(rest string) (int, string) {
+	run := handleRun.FindString(rest)
+	if run == "" || continues(first(rest[len(run):])) {
+		return 0, ""
+	}
+	handle := strings.TrimRight(run[1:], ".")
+	if len(handle) > maxHandle || !handleSyntax.MatchString(handle) {
+		return 0, ""
+	}
+	return 1 + len(handle), strings.ToLower(handle)
+}
+
+// resolveHandle is the DID of a handle, "" where the network says that nobody has it.
+func (n *Network) resolveHandle(ctx context.Context, g network.Grant, handle string) (string, error) {
+	var answer struct {
+		DID string `json:"did"`
+	}
+	err := n.call(ctx, call{
+		kind:   reading,
+		verb:   http.MethodGet,
+		method: "com.atproto.identity.resolveHandle",
+		server: g.Server,
+		params: url.Values{"handle": {handle}},
+		out:    &answer,
+	})
+	var refused *network.Error
+	if errors.As(err, &refused) && refused.Class == network.Rejected && refused.Status == http.StatusBadRequest {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if !didSyntax.MatchString(answer.DID) {
+		return "", &network.Error{Class: network.Transient, Status: http.StatusOK, Err: errors.New("resolving a handle: the answer has no DID")}
+	}
+	return answer.DID, nil
+}

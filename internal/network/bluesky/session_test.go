@@ -1,0 +1,112 @@
+package bluesky_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/bluesky"
+)
+
+const aliceDID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
+
+func sessionWith(t *testing.T, more map[string]any) string {
+	t.Helper()
+	members := map[string]any{"accessJwt": "access", "refreshJwt": "refresh", "did": aliceDID, "handle": "alice.test"}
+	for name, value := range more {
+		members[name] = value
+	}
+	body, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func service(id string, endpoint any) map[string]any {
+	return map[string]any{"didDoc": map[string]any{"service": []any{map[string]any{"id": id, "serviceEndpoint": endpoint}}}}
+}
+
+func TestConnectFindsTheHome(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		more map[string]any
+		want string // empty: the server given
+	}{
+		"no document":            {nil, ""},
+		"a home":                 {service("#atproto_pds", "https://pds.example"), "https://pds.example"},
+		"a home with a full id":  {service(aliceDID+"#atproto_pds", "https://pds.example"), "https://pds.example"},
+		"another service":        {service("#atproto_labeler", "https://labels.example"), ""},
+		"a home that is no URL":  {service("#atproto_pds", "ftp://pds.example"), ""},
+		"a home that is no text": {service("#atproto_pds", map[string]any{"uri": "https://pds.example"}), ""},
+		"a home with a password": {service("#atproto_pds", "https://a:b@pds.example"), ""},
+	} {
+		given := scripted(t, http.StatusOK, nil, sessionWith(t, c.more))
+		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := network.Grant{Server: c.want, Account: aliceDID, Username: "alice.test", Access: "access", Refresh: "refresh"}
+		if want.Server == "" {
+			want.Server = given.Server
+		}
+		if g != want {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+}
+
+func TestSessionsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		more map[string]any
+		want network.Class
+	}{
+		"no token":         {map[string]any{"accessJwt": ""}, network.Transient},
+		"no DID":           {map[string]any{"did": "alice"}, network.Transient},
+		"not active":       {map[string]any{"active": false, "status": "takendown"}, network.AuthDead},
+		"no usable handle": {map[string]any{"handle": "handle", "active": true}, ""},
+	} {
+		given := scripted(t, http.StatusOK, nil, sessionWith(t, c.more))
+		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"})
+		if class(err) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil && g.Username != aliceDID {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+}
+
+func TestRefreshOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	g := scripted(t, http.StatusOK, nil, sessionWith(t, map[string]any{"did": "did:plc:bbbbbbbbbbbbbbbbbbbbbbbb"}))
+	_, err := newNetwork().Refresh(t.Context(), g)
+	wantClass(t, err, network.Transient, "")
+}
+
+func TestServersThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, server := range []string{"", "bsky.social", "ftp://bsky.social", "https://", "https://a:b@bsky.social", "http://[::1"} {
+		_, err := newNetwork().Connect(t.Context(), network.Credentials{Server: server, Identifier: "a.test", Password: "x"})
+		wantClass(t, err, network.Rejected, "")
+	}
+}
+
+func TestPermalinks(t *testing.T) {
+	t.Parallel()
+	g := scripted(t, http.StatusOK, nil, `{"value":{}}`)
+	d := plain(t)
+	var key struct{ RKey string }
+	if err := json.Unmarshal(d, &key); err != nil {
+		t.Fatal(err)
+	}
+	g = scripted(t, http.StatusOK, nil, `{"uri":"at://`+g.Account+`/app.bsky.feed.post/`+key.RKey+`"}`)
+	for web, want := range map[string]string{"": "https://bsky.app", "https://web.example/x/": "https://web.example/x"} {
+		receipt, err := bluesky.New(bluesky.Options{WebURL: web}).Commit(t.Context(), g, d)
+		if err != nil || receipt.Permalink != want+"/profile/alice.test/post/"+key.RKey {
+			t.Errorf("%+v, %v", receipt, err)
+		}
+	}
+}

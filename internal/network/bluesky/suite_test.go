@@ -1,0 +1,197 @@
+package bluesky_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/bluesky"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/testkit/pds"
+)
+
+// The suite is run against the network's own server and against the sandbox: what pressroom believes of the
+// first and what people try out with the second are held to the same assertions.
+
+// world is a server with one account on it, for one case.
+type world struct {
+	url                   string
+	handle, did, password string
+	expired               func(*testing.T, network.Grant) network.Grant // the grant with its access token expired
+}
+
+var cases = map[string]func(*testing.T, world){
+	"connect":                         connect,
+	"connect with a wrong password":   connectWrong,
+	"a post comes back byte for byte": byteForByte,
+	"commit twice":                    commitTwice,
+	"commit at once many times":       commitAtOnce,
+	"commit a changed body":           commitChanged,
+	"resolve":                         resolve,
+	"resolve a changed body":          resolveChanged,
+	"a text too long":                 tooLong,
+	"dead access tokens":              deadTokens,
+	"no token":                        noToken,
+	"refresh":                         refresh,
+	"refresh twice":                   refreshTwice,
+	"dead refresh tokens":             deadRefresh,
+	"a lost answer":                   lostAnswer,
+	"another account's repository":    anotherRepo,
+}
+
+func TestGenuineServer(t *testing.T) {
+	t.Parallel()
+	server := pds.Start(t)
+	for name, run := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world{url: server.URL}
+			w.handle, w.did, w.password = server.NewAccount(t)
+			w.expired = func(t *testing.T, g network.Grant) network.Grant {
+				g.Access = server.Expired(t, g.Access)
+				return g
+			}
+			run(t, w)
+		})
+	}
+}
+
+func TestSandbox(t *testing.T) {
+	t.Parallel()
+	for name, run := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, sandboxWorld(t))
+		})
+	}
+}
+
+func sandboxWorld(t *testing.T) world {
+	t.Helper()
+	clock := &clock{now: time.Now()}
+	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(server.Handler())
+	t.Cleanup(func() {
+		front.Close()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := world{url: front.URL + "/bluesky", handle: "alice.test", password: "app-pass-word"}
+	if err := server.EnsureBlueskyAccount(w.handle, "Alice", w.password); err != nil {
+		t.Fatal(err)
+	}
+	w.did = w.connect(t).Account
+	w.expired = func(_ *testing.T, g network.Grant) network.Grant {
+		clock.Advance(2*time.Hour + time.Second)
+		return g
+	}
+	return w
+}
+
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+var plannedAt = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+func newNetwork() *bluesky.Network { return bluesky.New(bluesky.Options{}) }
+
+func (w world) connect(t *testing.T) network.Grant {
+	t.Helper()
+	g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: w.url, Identifier: w.handle, Password: w.password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// prepared is a publication of text that is ready to be committed.
+func prepared(t *testing.T, g network.Grant, seed, text string) network.Draft {
+	t.Helper()
+	n := newNetwork()
+	d, err := n.Plan(network.Intent{Seed: seed, First: plannedAt, At: plannedAt, Content: network.Content{Text: text, Languages: []string{"en", "de"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err = n.Prepare(t.Context(), g, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (w world) posts(t *testing.T) []pds.Post {
+	t.Helper()
+	return (&pds.Server{URL: w.url}).Posts(t, w.did)
+}
+
+func (w world) texts(t *testing.T) []string {
+	t.Helper()
+	var texts []string
+	for _, p := range w.posts(t) {
+		var record struct{ Text string }
+		if err := json.Unmarshal(p.Value, &record); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, record.Text)
+	}
+	return texts
+}
+
+// wantClass checks an error's class, and its code unless that is empty.
+func wantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
+	t.Helper()
+	var said *network.Error
+	if !errors.As(err, &said) {
+		t.Fatalf("error %v, want a network.Error of class %s", err, class)
+	}
+	if said.Class != class || code != "" && said.Code != code {
+		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", said.Class, said.Code, err, said.Message, class, code)
+	}
+	return said
+}
+
+// loseAnswers is a connection on which requests arrive and answers do not.
+type loseAnswers struct{}
+
+var errLost = errors.New("the answer was lost")
+
+func (loseAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	response.Body.Close()
+	return nil, errLost
+}
+
+// class is err's class, "" where it has none.
+func class(err error) network.Class {
+	var said *network.Error
+	if !errors.As(err, &said) {
+		return ""
+	}
+	return said.Class
+}

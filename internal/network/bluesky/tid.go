@@ -1,0 +1,46 @@
+package bluesky
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"regexp"
+	"time"
+)
+
+const (
+	tidDigits    = "234567abcdefghijklmnopqrstuvwxyz"
+	tidLength    = 13
+	clockIDBits  = 10
+	microsecond  = 1_000_000
+	maxTIDMicros = 1 << 53
+)
+
+// validTID is the record key syntax that servers insist on for posts; the first digit leaves the top bit 0.
+var validTID = regexp.MustCompile(`^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$`)
+
+// recordKey derives a post's key: a TID whose second is at's and whose thirty other bits are a hash of seed.
+// Keys then sort by time, and two posts of one account in one second meet with a chance of 1 in 10^9, where
+// the network refuses the second.
+func recordKey(seed string, at time.Time) (string, error) {
+	second := at.Unix()
+	if seed == "" {
+		return "", errors.New("a record key needs a seed")
+	}
+	if second <= 0 || second >= maxTIDMicros/microsecond {
+		return "", errors.New("a record key needs a time between 1970 and 2255")
+	}
+	sum := sha256.Sum256([]byte(seed))
+	micros := uint64(second)*microsecond + binary.BigEndian.Uint64(sum[:8])%microsecond
+	clockID := uint64(binary.BigEndian.Uint16(sum[8:10])) % (1 << clockIDBits)
+	return encodeTID(micros<<clockIDBits | clockID), nil
+}
+
+func encodeTID(value uint64) string {
+	digits := make([]byte, tidLength)
+	for i := tidLength - 1; i >= 0; i-- {
+		digits[i] = tidDigits[value%uint64(len(tidDigits))]
+		value /= uint64(len(tidDigits))
+	}
+	return string(digits)
+}

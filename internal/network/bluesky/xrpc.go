@@ -1,0 +1,150 @@
+package bluesky
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"pressroom/internal/network"
+)
+
+const maxAnswer = 1 << 20 // bytes
+
+// kind says what a call's failure means.
+type kind int
+
+const (
+	reading    kind = iota // shows nothing to anybody
+	renewing               // trades the refresh token
+	committing             // makes a post visible
+)
+
+// call is one XRPC call.
+type call struct {
+	kind   kind
+	verb   string
+	method string // the lexicon's name, such as com.atproto.repo.getRecord
+	server string // base URL
+	token  string // bearer; none where empty
+	params url.Values
+	in     any // JSON body; none where nil
+	out    any // where the answer goes
+}
+
+// call makes the call within its deadline. Its error is always a *network.Error.
+func (n *Network) call(ctx context.Context, c call) error {
+	ctx, cancel := context.WithTimeout(ctx, n.timeout)
+	defer cancel()
+	var wire wire
+	request, err := c.request(httptrace.WithClientTrace(ctx, wire.trace()))
+	if err != nil {
+		return unusable(fmt.Errorf("%s: %w", c.method, err))
+	}
+	if ctx.Err() != nil {
+		return c.failed(ctx.Err(), true)
+	}
+	response, err := n.http.Do(request)
+	if err != nil {
+		return c.failed(err, wire.untouched(err))
+	}
+	defer response.Body.Close()
+	body, err := readBounded(response.Body)
+	if err != nil {
+		return c.failed(err, false)
+	}
+	if response.StatusCode != http.StatusOK {
+		return c.refusal(response, body, n.now())
+	}
+	if err := json.Unmarshal(body, c.out); err != nil {
+		return c.failed(fmt.Errorf("reading the answer: %w", err), false)
+	}
+	return nil
+}
+
+func (c call) request(ctx context.Context) (*http.Request, error) {
+	base, err := serverURL(c.server)
+	if err != nil {
+		return nil, err
+	}
+	target := base.JoinPath("xrpc", c.method)
+	target.RawQuery = c.params.Encode()
+	var body io.Reader
+	if c.in != nil {
+		encoded, err := json.Marshal(c.in)
+		if err != nil {
+			return nil, fmt.Errorf("writing the request: %w", err)
+		}
+		body = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, c.verb, target.String(), body)
+	if err != nil {
+		return nil, fmt.Errorf("making the request: %w", err)
+	}
+	if c.in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	request.Header.Set("Accept", "application/json")
+	return request, nil
+}
+
+// serverURL reads the base URL of an account's server.
+func serverURL(text string) (*url.URL, error) {
+	base, err := url.Parse(strings.TrimSpace(text))
+	if err != nil {
+		return nil, errors.New("the server's address cannot be read")
+	}
+	if base.Scheme != "https" && base.Scheme != "http" || base.Hostname() == "" || base.User != nil {
+		return nil, errors.New("the server's address is not one of http or https")
+	}
+	return base, nil
+}
+
+func readBounded(body io.Reader) ([]byte, error) {
+	read, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	if len(read) > maxAnswer {
+		return nil, errors.New("reading the answer: it is longer than 1 MiB")
+	}
+	return read, nil
+}
+
+// failed is the want of an answer, or of one that can be read.
+func (c call) failed(err error, unsent bool) *network.Error {
+	class := network.Transient
+	if c.kind == committing && !unsent {
+		class = network.Uncertain
+	}
+	return &network.Error{Class: class, Err: fmt.Errorf("%s: %w", c.method, err)}
+}
+
+// wire learns how far a request went.
+type wire struct{ asked, connected atomic.Bool }
+
+func (w *wire) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn: func(string) { w.asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { w.connected.Store(true) },
+	}
+}
+
+// untouched tells whether certainly nothing was written: the transport asked for a connection and never got
+// one. A transport that does not report what it does is not trusted with that.
+func (w *wire) untouched(err error) bool {
+	var dial *net.OpError
+	refused := errors.As(err, &dial) && dial.Op == "dial"
+	return !w.connected.Load() && (w.asked.Load() || refused)
+}

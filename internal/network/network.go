@@ -1,0 +1,134 @@
+// Package network says what a social network is to pressroom: how a post is checked, made ready and
+// committed there, how an account's grant is renewed, and which classes of error a network can answer with.
+//
+// Each network is one folder below this one and speaks that network's official protocol over HTTP. A
+// network knows nothing of teams, posts as records, databases or queues: everything it needs is in the
+// arguments and everything it learns is in the results.
+package network
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Content is what is to stand on one account: the text after that account's overrides.
+type Content struct {
+	Text      string
+	Languages []string // BCP 47, the most important first
+}
+
+// Problem is something a network will not take, or will take only with a loss; found without reaching it.
+type Problem struct {
+	Code     string // a validation code of the contract, such as caption_too_long
+	Blocking bool   // the network would refuse the post
+	Message  string // one sentence for people
+}
+
+// Grant lets us act for one account. It is stored sealed.
+type Grant struct {
+	Server   string `json:"server"`   // base URL that the account's calls go to
+	Account  string `json:"account"`  // the network's own id of the account
+	Username string `json:"username"` // how the account is shown
+	Access   string `json:"access"`   // access token
+	Refresh  string `json:"refresh"`  // refresh token
+}
+
+// Credentials are what a person gives to connect an account without a browser.
+type Credentials struct {
+	Server     string // base URL of the account's server
+	Identifier string // handle or e-mail
+	Password   string // an app password, never kept
+}
+
+// Intent is one submission of one publication.
+type Intent struct {
+	Seed    string    // names the publication for ever
+	First   time.Time // when it was first submitted; with the seed it makes what the network knows it by
+	At      time.Time // when this submission was made: a retry after a failure is of a later time
+	Content Content
+}
+
+// Draft is everything about one publication that a repeat must not change, as the network's own JSON. It is
+// stored before the call that it is for, so that a process that takes over repeats the very same request.
+type Draft = json.RawMessage
+
+// Receipt is what the network says of a publication that stands.
+type Receipt struct {
+	ID        string    `json:"id"`        // the network's own id of the post
+	Permalink string    `json:"permalink"` // empty where it has to be asked for afterwards
+	At        time.Time `json:"at"`        // when it was published, as far as known
+}
+
+// Verdict is what a network says when asked whether a publication stands.
+type Verdict int
+
+const (
+	Unknown Verdict = iota // the network could not say
+	Stands                 // it is there, once
+	Absent                 // it is certainly not there, and committing the same Draft cannot make two
+)
+
+// Network is one social network's publishing protocol. Every method that reaches the network returns
+// *Error for what the network said or for what kept it from saying it.
+type Network interface {
+	// Platform is the network's name in the contract, such as "bluesky".
+	Platform() string
+	// Check finds what the network would not take. It reaches no network.
+	Check(Content) []Problem
+	// Plan fixes what a repeat must not change (record key, creation time). It reaches no network. The same
+	// Intent gives the same Draft, and one of the same Seed and First is known to the network by the same key,
+	// so that two submissions of one publication can never both stand.
+	Plan(i Intent) (Draft, error)
+	// Prepare makes the publication ready without showing anything; it may be repeated. The Draft it returns
+	// replaces the one given.
+	Prepare(ctx context.Context, g Grant, d Draft) (Draft, error)
+	// Commit is the one call that makes the publication visible. Only an Uncertain error may have had an effect.
+	Commit(ctx context.Context, g Grant, d Draft) (Receipt, error)
+	// Resolve asks the network whether an earlier Commit of this Draft took effect. It changes nothing. Unknown
+	// always comes with an error; an earlier call may still land after Absent, so what follows is a Commit of the
+	// same Draft, never a new Plan.
+	Resolve(ctx context.Context, g Grant, d Draft) (Verdict, Receipt, error)
+	// Connect makes a Grant from what a person gave.
+	Connect(ctx context.Context, c Credentials) (Grant, error)
+	// Refresh trades a Grant's refresh token for a new Grant.
+	Refresh(ctx context.Context, g Grant) (Grant, error)
+}
+
+// Class says what can be done about a network's error.
+type Class string
+
+const (
+	AuthDead    Class = "auth_dead"    // a person has to connect the account again
+	AuthRefresh Class = "auth_refresh" // refresh the grant once, then repeat once
+	Rate        Class = "rate"         // repeat after Error.After
+	Transient   Class = "transient"    // certainly had no effect; repeat with back-off
+	Uncertain   Class = "uncertain"    // the request may have taken effect: ask, never repeat blindly
+	Rejected    Class = "rejected"     // content or settings are wrong; a repeat is refused again
+	Duplicate   Class = "duplicate"    // the network holds the same content already
+	Quota       Class = "quota"        // repeat in the network's next window, at Error.After
+	App         Class = "app"          // the operator's app lacks an approval
+)
+
+// Error is a network's refusal, or the want of an answer.
+type Error struct {
+	Class   Class
+	Status  int       // HTTP status, 0 where there was no answer
+	Code    string    // the network's own short code, such as "ExpiredToken"
+	Message string    // the network's own text: untrusted, shown to people only as such
+	After   time.Time // for Rate and Quota: not before; zero where the network did not say
+	Err     error     // what happened on our side, for the log
+}
+
+func (e *Error) Error() string {
+	text := string(e.Class)
+	if e.Code != "" {
+		text += ": " + e.Code
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,93 @@
+package openapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/problem"
+)
+
+// refusal is a kind of refusal by its status: which operations can meet it, and one that is shown.
+type refusal struct {
+	component string
+	meets     func(*operation.Operation) bool
+	header    string // sent with every refusal of this kind beside those of every answer
+	as        string // the component of that header
+	example   error
+}
+
+var refusals = []refusal{
+	{component: "Unauthorized", meets: every, header: "WWW-Authenticate", as: "Challenge",
+		example: fault.New(fault.Unauthorized, "Send a team API key as a bearer token in the Authorization header.")},
+	{component: "PaymentRequired", meets: paid,
+		example: fault.New(fault.InsufficientCredits, "The team has too few credits for this. Nothing was charged.")},
+	{component: "Forbidden", meets: every,
+		example: fault.New(fault.WriteNotAllowed, "This key may not create or change anything.")},
+	{component: "NotFound", meets: namesAnItem, example: fault.Missing()},
+	{component: "Conflict", meets: takesKey, header: "Retry-After", as: "RetryAfter",
+		example: fault.New(fault.KeyInProgress, "The first call with this Idempotency-Key is still running.").After(time.Second)},
+	{component: "Unprocessable", meets: every,
+		example: fault.Invalid(fault.UnknownArgument, "colour", "Only the arguments of the description are accepted.")},
+	{component: "TooManyRequests", meets: every, header: "Retry-After", as: "RetryAfter",
+		example: fault.New(fault.RateLimited, "Too many requests with this key.").With("scope", "credential").After(2 * time.Second)},
+	{component: "Failed", meets: every, example: fault.Of(nil)},
+	{component: "NotConfirmed", meets: reachesProvider,
+		example: fault.New(fault.ProviderUnavailable, "The network did not confirm. Look at the post before publishing it again.")},
+}
+
+func every(*operation.Operation) bool { return true }
+
+func takesKey(op *operation.Operation) bool { return op.Key != operation.KeyRefused }
+
+// namesAnItem tells whether an argument names something that may not be there.
+func namesAnItem(op *operation.Operation) bool {
+	return len(op.InPath) > 0 || slices.ContainsFunc(op.Input.PropertyOrder, func(name string) bool {
+		return strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "_ids")
+	})
+}
+
+// toProvider are the operations whose success hangs on the delivery's answer.
+var toProvider = []string{"cancel_post", "publish_post", "retry_post"}
+
+func reachesProvider(op *operation.Operation) bool { return slices.Contains(toProvider, op.Tool) }
+
+// refusals adds the refusals that an operation can meet.
+func (b *builder) refusals(op *operation.Operation, out map[string]response) {
+	for _, r := range refusals {
+		if !r.meets(op) {
+			continue
+		}
+		shown := problem.Of(r.example, exampleURL)
+		out[strconv.Itoa(shown.Status)] = response{Ref: "#/components/responses/" + r.component}
+		if _, ok := b.components.Responses[r.component]; !ok {
+			b.components.Responses[r.component] = r.response(shown)
+		}
+	}
+}
+
+func (r refusal) response(shown problem.Document) response {
+	headers := everyAnswer()
+	if r.header != "" {
+		headers[r.header] = headerRef(r.as)
+	}
+	return response{Description: codesOf(shown.Status), Headers: headers,
+		Content: map[string]mediaType{"application/problem+json": {Schema: ref("Problem"), Example: shown}}}
+}
+
+// codesOf lists the codes of a status with their titles, as CommonMark.
+func codesOf(status int) string {
+	var out strings.Builder
+	out.WriteString(http.StatusText(status) + ". The code is one of:\n")
+	for _, e := range problem.Entries() {
+		if e.Status == status {
+			fmt.Fprintf(&out, "\n- `%s`: %s", e.Code, e.Title)
+		}
+	}
+	return out.String()
+}

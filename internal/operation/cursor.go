@@ -1,0 +1,50 @@
+package operation
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"strconv"
+
+	"pressroom/internal/fault"
+)
+
+const (
+	cursorVersion = 1
+	cursorSum     = 8 // bytes of the digest that binds a cursor to its team, operation and filters
+)
+
+var cursorText = base64.RawURLEncoding.Strict()
+
+// Cursor makes the opaque text for a keyset position: a version, the position, and a digest over the
+// position, the team, the operation and its filters. It guards against mistakes; it hides nothing.
+func (c Call) Cursor(position string) string {
+	buf := append([]byte{cursorVersion}, position...)
+	return cursorText.EncodeToString(append(buf, c.cursorSum(position)...))
+}
+
+// Position reads a cursor back; one that was not made for this team, operation and filters is refused.
+func (c Call) Position(cursor string) (string, error) {
+	refused := fault.Invalid(fault.InvalidCursor, "cursor", "The cursor does not belong to this list with these filters. Start again without it.")
+	buf, err := cursorText.DecodeString(cursor)
+	if err != nil || len(buf) < 1+cursorSum || buf[0] != cursorVersion {
+		return "", refused
+	}
+	position, sum := string(buf[1:len(buf)-cursorSum]), buf[len(buf)-cursorSum:]
+	if string(sum) != string(c.cursorSum(position)) {
+		return "", refused
+	}
+	return position, nil
+}
+
+func (c Call) cursorSum(position string) []byte {
+	buf := binary.BigEndian.AppendUint64(nil, uint64(c.TeamID))
+	for _, part := range []string{c.Operation, string(c.Filters), position} {
+		buf = binary.BigEndian.AppendUint32(buf, uint32(len(part)))
+		buf = append(buf, part...)
+	}
+	sum := sha256.Sum256(buf)
+	return sum[:cursorSum]
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

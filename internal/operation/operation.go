@@ -1,0 +1,193 @@
+// Package operation says what an operation is: its declaration, its typed input and output, and the registry
+// from which the REST routes, the tools, the description and the checks follow. It does no I/O.
+package operation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"pressroom/internal/access"
+)
+
+// KeyRule says what an operation makes of an Idempotency-Key.
+type KeyRule int
+
+// The rules.
+const (
+	KeyRefused  KeyRule = iota // reads
+	KeyOptional                // writes without money
+	KeyRequired                // paid operations
+)
+
+// MaxKey is how many characters an Idempotency-Key of this rule may have.
+func (r KeyRule) MaxKey() int {
+	if r == KeyRequired {
+		return 255
+	}
+	return 128
+}
+
+// Spec declares an operation.
+type Spec struct {
+	Tool        string // the name of the tool, and of the operation everywhere
+	Method      string // HTTP method
+	Path        string // below /api/v1, with {names} of arguments in braces
+	Summary     string // a few words
+	Description string // what it does, for people and assistants
+	Needs       access.Capability
+	Also        *Also
+	Key         KeyRule
+	Success     int  // HTTP status of a success
+	Uncounted   bool // never draws on the daily free-call allowance
+	Example     Example
+}
+
+// Also is a further capability that an operation needs under a condition.
+type Also struct {
+	Capability access.Capability
+	When       string // the condition in words
+	holds      func(context.Context, Call, []byte) (bool, error)
+}
+
+// When makes an Also whose condition is read from the team's own data.
+func When[In any](c access.Capability, words string, holds func(context.Context, Call, In) (bool, error)) *Also {
+	return &Also{Capability: c, When: words, holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
+		in, err := decode[In](args)
+		if err != nil {
+			return false, err
+		}
+		return holds(ctx, call, in)
+	}}
+}
+
+// Example is one call of an operation, shown in the description and checked against the schemas.
+type Example struct {
+	Arguments map[string]any // by name, path arguments too
+	Data      any            // what data holds in the answer, of the operation's output type
+}
+
+// Operation is a declared operation with its types erased.
+type Operation struct {
+	Spec
+	Input    *jsonschema.Schema // the arguments, as one object
+	Output   *jsonschema.Schema // data of the answer
+	InPath   []string           // names of the arguments that stand in the path, in its order
+	output   reflect.Type
+	patterns map[string]*regexp.Regexp
+	run      func(context.Context, Call, []byte) (Result, error)
+}
+
+// Define makes an operation from its declaration and the function that does it. A bad declaration panics, so
+// that the program does not start with it.
+func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[Out], error)) Operation {
+	op := Operation{Spec: spec, Input: inputSchema(reflect.TypeFor[In]()), Output: outputSchema(reflect.TypeFor[Out]()), output: reflect.TypeFor[Out]()}
+	op.run = func(ctx context.Context, call Call, args []byte) (Result, error) {
+		in, err := decode[In](args)
+		if err != nil {
+			return Result{}, err
+		}
+		answer, err := do(ctx, call, in)
+		if err != nil {
+			return Result{}, err
+		}
+		return answer.erase(), nil
+	}
+	op.InPath = braces(spec.Path)
+	op.patterns = compilePatterns(op.Input)
+	op.mustBeSound()
+	return op
+}
+
+// Run does the work of the operation with arguments that Check has passed.
+func (op *Operation) Run(ctx context.Context, call Call, args []byte) (Result, error) {
+	return op.run(ctx, call, args)
+}
+
+// AlsoHolds tells whether the condition of the further capability holds for these arguments.
+func (op *Operation) AlsoHolds(ctx context.Context, call Call, args []byte) (bool, error) {
+	return op.Also.holds(ctx, call, args)
+}
+
+// OutputType names the Go type of the operation's output with its package, as in post.Full.
+func (op *Operation) OutputType() string { return op.output.String() }
+
+// Reads tells whether the operation changes nothing.
+func (op *Operation) Reads() bool { return op.Method == "GET" }
+
+func (op *Operation) mustBeSound() {
+	fail := func(what string) { panic(fmt.Sprintf("operation %q: %s", op.Tool, what)) }
+	switch {
+	case op.Tool == "" || op.Summary == "" || op.Description == "":
+		fail("no name, summary or description")
+	case !strings.HasPrefix(op.Path, "/"):
+		fail("path does not begin with a slash")
+	case op.Needs == "":
+		fail("no capability")
+	case op.Success < 200 || op.Success > 299:
+		fail("no success status")
+	case op.Reads() != (op.Key == KeyRefused):
+		fail("a read refuses an Idempotency-Key, every other operation takes one")
+	}
+	for _, name := range op.InPath {
+		if op.Input.Properties[name] == nil {
+			fail("path argument " + name + " is not in the input")
+		}
+	}
+}
+
+var brace = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+func braces(path string) []string {
+	var names []string
+	for _, m := range brace.FindAllStringSubmatch(path, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+func decode[In any](args []byte) (In, error) {
+	var in In
+	if len(args) == 0 {
+		return in, nil
+	}
+	if err := json.Unmarshal(args, &in); err != nil {
+		return in, fmt.Errorf("decoding checked arguments: %w", err)
+	}
+	return in, nil
+}
+
+// TakesBody tells whether the operation has arguments beyond those of its path.
+func (op *Operation) TakesBody() bool { return len(op.Input.Properties) > len(op.InPath) }
+
+// NeedsBody tells whether one of those arguments is required.
+func (op *Operation) NeedsBody() bool {
+	return slices.ContainsFunc(op.Input.Required, func(name string) bool { return !slices.Contains(op.InPath, name) })
+}
+
+var integerInPath = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17})$`)
+
+// PathFits tells whether a text has the form of an argument of the path.
+func (op *Operation) PathFits(name, text string) bool {
+	s := op.Input.Properties[name]
+	switch {
+	case s.Type == "integer":
+		return integerInPath.MatchString(text)
+	case len(s.Enum) > 0:
+		return slices.Contains(s.Enum, any(text))
+	case op.patterns[name] != nil:
+		return op.patterns[name].MatchString(text)
+	}
+	return text != ""
+}
+
+// PathValue reads an argument of the path as its kind.
+func (op *Operation) PathValue(name, text string) any {
+	return queryValue(text, op.Input.Properties[name])
+}

@@ -1,0 +1,153 @@
+package operation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"pressroom/internal/fault"
+)
+
+// maxDepth is how deep arguments may nest; no operation needs more than three.
+const maxDepth = 32
+
+// ParseObject reads one JSON object strictly: no member twice, valid UTF-8, nothing behind it, bounded depth.
+func ParseObject(raw []byte) (Arguments, error) {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	if dec.PeekKind() != '{' {
+		return nil, notAnObject(nil)
+	}
+	value, err := parseValue(dec)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, notAnObject(err)
+	}
+	return value.(map[string]any), nil
+}
+
+func notAnObject(err error) error {
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return fault.Invalid(fault.ArgumentGivenTwice, "", "A member of the JSON object is there twice.")
+	}
+	return fault.Invalid(fault.BodyNotAnObject, "", "The arguments have to be one JSON object in UTF-8.").Wrap(err)
+}
+
+func parseValue(dec *jsontext.Decoder) (any, error) {
+	if dec.StackDepth() > maxDepth {
+		return nil, fault.Invalid(fault.Malformed, "", fmt.Sprintf("The JSON nests deeper than %d levels.", maxDepth))
+	}
+	token, err := dec.ReadToken()
+	if err != nil {
+		return nil, notAnObject(err)
+	}
+	switch token.Kind() {
+	case '{':
+		return parseMembers(dec)
+	case '[':
+		return parseItems(dec)
+	case '"':
+		return token.String(), nil
+	case '0':
+		return json.Number(token.String()), nil
+	case 't', 'f':
+		return token.Bool(), nil
+	}
+	return nil, nil
+}
+
+func parseMembers(dec *jsontext.Decoder) (any, error) {
+	out := map[string]any{}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, notAnObject(err)
+		}
+		key := name.String()
+		value, err := parseValue(dec)
+		if err != nil {
+			return nil, err
+		}
+		out[key] = value
+	}
+	return out, end(dec)
+}
+
+func parseItems(dec *jsontext.Decoder) (any, error) {
+	out := []any{}
+	for dec.PeekKind() != ']' {
+		value, err := parseValue(dec)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, value)
+	}
+	return out, end(dec)
+}
+
+func end(dec *jsontext.Decoder) error {
+	if _, err := dec.ReadToken(); err != nil {
+		return notAnObject(err)
+	}
+	return nil
+}
+
+// ParseQuery reads arguments from a query string. A name that is there several times counts once, with its
+// last value; a list is comma-separated. What cannot be read as its kind is kept as text for Check to refuse.
+func (op *Operation) ParseQuery(query string) (Arguments, error) {
+	args := Arguments{}
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err != nil {
+			return nil, fault.Invalid(fault.Malformed, "", "The query string is not well escaped.")
+		}
+		text, err := url.QueryUnescape(value)
+		if err != nil {
+			return nil, fault.Invalid(fault.Malformed, "", "The query string is not well escaped.")
+		}
+		args[name] = queryValue(text, op.Input.Properties[name])
+	}
+	return args, nil
+}
+
+func queryValue(text string, s *jsonschema.Schema) any {
+	if s == nil {
+		return text
+	}
+	switch s.Type {
+	case "integer", "number":
+		if isNumber(text) {
+			return json.Number(text)
+		}
+	case "boolean":
+		if text == "true" || text == "false" {
+			return text == "true"
+		}
+	case "array":
+		items := []any{}
+		for item := range strings.SplitSeq(text, ",") {
+			items = append(items, queryValue(item, s.Items))
+		}
+		return items
+	}
+	return text
+}
+
+// isNumber is JSON's idea of a number: no plus sign, no leading zero, no hexadecimal.
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return (err == nil || errors.Is(err, strconv.ErrRange)) && jsontext.Value(text).IsValid()
+}

@@ -1,0 +1,112 @@
+// Package pipeline is the one path around every operation. Both edges hand it a request; it runs the
+// contract's checks in their order, then the work, and gives back the answer or the refusal.
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/operation"
+)
+
+// Request is one call as an edge received it.
+type Request struct {
+	Operation  *operation.Operation
+	Credential string // what was presented as a bearer token; empty where there was none
+	// Arguments reads what was sent, once the caller is known to be allowed to call.
+	Arguments func() (operation.Arguments, error)
+	Key       Key
+	RequestID string
+}
+
+// Key is the Idempotency-Key as it was sent.
+type Key struct {
+	Given bool
+	Twice bool // in more than one place
+	Text  string
+}
+
+// Outcome is a success.
+type Outcome struct {
+	operation.Result
+	Call     operation.Call
+	Replayed bool // the first result of an earlier call with the same key
+}
+
+// The ports that the pipeline needs.
+type (
+	// Keys finds who a credential acts for. What does not authenticate is unauthorized, whatever the cause.
+	Keys interface {
+		Authenticate(ctx context.Context, credential string) (*access.Actor, error)
+	}
+	// Replay does work once for a key and gives the first result to every repeat.
+	Replay interface {
+		Once(ctx context.Context, claim Claim, work func(context.Context) (operation.Result, error)) (operation.Result, bool, error)
+	}
+)
+
+// Claim is what a repeat is recognised by.
+type Claim struct {
+	APIKey    int64
+	Key       string
+	Operation string
+	Arguments []byte // canonical
+}
+
+// Pipeline runs calls.
+type Pipeline struct {
+	keys   Keys
+	replay Replay
+	now    func() time.Time
+	run    handler
+}
+
+// New makes a pipeline over its ports.
+func New(keys Keys, replay Replay, now func() time.Time) *Pipeline {
+	p := &Pipeline{keys: keys, replay: replay, now: now}
+	p.run = func(ctx context.Context, f *flight) error { return p.work(ctx, f) }
+	for i := len(steps) - 1; i >= 0; i-- {
+		step, next := steps[i], p.run
+		p.run = func(ctx context.Context, f *flight) error { return step.run(p, ctx, f, next) }
+	}
+	return p
+}
+
+// Call runs one request through every step.
+func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
+	f := &flight{request: r, outcome: Outcome{Call: operation.Call{Operation: r.Operation.Tool, RequestID: r.RequestID, Now: p.now().UTC().Truncate(time.Microsecond)}}}
+	if err := p.run(ctx, f); err != nil {
+		return Outcome{Call: f.outcome.Call}, err
+	}
+	return f.outcome, nil
+}
+
+// Steps names the steps in their order (contract, order of checks); the edge has seen to address and method.
+func Steps() []string {
+	names := make([]string, len(steps))
+	for i, s := range steps {
+		names[i] = s.name
+	}
+	return names
+}
+
+type (
+	handler func(context.Context, *flight) error
+	step    struct {
+		name string
+		run  func(*Pipeline, context.Context, *flight, handler) error
+	}
+	// flight is one call on its way through the steps.
+	flight struct {
+		request   Request
+		arguments []byte
+		outcome   Outcome
+	}
+)
+
+func (p *Pipeline) work(ctx context.Context, f *flight) error {
+	result, err := f.request.Operation.Run(ctx, f.outcome.Call, f.arguments)
+	f.outcome.Result = result
+	return err
+}

@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+)
+
+// steps is the order of checks. Each passes the call on or ends it.
+var steps = []step{
+	{"authentication", (*Pipeline).authenticate},
+	{"capability", (*Pipeline).capability},
+	{"arguments", (*Pipeline).readArguments},
+	{"conditional_capability", (*Pipeline).conditionalCapability},
+	{"idempotency", (*Pipeline).idempotency},
+}
+
+func (p *Pipeline) authenticate(ctx context.Context, f *flight, next handler) error {
+	actor, err := p.keys.Authenticate(ctx, f.request.Credential)
+	if err != nil {
+		return err
+	}
+	f.outcome.Call.Actor = actor
+	return next(ctx, f)
+}
+
+func (p *Pipeline) capability(ctx context.Context, f *flight, next handler) error {
+	if err := require(f.outcome.Call.Actor, f.request.Operation.Needs); err != nil {
+		return err
+	}
+	return next(ctx, f)
+}
+
+func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) error {
+	args, err := f.request.Arguments()
+	if err != nil {
+		return err
+	}
+	if err := f.checkKey(); err != nil {
+		return err
+	}
+	if f.arguments, err = f.request.Operation.Check(args); err != nil {
+		return err
+	}
+	f.outcome.Call.Filters = f.arguments
+	if f.request.Operation.Reads() {
+		f.outcome.Call.Filters = operation.Without(f.arguments, "cursor", "limit")
+	}
+	return next(ctx, f)
+}
+
+func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next handler) error {
+	op := f.request.Operation
+	if op.Also == nil || f.outcome.Call.Can(op.Also.Capability) {
+		return next(ctx, f)
+	}
+	holds, err := op.AlsoHolds(ctx, f.outcome.Call, f.arguments)
+	if err != nil {
+		return err
+	}
+	if holds {
+		return require(f.outcome.Call.Actor, op.Also.Capability)
+	}
+	return next(ctx, f)
+}
+
+func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) error {
+	if !f.request.Key.Given {
+		return next(ctx, f)
+	}
+	call := f.outcome.Call
+	claim := Claim{APIKey: call.KeyID, Key: keyText(f.request.Key.Text), Operation: call.Operation, Arguments: f.arguments}
+	result, replayed, err := p.replay.Once(ctx, claim, func(ctx context.Context) (operation.Result, error) {
+		err := next(ctx, f)
+		return f.outcome.Result, err
+	})
+	f.outcome.Result, f.outcome.Replayed = result, replayed
+	return err
+}
+
+var denied = map[access.Capability]*fault.Error{
+	access.Read:    fault.New(fault.ReadNotAllowed, "This connection may not read."),
+	access.Write:   fault.New(fault.WriteNotAllowed, "This key may not create or change anything. The team's owner can raise its level in the app."),
+	access.Publish: fault.New(fault.PublishNotAllowed, "Scheduling, publishing, retrying and changing a scheduled post need a key of the level Full. The team's owner can raise the level in the app."),
+	access.Spend:   fault.New(fault.SpendNotAllowed, "Paid operations need a key of the level Full. The team's owner can raise the level in the app."),
+}
+
+// require refuses an actor without a capability.
+func require(actor *access.Actor, c access.Capability) error {
+	if actor.Can(c) {
+		return nil
+	}
+	return denied[c]
+}
+
+// checkKey holds the Idempotency-Key against the operation's rule (spec, Authentication 8).
+func (f *flight) checkKey() error {
+	rule, key := f.request.Operation.Key, f.request.Key
+	refuse := func(reason, detail string) error { return fault.Invalid(reason, "", detail) }
+	switch text := keyText(key.Text); {
+	case rule == operation.KeyRefused && key.Given:
+		return refuse(fault.KeyNotAccepted, "A read takes no Idempotency-Key.")
+	case key.Twice:
+		return refuse(fault.KeyGivenTwice, "The Idempotency-Key is there more than once. Send it in one place.")
+	case rule == operation.KeyRequired && !key.Given:
+		return refuse(fault.KeyRequired, "A paid operation needs an Idempotency-Key, so that a repeat is not charged twice.")
+	case !key.Given:
+		return nil
+	case text == "":
+		return refuse(fault.KeyEmpty, "The Idempotency-Key is empty.")
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return refuse(fault.Malformed, "The Idempotency-Key holds characters that are not text.")
+	case utf8.RuneCountInString(text) > rule.MaxKey():
+		return refuse(fault.KeyTooLong, "The Idempotency-Key is longer than this operation takes.")
+	}
+	return nil
+}
+
+// keyText takes the quotes off the form of RFC 8941; both forms are the same key.
+func keyText(text string) string {
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return text
+	}
+	var out strings.Builder
+	for inner := text[1 : len(text)-1]; inner != ""; {
+		if inner[0] == '\\' && len(inner) > 1 && (inner[1] == '"' || inner[1] == '\\') {
+			inner = inner[1:]
+		} else if inner[0] == '"' {
+			return text // a bare key that happens to begin and end with a quote
+		}
+		out.WriteByte(inner[0])
+		inner = inner[1:]
+	}
+	return out.String()
+}

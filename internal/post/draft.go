@@ -1,0 +1,237 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/fault"
+	"pressroom/internal/moment"
+	"pressroom/internal/operation"
+)
+
+// create makes a draft. Nothing is sent to any network.
+func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Full], error) {
+	targets, err := s.targetsOf(ctx, call, in.AccountIDs)
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	if err := noMedia(in.MediaIDs); err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	p := Post{ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft, Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
+	err = s.db.Write(ctx, "post.create", func(ctx context.Context, tx *db.Tx) error {
+		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()
+		if err := insert(ctx, tx, p, call.PersonID, call.KeyID); err != nil {
+			return err
+		}
+		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.created", p.ID, nil)
+	})
+	out := s.answer(call, p)
+	out.Location = "/posts/" + p.ID
+	return out, err
+}
+
+// targetsOf finds the accounts that a post is to go to; each once, in the order given.
+func (s *Service) targetsOf(ctx context.Context, call operation.Call, ids []int64) ([]Target, error) {
+	found, err := s.accounts.Of(ctx, call.TeamID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := []Target{}
+	for _, id := range ids {
+		a, ok := found[id]
+		if !ok {
+			return nil, fault.Missing().With("argument", "account_ids")
+		}
+		if !slices.ContainsFunc(out, func(t Target) bool { return t.AccountID == id }) {
+			out = append(out, Target{AccountID: id, Platform: a.Platform, Username: a.Username, Active: a.Active(), State: Pending})
+		}
+	}
+	return out, nil
+}
+
+// noMedia refuses media as long as a team has no library to take them from.
+func noMedia(ids []int64) error {
+	if len(ids) > 0 {
+		return fault.Missing().With("argument", "media_ids")
+	}
+	return nil
+}
+
+// change is PATCH: what is given replaces, what is not stays.
+func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInput) (operation.Answer[Changed], error) {
+	var at time.Time
+	if in.ScheduledAt != nil {
+		var err error
+		if at, err = timeToCome(call, *in.ScheduledAt); err != nil {
+			return operation.Answer[Changed]{}, err
+		}
+	}
+	var p Post
+	err := s.db.Write(ctx, "post.update", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.lock(ctx, tx, call.TeamID, in.ID); err != nil {
+			return err
+		}
+		if err := p.mayChange(); err != nil {
+			return err
+		}
+		if p.Status == Scheduled && !call.Can(access.Publish) {
+			return fault.New(fault.PublishNotAllowed, "Changing a scheduled post needs a key of the level Full.")
+		}
+		return s.applyChange(ctx, tx, call, &p, in, at)
+	})
+	if err != nil {
+		return operation.Answer[Changed]{}, err
+	}
+	full := s.answer(call, p)
+	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Data: Changed{full.Data, s.problems(call, p, 0)}}, nil
+}
+
+func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput, at time.Time) error {
+	changed := []string{}
+	if in.Caption != nil && *in.Caption != p.Caption {
+		p.Caption, p.Excerpt, changed = *in.Caption, excerpt(*in.Caption), append(changed, "caption")
+	}
+	if err := noMedia(in.MediaIDs); err != nil {
+		return err
+	}
+	if in.ScheduledAt != nil {
+		moved, err := s.move(ctx, tx, call, p, at)
+		if err != nil {
+			return err
+		}
+		if moved {
+			changed = append(changed, "scheduled_at")
+		}
+	}
+	if in.AccountIDs != nil {
+		swapped, err := s.retarget(ctx, tx, call, p, in.AccountIDs)
+		if err != nil {
+			return err
+		}
+		if swapped {
+			changed = append(changed, "account_ids")
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	if p.Approval == Approved || p.Approval == Rejected {
+		p.Approval = Waiting // rule 2: the client sees every change
+	}
+	if err := update(ctx, tx, p); err != nil {
+		return err
+	}
+	return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, map[string]any{"changed": changed, "approval": p.Approval})
+}
+
+// move gives a post another time: a scheduled one goes out then, a draft wishes to.
+func (s *Service) move(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
+	if at.Equal(p.ScheduledAt) {
+		return false, nil
+	}
+	if p.Status == Scheduled && !sameMonth(at, p.ScheduledAt, call.Zone) {
+		if err := s.allow(ctx, tx, call, at); err != nil {
+			return false, err
+		}
+	}
+	p.ScheduledAt = at
+	return true, nil
+}
+
+// retarget replaces the accounts of a post. Those that stay keep their own text.
+func (s *Service) retarget(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, ids []int64) (bool, error) {
+	wanted, err := s.targetsOf(ctx, call, ids)
+	if err != nil {
+		return false, err
+	}
+	same := slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID })
+	if same {
+		return false, nil
+	}
+	kept := make([]int64, len(wanted))
+	for i, t := range wanted {
+		kept[i] = t.AccountID
+	}
+	if err := keepOnly(ctx, tx, p.ID, kept); err != nil {
+		return false, err
+	}
+	if err := insertTargets(ctx, tx, p.ID, 0, wanted); err != nil {
+		return false, err
+	}
+	p.Targets, err = targets(ctx, tx, p.ID)
+	return true, err
+}
+
+// cancel takes a scheduled post back: it becomes a draft and never goes out by itself.
+func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Full], error) {
+	var p Post
+	err := s.db.Write(ctx, "post.cancel", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil || p.Status == Draft {
+			return err
+		}
+		if p.Status != Scheduled {
+			return fault.BadState(string(p.Status), "Only a scheduled post can be cancelled; this one was handed over for publishing already.")
+		}
+		if err := s.pauseSeries(ctx, tx, &p); err != nil {
+			return err
+		}
+		p.Status = Draft
+		if err := update(ctx, tx, &p); err != nil {
+			return err
+		}
+		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.cancelled", p.ID, nil)
+	})
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	return s.answer(call, p), nil
+}
+
+// pauseSeries pauses the recurring series of a cancelled post; nothing of it is deleted.
+func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, p *Post) error {
+	if p.SeriesID == 0 || p.Paused {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `UPDATE post_series SET paused_at = ? WHERE id = ?`, db.Micros(tx.Now()), p.SeriesID); err != nil {
+		return fmt.Errorf("pausing a recurring series: %w", err)
+	}
+	p.Paused = true
+	return nil
+}
+
+// timeToCome reads a time of the future with a time part, in the team's zone where it has no offset.
+func timeToCome(call operation.Call, text string) (time.Time, error) {
+	at, err := moment.Parse(text, call.Zone)
+	if err != nil {
+		return at, badTime("scheduled_at", err)
+	}
+	if !at.After(call.Now) {
+		return at, fault.Invalid(fault.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
+	}
+	return at, nil
+}
+
+func badTime(argument string, err error) error {
+	switch err {
+	case moment.ErrNoTime:
+		return fault.Invalid(fault.NoTimePart, argument, "A date alone is no time. Add the time of day, as in 2026-03-29T10:15.")
+	case moment.ErrSkipped:
+		return fault.Invalid(fault.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
+	}
+	return fault.Invalid(fault.Malformed, argument, "The time has to be in ISO 8601, as in 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
+}
+
+func sameMonth(a, b time.Time, zone *time.Location) bool {
+	first, next := moment.StartOfMonth(a, zone)
+	return !b.Before(first) && b.Before(next)
+}

@@ -1,0 +1,164 @@
+package post
+
+import (
+	"context"
+	"net/http"
+
+	"pressroom/internal/access"
+	"pressroom/internal/job"
+	"pressroom/internal/moment"
+	"pressroom/internal/operation"
+)
+
+// The inputs of the operations.
+type (
+	// ListInput filters the list.
+	ListInput struct {
+		Status    string `json:"status,omitempty" enum:"draft|scheduled|processing|published|partially_published|failed" jsonschema:"Only posts in this state."`
+		AccountID int64  `json:"account_id,omitempty" jsonschema:"Only posts that target this account."`
+		From      string `json:"from,omitempty" maxLength:"64" jsonschema:"Only posts scheduled or published at this time or later; ISO 8601, a date is its first instant in the team's zone."`
+		To        string `json:"to,omitempty" maxLength:"64" jsonschema:"Only posts scheduled or published before this time; ISO 8601, exclusive."`
+		Cursor    string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
+		Limit     int    `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+	}
+	// GetInput names a post.
+	GetInput struct {
+		ID string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+	}
+	// PostInput names a post.
+	PostInput struct {
+		PostID string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+	}
+	// ValidateInput names a post and perhaps one of its accounts.
+	ValidateInput struct {
+		PostID    string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		AccountID int64  `json:"account_id,omitempty" jsonschema:"Look at this account of the post alone."`
+	}
+	// CreateInput is a new draft.
+	CreateInput struct {
+		Caption    string  `json:"caption" maxLength:"10000" jsonschema:"The text."`
+		AccountIDs []int64 `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts it is to go to."`
+		MediaIDs   []int64 `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Media of the library, in their order."`
+	}
+	// UpdateInput is a change of a draft or a scheduled post; what is not given stays.
+	UpdateInput struct {
+		ID          string  `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		Caption     *string `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
+		ScheduledAt *string `json:"scheduled_at,omitempty" maxLength:"64" jsonschema:"The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft."`
+		MediaIDs    []int64 `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
+		AccountIDs  []int64 `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
+	}
+	// ScheduleInput names a draft and its time.
+	ScheduleInput struct {
+		PostID      string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		ScheduledAt string `json:"scheduled_at" maxLength:"64" jsonschema:"When it goes out, ISO 8601 with a time part; without an offset in the team's zone."`
+	}
+	// RetryInput names a post and perhaps some of its accounts.
+	RetryInput struct {
+		PostID     string  `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		AccountIDs []int64 `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"The accounts to send again; every failed one where omitted."`
+	}
+)
+
+// Operations declares what clients can do with posts.
+func (s *Service) Operations() []operation.Operation {
+	return append(s.reads(), s.writes()...)
+}
+
+func (s *Service) reads() []operation.Operation {
+	return []operation.Operation{
+		operation.Define(operation.Spec{
+			Tool: "list_posts", Method: http.MethodGet, Path: "/posts", Needs: access.Read, Success: http.StatusOK,
+			Summary:     "The team's posts",
+			Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first.",
+			Example:     operation.Example{Arguments: map[string]any{"status": "scheduled", "limit": 1}, Data: List{[]Summary{exampleSummary}}},
+		}, s.list),
+		operation.Define(operation.Spec{
+			Tool: "get_post", Method: http.MethodGet, Path: "/posts/{id}", Needs: access.Read, Success: http.StatusOK,
+			Summary:     "One post in full",
+			Description: "The whole text, the media, and every targeted account with its own result. What a network itself said of a failure is in untrusted_content.",
+			Example:     operation.Example{Arguments: map[string]any{"id": exampleID}, Data: exampleFull},
+		}, s.get),
+		operation.Define(operation.Spec{
+			Tool: "validate_post", Method: http.MethodGet, Path: "/posts/{post_id}/validation", Needs: access.Read, Success: http.StatusOK,
+			Summary:     "Whether a post would go out",
+			Description: "What the networks would not take, whether the post waits for the client's approval, and how many posts the month still allows. Changes and sends nothing.",
+			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Validation{
+				Problems: []Problem{{"caption_too_long", true, 1, "Bluesky takes 300 characters; this text has 312."}}, PostsLeftThisMonth: 1999}},
+		}, s.validate),
+	}
+}
+
+func (s *Service) writes() []operation.Operation {
+	return []operation.Operation{
+		operation.Define(operation.Spec{
+			Tool: "create_post", Method: http.MethodPost, Path: "/posts", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusCreated,
+			Summary:     "Draft a post",
+			Description: "Makes a draft. Nothing is sent to any network. A caption that is too long is refused, not shortened.",
+			Example:     operation.Example{Arguments: map[string]any{"caption": exampleFull.Caption, "account_ids": []int64{1}}, Data: exampleDraft()},
+		}, s.create),
+		operation.Define(operation.Spec{
+			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
+			Also:        operation.When(access.Publish, "the post is scheduled", s.isScheduled),
+			Summary:     "Change a draft or a scheduled post",
+			Description: "Changes what is given and leaves the rest. A change to a post that the client had approved sends it back for approval. Answers with the problems found after the change.",
+			Example: operation.Example{Arguments: map[string]any{"id": exampleID, "scheduled_at": "2026-03-29T10:15"},
+				Data: Changed{exampleFull, []Problem{}}},
+		}, s.change),
+		operation.Define(operation.Spec{
+			Tool: "cancel_post", Method: http.MethodPost, Path: "/posts/{post_id}/cancel", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
+			Summary:     "Take a scheduled post back",
+			Description: "Makes a scheduled post a draft with its content kept, so that it never goes out by itself; a recurring series is paused. A draft stays as it is. A post that was handed over is refused.",
+			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: exampleDraft()},
+		}, s.cancel),
+		operation.Define(operation.Spec{
+			Tool: "schedule_post", Method: http.MethodPost, Path: "/posts/{post_id}/schedule", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusOK,
+			Summary:     "Schedule a draft",
+			Description: "The post goes out at that time with no further confirmation. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used up.",
+			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID, "scheduled_at": "2026-03-29T10:15"}, Data: exampleFull},
+		}, s.schedule),
+		operation.Define(operation.Spec{
+			Tool: "publish_post", Method: http.MethodPost, Path: "/posts/{post_id}/publish", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusAccepted,
+			Summary:     "Publish a post now",
+			Description: "Hands the post over for publishing; the job tells each account's result as its network confirms it. A post that was handed over before is never sent again: the answer then says already_submitted.",
+			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Publication{Entry: exampleJob}},
+		}, s.publish),
+		operation.Define(operation.Spec{
+			Tool: "retry_post", Method: http.MethodPost, Path: "/posts/{post_id}/retry", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusAccepted,
+			Summary:     "Send failed accounts again",
+			Description: "Sends the accounts that failed once more. Accounts that did not fail, have no retries left, were retried moments ago or are unconfirmed are left alone and named with the reason.",
+			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Retried{Entry: exampleJob, Skipped: []Skip{{2, "not_failed"}}}},
+		}, s.retry),
+	}
+}
+
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Full], error) {
+	p, err := s.read(ctx, s.db, call.TeamID, in.ID, "")
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	return s.answer(call, p), nil
+}
+
+func (s *Service) isScheduled(ctx context.Context, call operation.Call, in UpdateInput) (bool, error) {
+	p, err := s.read(ctx, s.db, call.TeamID, in.ID, "")
+	return p.Status == Scheduled, err
+}
+
+const exampleID = "019d3889-2b10-7c1e-8a3f-5d2b6f6f0001"
+
+var (
+	exampleAt      = moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
+	exampleMade    = moment.Moment{Team: "2026-03-27T16:02:11+01:00", UTC: "2026-03-27T15:02:11Z"}
+	exampleSummary = Summary{ID: exampleID, Status: Scheduled, ScheduledAt: &exampleAt, Accounts: []AccountRef{{1, "bluesky", "harbour.example"}}, Excerpt: "Open from eight on Sunday."}
+	exampleFull    = Full{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []Media{}, ScheduledAt: &exampleAt, Approval: NotNeeded,
+		Accounts:  []AccountResult{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: Pending, RetriesLeft: 3}},
+		CreatedAt: exampleMade, UpdatedAt: exampleMade}
+	exampleJob = job.Entry{JobID: "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: job.SocialPost, State: job.Pending, CreatedAt: exampleAt, Progress: job.Progress{Total: 1}}
+)
+
+func exampleDraft() Full {
+	draft := exampleFull
+	draft.Status, draft.ScheduledAt = Draft, nil
+	return draft
+}

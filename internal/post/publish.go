@@ -1,0 +1,273 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/fault"
+	"pressroom/internal/job"
+	"pressroom/internal/operation"
+)
+
+// Delivery hands posts to networks. Submit only writes down what is to be sent, in the caller's transaction.
+type Delivery interface {
+	Submit(ctx context.Context, tx *db.Tx, o Order) error
+}
+
+// Publication is the job that sends a post (contract, Records: Publish, retry).
+type Publication struct {
+	job.Entry
+	AlreadySubmitted bool `json:"already_submitted" jsonschema:"True where the post was handed over before; it is not sent again."`
+}
+
+// Retried is the job that sends failed accounts again, and the accounts that it leaves alone.
+type Retried struct {
+	job.Entry
+	Skipped []Skip `json:"skipped"`
+}
+
+// schedule sets a draft to go out at a time, with no further confirmation.
+func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Answer[Full], error) {
+	at, err := timeToCome(call, in.ScheduledAt)
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	var p Post
+	err = s.db.Write(ctx, "post.schedule", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil {
+			return err
+		}
+		if err := p.mayBeScheduled(); err != nil {
+			return err
+		}
+		if err := s.mayBeSent(call, p); err != nil {
+			return err
+		}
+		if err := s.allow(ctx, tx, call, at); err != nil {
+			return err
+		}
+		p.Status, p.ScheduledAt = Scheduled, at
+		if err := update(ctx, tx, &p); err != nil {
+			return err
+		}
+		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.scheduled", p.ID, map[string]any{"at": db.Micros(at)})
+	})
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	return s.answer(call, p), nil
+}
+
+func (p Post) mayBeScheduled() error {
+	switch {
+	case p.IsTemplate:
+		return fault.BadState("recurring_template", "The template of a recurring series is not scheduled itself.")
+	case p.Status == Scheduled:
+		return fault.BadState(string(p.Status), "The post is scheduled already. Move it with PATCH.")
+	case p.Status != Draft:
+		return fault.BadState(string(p.Status), "The post was handed over for publishing already.")
+	}
+	return p.mayGoOut()
+}
+
+// publish hands a post over now. A post that was handed over before is never sent again.
+func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Publication], error) {
+	var out operation.Answer[Publication]
+	err := s.db.Write(ctx, "post.publish", func(ctx context.Context, tx *db.Tx) error {
+		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
+		if err != nil {
+			return err
+		}
+		if p.Status != Draft && p.Status != Scheduled {
+			last, err := job.Get(ctx, tx, call.TeamID, p.JobID)
+			if err != nil {
+				return err
+			}
+			out, err = s.publication(ctx, call, p, last, true)
+			return err
+		}
+		if err := s.mayBePublished(ctx, tx, call, p); err != nil {
+			return err
+		}
+		handed, err := s.hand(ctx, tx, &p, p.Targets, event.By(call), "")
+		if err != nil {
+			return err
+		}
+		out, err = s.publication(ctx, call, p, handed, false)
+		return err
+	})
+	return out, err
+}
+
+func (s *Service) publication(ctx context.Context, call operation.Call, p Post, j job.Record, already bool) (operation.Answer[Publication], error) {
+	view, err := s.jobs.View(ctx, call, j, job.GetInput{})
+	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID)}, err
+}
+
+func (s *Service) mayBePublished(ctx context.Context, tx *db.Tx, call operation.Call, p Post) error {
+	if p.IsTemplate {
+		return fault.BadState("recurring_template", "The template of a recurring series is not published itself.")
+	}
+	if err := p.mayGoOut(); err != nil {
+		return err
+	}
+	if err := s.mayBeSent(call, p); err != nil {
+		return err
+	}
+	if p.Status == Scheduled && sameMonth(p.ScheduledAt, tx.Now(), call.Zone) {
+		return nil // it has its place in this month's allowance
+	}
+	return s.allow(ctx, tx, call, tx.Now())
+}
+
+// hand gives some accounts of a post to the delivery under a new job, in the caller's transaction. With a
+// refusal every account fails at once and nothing is sent.
+func (s *Service) hand(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by event.Actor, refused string) (job.Record, error) {
+	j, err := job.Create(ctx, tx, p.TeamID, job.SocialPost, p.ID, len(targets))
+	if err != nil {
+		return j, err
+	}
+	p.Status, p.JobID = Processing, j.ID
+	if p.SubmittedAt.IsZero() {
+		p.SubmittedAt = tx.Now()
+	}
+	if err := update(ctx, tx, p); err != nil {
+		return j, err
+	}
+	if err := event.Record(ctx, tx, p.TeamID, by, "post.handed_over", p.ID, map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
+		return j, err
+	}
+	return j, s.delivery.Submit(ctx, tx, Order{Post: *p, Job: j, Targets: targets, Refused: refused})
+}
+
+// retry sends failed accounts again; the others are left alone and named.
+func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput) (operation.Answer[Retried], error) {
+	var out operation.Answer[Retried]
+	err := s.db.Write(ctx, "post.retry", func(ctx context.Context, tx *db.Tx) error {
+		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
+		if err != nil {
+			return err
+		}
+		if p.Status == Draft || p.Status == Scheduled {
+			return fault.BadState(string(p.Status), "The post was not sent yet, so nothing failed.")
+		}
+		if err := p.mayGoOut(); err != nil {
+			return err
+		}
+		again, skipped, err := s.choose(p, in.AccountIDs, tx.Now())
+		if err != nil {
+			return err
+		}
+		j, err := s.sendAgain(ctx, tx, call, &p, again)
+		if err != nil {
+			return err
+		}
+		view, err := s.jobs.View(ctx, call, j, job.GetInput{})
+		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID)}
+		return err
+	})
+	return out, err
+}
+
+// choose parts the accounts that may be sent again from those that may not. Without ids it is every account
+// that has failed.
+func (s *Service) choose(p Post, ids []int64, now time.Time) ([]Target, []Skip, error) {
+	for _, id := range ids {
+		if !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == id }) {
+			return nil, nil, fault.Missing().With("argument", "account_ids")
+		}
+	}
+	again, skipped := []Target{}, []Skip{}
+	for _, t := range p.Targets {
+		if len(ids) > 0 && !slices.Contains(ids, t.AccountID) {
+			continue
+		}
+		if reason, ok := s.limits.retryable(t, now); !ok {
+			skipped = append(skipped, Skip{t.AccountID, reason})
+			continue
+		}
+		again = append(again, t)
+	}
+	return again, skipped, nil
+}
+
+func (s *Service) sendAgain(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, again []Target) (job.Record, error) {
+	if len(again) == 0 {
+		return job.Get(ctx, tx, call.TeamID, p.JobID)
+	}
+	for i, t := range again {
+		t.State, t.ErrorCode, t.NetworkText = Pending, "", ""
+		t.RetriesUsed, t.RetriedAt = t.RetriesUsed+1, tx.Now()
+		if err := updateTarget(ctx, tx, p.ID, t); err != nil {
+			return job.Record{}, err
+		}
+		again[i] = t
+	}
+	return s.hand(ctx, tx, p, again, event.By(call), "")
+}
+
+// Due lists scheduled posts whose time has come, the longest due first.
+func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
+	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND scheduled_at <= ? ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
+	if err != nil {
+		return nil, fmt.Errorf("looking for due posts: %w", err)
+	}
+	defer rows.Close()
+	ids := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("looking for due posts: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// Release hands a due post over. One that was cancelled, moved or released meanwhile is left alone; one that
+// waits for the client or breaks a network's rules fails without being sent.
+func (s *Service) Release(ctx context.Context, id string) error {
+	return s.db.Write(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
+		var teamID int64
+		if err := tx.QueryRow(ctx, `SELECT team_id FROM posts WHERE id = ?`, id).Scan(&teamID); err != nil {
+			return fmt.Errorf("reading a due post: %w", err)
+		}
+		p, err := s.lock(ctx, tx, teamID, id)
+		if err != nil {
+			return err
+		}
+		if p.Status != Scheduled || p.ScheduledAt.After(tx.Now()) {
+			return nil
+		}
+		refused, err := s.refusedAtItsTime(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		_, err = s.hand(ctx, tx, &p, p.Targets, event.Actor{}, refused)
+		return err
+	})
+}
+
+func (s *Service) refusedAtItsTime(ctx context.Context, q db.Querier, p Post) (string, error) {
+	if p.held() {
+		return "missed_waiting_approval", nil
+	}
+	var language string
+	if err := q.QueryRow(ctx, `SELECT content_language FROM teams WHERE id = ?`, p.TeamID).Scan(&language); err != nil {
+		return "", fmt.Errorf("reading the team of a due post: %w", err)
+	}
+	for _, t := range p.Targets {
+		// An account that lost its connection fails by itself; the others go out.
+		for _, found := range s.contentProblems(p, t, language) {
+			if found.Blocking {
+				return "preflight_blocked", nil
+			}
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,118 @@
+package post
+
+import (
+	"pressroom/internal/job"
+	"pressroom/internal/moment"
+	"pressroom/internal/network"
+	"pressroom/internal/operation"
+)
+
+// Summary is a post as lists show it (contract, Records: Post entry).
+type Summary struct {
+	ID          string         `json:"id" format:"uuid"`
+	Status      Status         `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
+	ScheduledAt *moment.Moment `json:"scheduled_at,omitempty"`
+	PublishedAt *moment.Moment `json:"published_at,omitempty"`
+	Accounts    []AccountRef   `json:"accounts"`
+	Excerpt     string         `json:"excerpt" jsonschema:"The start of the text."`
+}
+
+// AccountRef names a targeted account.
+type AccountRef struct {
+	ID       int64  `json:"id"`
+	Platform string `json:"platform"`
+	Username string `json:"username"`
+}
+
+// Full is a post as a single answer shows it (contract, Records: Post).
+type Full struct {
+	ID          string          `json:"id" format:"uuid"`
+	Status      Status          `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
+	Caption     string          `json:"caption" jsonschema:"The whole text."`
+	Media       []Media         `json:"media"`
+	ScheduledAt *moment.Moment  `json:"scheduled_at,omitempty" jsonschema:"When it goes out; of a draft, when it is wished to."`
+	PublishedAt *moment.Moment  `json:"published_at,omitempty"`
+	Approval    Approval        `json:"approval" enum:"not_needed|waiting|approved|rejected"`
+	Recurrence  *Recurrence     `json:"recurrence,omitempty"`
+	Accounts    []AccountResult `json:"accounts"`
+	CreatedAt   moment.Moment   `json:"created_at"`
+	UpdatedAt   moment.Moment   `json:"updated_at"`
+}
+
+// Media is a medium of a post.
+type Media struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// Recurrence tells that a post belongs to a recurring series.
+type Recurrence struct {
+	Template bool `json:"template" jsonschema:"Whether the series is made from this post."`
+	Paused   bool `json:"paused"`
+}
+
+// AccountResult is a targeted account with its own result.
+type AccountResult struct {
+	ID             int64              `json:"id"`
+	Platform       string             `json:"platform"`
+	Username       string             `json:"username"`
+	State          TargetState        `json:"state" enum:"pending|sending|published|failed|unconfirmed"`
+	PublishedAt    *moment.Moment     `json:"published_at,omitempty"`
+	Permalink      string             `json:"permalink,omitempty"`
+	Caption        *string            `json:"caption,omitempty" jsonschema:"This account's own text in place of the post's."`
+	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked"`
+	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means, in our words."`
+	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at what the network itself said."`
+	RetriesLeft    int                `json:"retries_left"`
+}
+
+// Changed is a post after PATCH, with the problems found after the change.
+type Changed struct {
+	Full
+	Problems []Problem `json:"problems"`
+}
+
+// Problem is something that a network will not take (contract, Records: Validation).
+type Problem struct {
+	Code      string `json:"code"`
+	Blocking  bool   `json:"blocking" jsonschema:"Whether it keeps the post from being published."`
+	AccountID int64  `json:"account_id,omitempty"`
+	Message   string `json:"message"`
+}
+
+func (s *Service) show(call operation.Call, p Post, quotes *operation.Quotes) Full {
+	out := Full{
+		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: []Media{}, Approval: p.Approval,
+		ScheduledAt: call.Maybe(p.ScheduledAt), PublishedAt: call.Maybe(p.PublishedAt),
+		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
+	}
+	if p.SeriesID != 0 {
+		out.Recurrence = &Recurrence{p.IsTemplate, p.Paused}
+	}
+	out.Accounts = make([]AccountResult, len(p.Targets))
+	for i, t := range p.Targets {
+		out.Accounts[i] = AccountResult{
+			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State, PublishedAt: call.Maybe(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption,
+			ErrorCode: t.ErrorCode, Explanation: job.Message(t.ErrorCode), NetworkMessage: Quote(quotes, t.Platform, t.Username, t.NetworkText),
+			RetriesLeft: max(0, s.limits.Retries-t.RetriesUsed),
+		}
+	}
+	return out
+}
+
+// Quote keeps what a network said beside the data.
+func Quote(quotes *operation.Quotes, platform, username, text string) *operation.Pointer {
+	return quotes.Add(text, operation.Source{Kind: "network_error", Platform: platform, Account: username})
+}
+
+func (s *Service) answer(call operation.Call, p Post) operation.Answer[Full] {
+	var quotes operation.Quotes
+	out := operation.Answer[Full]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes)}
+	out.Untrusted = quotes
+	return out
+}
+
+func problemOf(account int64, p network.Problem) Problem {
+	return Problem{Code: p.Code, Blocking: p.Blocking, AccountID: account, Message: p.Message}
+}

@@ -1,0 +1,126 @@
+package post
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/social"
+)
+
+const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.series_id, p.is_template, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.created_at, p.updated_at`
+
+type scanner interface{ Scan(...any) error }
+
+func scanPost(row scanner, p *Post) error {
+	var status, approval string
+	var template, scheduled, submitted, published, created, updated int64
+	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.SeriesID, &template, &scheduled, &submitted, &published, &p.JobID, &created, &updated)
+	p.Status, p.Approval, p.IsTemplate = Status(status), Approval(approval), template != 0
+	p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(scheduled), db.Time(submitted), db.Time(published)
+	p.CreatedAt, p.UpdatedAt = db.Time(created), db.Time(updated)
+	return err
+}
+
+// read reads a post of a team with its targets; a missing one and another team's are the same not_found.
+func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock string) (Post, error) {
+	var p Post
+	err := scanPost(q.QueryRow(ctx, `SELECT `+columns+` FROM posts p WHERE p.id = ? AND p.team_id = ?`+lock, id, team), &p)
+	if errors.Is(err, sql.ErrNoRows) {
+		return p, fault.Missing()
+	}
+	if err != nil {
+		return p, fmt.Errorf("reading a post: %w", err)
+	}
+	if p.Targets, err = targets(ctx, q, id); err != nil {
+		return p, err
+	}
+	if p.SeriesID != 0 {
+		p.Paused, err = seriesPaused(ctx, q, p.SeriesID)
+	}
+	return p, err
+}
+
+// lock reads a post that the transaction is going to change.
+func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64, id string) (Post, error) {
+	return s.read(ctx, tx, team, id, s.db.ForUpdate())
+}
+
+func targets(ctx context.Context, q db.Querier, id string) ([]Target, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
+		var state, connection string
+		var published, retried int64
+		err := rows.Scan(&t.AccountID, &t.Platform, &t.Username, &connection, &state, &t.Caption, &published, &t.Permalink, &t.ErrorCode, &t.NetworkText, &t.RetriesUsed, &retried)
+		t.State, t.Active = TargetState(state), social.Connection(connection) != social.Lost
+		t.PublishedAt, t.RetriedAt = db.Time(published), db.Time(retried)
+		return err
+	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.published_at, t.permalink, t.error_code, t.network_text, t.retries_used, t.retried_at
+		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading the accounts of a post: %w", err)
+	}
+	return out, nil
+}
+
+func seriesPaused(ctx context.Context, q db.Querier, series int64) (bool, error) {
+	var at int64
+	if err := q.QueryRow(ctx, `SELECT paused_at FROM post_series WHERE id = ?`, series).Scan(&at); err != nil {
+		return false, fmt.Errorf("reading a recurring series: %w", err)
+	}
+	return at != 0, nil
+}
+
+func insert(ctx context.Context, tx *db.Tx, p Post, person, key int64) error {
+	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, db.Micros(p.CreatedAt), db.Micros(p.UpdatedAt))
+	if err != nil {
+		return fmt.Errorf("adding a post: %w", err)
+	}
+	return insertTargets(ctx, tx, p.ID, 0, p.Targets)
+}
+
+func insertTargets(ctx context.Context, tx *db.Tx, id string, first int, targets []Target) error {
+	for i, t := range targets {
+		_, err := tx.Exec(ctx, `INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, ?) ON CONFLICT (post_id, account_id) DO UPDATE SET position = excluded.position`,
+			id, t.AccountID, first+i)
+		if err != nil {
+			return fmt.Errorf("adding an account to a post: %w", err)
+		}
+	}
+	return nil
+}
+
+// update writes what can change of a post; its targets are written by their own statements.
+func update(ctx context.Context, tx *db.Tx, p *Post) error {
+	p.UpdatedAt = tx.Now()
+	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, job_id = ?, updated_at = ? WHERE id = ?`,
+		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), db.Micros(p.ScheduledAt), db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), p.JobID, db.Micros(p.UpdatedAt), p.ID)
+	if err != nil {
+		return fmt.Errorf("changing a post: %w", err)
+	}
+	return nil
+}
+
+func updateTarget(ctx context.Context, tx *db.Tx, id string, t Target) error {
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ?, published_at = ?, permalink = ?, error_code = ?, network_text = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
+		string(t.State), db.Micros(t.PublishedAt), t.Permalink, t.ErrorCode, t.NetworkText, t.RetriesUsed, db.Micros(t.RetriedAt), id, t.AccountID)
+	if err != nil {
+		return fmt.Errorf("changing an account's result: %w", err)
+	}
+	return nil
+}
+
+// keepOnly takes away the targets that are not named.
+func keepOnly(ctx context.Context, tx *db.Tx, id string, accounts []int64) error {
+	args := []any{id}
+	for _, a := range accounts {
+		args = append(args, a)
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM post_targets WHERE post_id = ? AND account_id NOT IN (`+db.Marks(len(accounts))+`)`, args...); err != nil {
+		return fmt.Errorf("taking accounts off a post: %w", err)
+	}
+	return nil
+}

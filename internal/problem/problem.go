@@ -1,0 +1,80 @@
+// Package problem is how the edges show a refusal: the contract's problem document (RFC 9457) with the status
+// and title of each code.
+package problem
+
+import (
+	"net/http"
+
+	"pressroom/internal/fault"
+)
+
+// Document is the body of every refusal. Only code and status are for programs to act on.
+type Document struct {
+	Type    string         `json:"type" format:"uri" jsonschema:"Link to the code's entry in the error reference."`
+	Title   string         `json:"title" jsonschema:"A sentence for people."`
+	Status  int            `json:"status" jsonschema:"The HTTP status."`
+	Detail  string         `json:"detail" jsonschema:"A sentence about this refusal."`
+	Code    fault.Code     `json:"code" jsonschema:"The stable reason."`
+	Context map[string]any `json:"context,omitempty" jsonschema:"Identifiers such as reason, argument, scope; never a value that was sent."`
+}
+
+// Entry is what the error reference says of a code.
+type Entry struct {
+	Code   fault.Code
+	Status int
+	Title  string
+}
+
+// Entries is the error reference, in the order of the contract's table.
+func Entries() []Entry { return entries }
+
+var entries = []Entry{
+	{fault.Unauthorized, http.StatusUnauthorized, "The request carries no API key that works."},
+	{fault.RestDisabled, http.StatusForbidden, "The operator has switched the API off."},
+	{fault.TeamSwitchedOff, http.StatusForbidden, "The team's owner has switched API and tool access off."},
+	{fault.PlanLapsed, http.StatusForbidden, "The team's plan no longer includes API keys."},
+	{fault.ConnectionSuspended, http.StatusForbidden, "This key, the service or this kind of action is paused."},
+	{fault.TeamClosed, http.StatusForbidden, "The team is closed."},
+	{fault.AccountNotApproved, http.StatusForbidden, "The owner's account is on hold."},
+	{fault.MembershipLost, http.StatusForbidden, "The key's person is no longer a member of the team."},
+	{fault.OwnershipLost, http.StatusForbidden, "The key's person no longer owns the team."},
+	{fault.RoleLost, http.StatusForbidden, "The connection's person no longer has a role that can publish."},
+	{fault.EndpointNotFound, http.StatusNotFound, "There is no such address."},
+	{fault.MethodNotAllowed, http.StatusMethodNotAllowed, "The address does not take this method."},
+	{fault.ReadNotAllowed, http.StatusForbidden, "This connection may not read."},
+	{fault.WriteNotAllowed, http.StatusForbidden, "This key may not write."},
+	{fault.PublishNotAllowed, http.StatusForbidden, "This key may not publish."},
+	{fault.SpendNotAllowed, http.StatusForbidden, "This key may not spend credits."},
+	{fault.RateLimited, http.StatusTooManyRequests, "Too many requests."},
+	{fault.DailyCallLimit, http.StatusTooManyRequests, "The team's free calls of the day are used up."},
+	{fault.DailyCreditLimit, http.StatusTooManyRequests, "A daily credit limit would be crossed."},
+	{fault.InsufficientCredits, http.StatusPaymentRequired, "The team has too few credits."},
+	{fault.PlanLimitReached, http.StatusForbidden, "The plan does not include this, or its limit is used up."},
+	{fault.ValidationFailed, http.StatusUnprocessableEntity, "The request is not as the description says."},
+	{fault.NotFound, http.StatusNotFound, "There is no such item."},
+	{fault.FolderNotFound, http.StatusNotFound, "There is no such folder in the media library."},
+	{fault.KeyReused, http.StatusUnprocessableEntity, "The Idempotency-Key was used before."},
+	{fault.KeyInProgress, http.StatusConflict, "The first call with this Idempotency-Key is still running."},
+	{fault.PreflightBlocked, http.StatusUnprocessableEntity, "The post breaks a network's rules."},
+	{fault.AwaitingApproval, http.StatusForbidden, "The post waits for the client's approval."},
+	{fault.ProviderUnavailable, http.StatusBadGateway, "The network did not confirm."},
+	{fault.Internal, http.StatusInternalServerError, "Something failed on our side."},
+}
+
+var byCode = func() map[fault.Code]Entry {
+	out := map[fault.Code]Entry{}
+	for _, e := range entries {
+		out[e.Code] = e
+	}
+	return out
+}()
+
+// ReferencePath is where the error reference lies below the public address.
+const ReferencePath = "/docs/errors"
+
+// Of makes the document for an error. What is no fault shows as internal_error and tells nothing.
+func Of(err error, publicURL string) Document {
+	f := fault.Of(err)
+	e := byCode[f.Code]
+	return Document{Type: publicURL + ReferencePath + "#" + string(f.Code), Title: e.Title, Status: e.Status, Detail: f.Detail, Code: f.Code, Context: f.Context}
+}

@@ -1,0 +1,39 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+const descriptionPath = "/openapi.json"
+
+// document is the OpenAPI description with its ETag. It needs no key and may be cached.
+type document struct {
+	body []byte
+	etag string
+}
+
+func newDocument(body []byte) document {
+	sum := sha256.Sum256(body)
+	return document{body, `"` + hex.EncodeToString(sum[:16]) + `"`}
+}
+
+func (d document) serve(w http.ResponseWriter, r *http.Request) int {
+	h := w.Header()
+	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("ETag", d.etag)
+	for held := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		if held = strings.TrimPrefix(strings.TrimSpace(held), "W/"); held == d.etag || held == "*" {
+			w.WriteHeader(http.StatusNotModified)
+			return http.StatusNotModified
+		}
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(d.body)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(d.body) // the client may be gone
+	return http.StatusOK
+}

@@ -1,0 +1,104 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+)
+
+// maxBody is how large the body of a request may be.
+const maxBody = 1 << 20
+
+// bearer is the token of the Authorization header; empty where there is none of that scheme.
+func bearer(r *http.Request) string {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+func (x *exchange) idempotencyKey() pipeline.Key {
+	values := x.r.Header.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return pipeline.Key{}
+	}
+	return pipeline.Key{Given: true, Twice: len(values) > 1, Text: strings.TrimSpace(values[0])}
+}
+
+// arguments gathers what was sent: of a read in the query string, of everything else in the body, with what
+// stands in the path.
+func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) (operation.Arguments, error) {
+	args, err := x.sent(op)
+	if err != nil {
+		return nil, err
+	}
+	for name := range args {
+		if _, given := inPath[name]; given {
+			return nil, fault.Invalid(fault.ArgumentGivenTwice, name, "The argument "+name+" stands in the path already.")
+		}
+	}
+	if _, given := args["idempotency_key"]; given && len(x.r.Header.Values("Idempotency-Key")) > 0 {
+		return nil, fault.Invalid(fault.KeyGivenTwice, "", "The Idempotency-Key stands in the header and in the body. Send it in the header alone.")
+	}
+	for name, text := range inPath {
+		args[name] = op.PathValue(name, text)
+	}
+	return args, nil
+}
+
+func (x *exchange) sent(op *operation.Operation) (operation.Arguments, error) {
+	if op.Reads() {
+		if hasBody(x.r) {
+			return nil, fault.Invalid(fault.BodyNotAllowed, "", "A GET takes its arguments in the query string and no body.")
+		}
+		return op.ParseQuery(x.r.URL.RawQuery)
+	}
+	if x.r.URL.RawQuery != "" {
+		return nil, fault.Invalid(fault.ArgumentsInQuery, "", "This method takes its arguments in the body alone.")
+	}
+	return x.body(op)
+}
+
+func hasBody(r *http.Request) bool {
+	if r.ContentLength == 0 || r.Body == nil {
+		return false
+	}
+	n, _ := r.Body.Read(make([]byte, 1))
+	return n > 0
+}
+
+func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, fault.Invalid(fault.TooLarge, "", "The body is larger than 1 MiB.")
+	case err != nil:
+		return nil, fault.Invalid(fault.BodyNotAnObject, "", "The body did not arrive whole.").Wrap(err)
+	case len(raw) == 0 && !op.NeedsBody():
+		return operation.Arguments{}, nil
+	case !isJSON(x.r.Header.Values("Content-Type")) && !(len(x.r.Header.Values("Content-Type")) == 0 && string(raw) == "{}" && !op.TakesBody()):
+		return nil, fault.Invalid(fault.BodyNotAnObject, "", "Send one JSON object with Content-Type: application/json.")
+	}
+	return operation.ParseObject(raw)
+}
+
+func isJSON(contentTypes []string) bool {
+	if len(contentTypes) != 1 {
+		return false
+	}
+	kind, params, err := mime.ParseMediaType(contentTypes[0])
+	charset := params["charset"]
+	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}

@@ -1,0 +1,185 @@
+// Package rest is the REST edge: it turns HTTP requests into calls of the pipeline and its outcomes into
+// answers. It knows operations only through the registry.
+package rest
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+	"pressroom/internal/problem"
+)
+
+// Prefix is where the API lies.
+const Prefix = "/api/v1"
+
+// Options of the edge.
+type Options struct {
+	PublicURL   string // every absolute link begins with it
+	Description []byte // the OpenAPI document
+	Log         *slog.Logger
+	Observe     func(tool string, status int, took time.Duration) // called after each answer
+}
+
+// Edge serves the API.
+type Edge struct {
+	router      *router
+	pipe        *pipeline.Pipeline
+	opts        Options
+	description document
+}
+
+// New makes the edge over a registry.
+func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
+	e := &Edge{router: newRouter(), pipe: pipe, opts: opts, description: newDocument(opts.Description)}
+	for _, op := range reg.All() {
+		e.router.add(op.Method, op.Path, op)
+	}
+	e.router.add(http.MethodGet, descriptionPath, nil)
+	return e
+}
+
+// Checks names what the edge checks before the pipeline, in its order.
+func Checks() []string { return []string{"address", "method"} }
+
+// ServeHTTP answers one request.
+func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	x := &exchange{edge: e, w: w, r: r, id: uuid.Must(uuid.NewV7()).String(), tool: "none"}
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Request-Id", x.id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	x.serve()
+	x.log(time.Since(began))
+}
+
+// exchange is one request with its answer.
+type exchange struct {
+	edge   *Edge
+	w      http.ResponseWriter
+	r      *http.Request
+	id     string
+	tool   string
+	status int
+	cause  error
+	team   int64
+	key    int64
+}
+
+func (x *exchange) serve() {
+	op, values, methods, found := x.edge.router.find(x.r)
+	switch {
+	case !found:
+		x.refuse(fault.New(fault.EndpointNotFound, "No endpoint has this path, or an identifier in it has the wrong form."))
+	case methods != nil:
+		x.w.Header().Set("Allow", strings.Join(methods, ", "))
+		x.refuse(fault.New(fault.MethodNotAllowed, "This address takes other methods; the Allow header lists them."))
+	case op == nil:
+		x.status = x.edge.description.serve(x.w, x.r)
+	default:
+		x.tool = op.Tool
+		x.call(op, values)
+	}
+}
+
+func (x *exchange) call(op *operation.Operation, values map[string]string) {
+	outcome, err := x.edge.pipe.Call(x.r.Context(), pipeline.Request{
+		Operation: op, Credential: bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
+		Arguments: func() (operation.Arguments, error) { return x.arguments(op, values) },
+	})
+	if actor := outcome.Call.Actor; actor != nil {
+		x.team, x.key = actor.TeamID, actor.KeyID
+	}
+	if err != nil {
+		x.refuse(err)
+		return
+	}
+	x.answer(op, outcome)
+}
+
+func (x *exchange) answer(op *operation.Operation, outcome pipeline.Outcome) {
+	body, err := json.Marshal(outcome.Envelope(x.edge.opts.PublicURL))
+	if err != nil {
+		x.refuse(err)
+		return
+	}
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json")
+	if outcome.Location != "" {
+		h.Set("Location", x.edge.opts.PublicURL+Prefix+outcome.Location)
+	}
+	if outcome.Page != nil {
+		h.Set("Link", "<"+x.nextPage(outcome.Page.Cursor)+`>; rel="next"`)
+	}
+	if outcome.Replayed {
+		h.Set("Idempotent-Replayed", "true")
+	}
+	x.write(op.Success, body)
+}
+
+// nextPage is the same request with the cursor of the next page.
+func (x *exchange) nextPage(cursor string) string {
+	q := x.r.URL.Query()
+	for name, values := range q {
+		q[name] = values[len(values)-1:]
+	}
+	q.Set("cursor", cursor)
+	return x.edge.opts.PublicURL + x.r.URL.EscapedPath() + "?" + q.Encode()
+}
+
+func (x *exchange) refuse(err error) {
+	doc := problem.Of(err, x.edge.opts.PublicURL)
+	x.cause = err
+	body, marshalErr := json.Marshal(doc)
+	if marshalErr != nil {
+		body = []byte("{}")
+	}
+	h := x.w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	if doc.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="api"`)
+	}
+	if wait := fault.Of(err).RetryAfter; wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
+	}
+	x.write(doc.Status, body)
+}
+
+func (x *exchange) write(status int, body []byte) {
+	x.status = status
+	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write(body) // the client may be gone; there is nobody to tell
+}
+
+func (x *exchange) log(took time.Duration) {
+	x.edge.opts.Observe(x.tool, x.status, took)
+	level := slog.LevelInfo
+	if x.status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	ctx := x.r.Context()
+	if !x.edge.opts.Log.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.String("operation", x.tool), slog.Int("status", x.status),
+		slog.Duration("took", took), slog.Int64("team", x.team), slog.Int64("key", x.key),
+	}
+	if x.cause != nil {
+		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))
+		if x.status >= http.StatusInternalServerError {
+			attrs = append(attrs, slog.Any("error", x.cause))
+		}
+	}
+	x.edge.opts.Log.LogAttrs(ctx, level, "request", attrs...)
+}

@@ -1,0 +1,127 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+)
+
+// xrpcError is a refusal in the protocol's own form.
+type xrpcError struct {
+	status  int
+	name    string
+	message string
+}
+
+func (e *xrpcError) Error() string { return e.name + ": " + e.message }
+
+func invalidRequest(format string, args ...any) *xrpcError {
+	return &xrpcError{http.StatusBadRequest, "InvalidRequest", fmt.Sprintf(format, args...)}
+}
+
+// errCut asks for the connection to be cut instead of an answer.
+var errCut = errors.New("the answer is lost on purpose")
+
+// xrpcMethod is one method of the protocol. Its answer is sent as JSON; a nil one has no body.
+type xrpcMethod struct {
+	verb string
+	do   func(*bluesky, *http.Request) (any, error)
+}
+
+var blueskyMethods = map[string]xrpcMethod{
+	"_health":                            {http.MethodGet, (*bluesky).health},
+	"com.atproto.server.createSession":   {http.MethodPost, (*bluesky).createSession},
+	"com.atproto.server.refreshSession":  {http.MethodPost, (*bluesky).refreshSession},
+	"com.atproto.server.getSession":      {http.MethodGet, (*bluesky).getSession},
+	"com.atproto.server.deleteSession":   {http.MethodPost, (*bluesky).deleteSession},
+	"com.atproto.identity.resolveHandle": {http.MethodGet, (*bluesky).resolveHandle},
+	"com.atproto.repo.describeRepo":      {http.MethodGet, (*bluesky).describeRepo},
+	"com.atproto.repo.createRecord":      {http.MethodPost, (*bluesky).createRecord},
+	"com.atproto.repo.putRecord":         {http.MethodPost, (*bluesky).putRecord},
+	"com.atproto.repo.getRecord":         {http.MethodGet, (*bluesky).getRecord},
+	"com.atproto.repo.listRecords":       {http.MethodGet, (*bluesky).listRecords},
+	"com.atproto.repo.deleteRecord":      {http.MethodPost, (*bluesky).deleteRecord},
+}
+
+func (b *bluesky) health(*http.Request) (any, error) {
+	return map[string]string{"version": "sandbox"}, nil
+}
+
+func (b *bluesky) serveXRPC(w http.ResponseWriter, r *http.Request) {
+	b.rate.tell(w.Header(), b.now())
+	answer, err := b.answerXRPC(w, r)
+	var refused *xrpcError
+	switch {
+	case errors.Is(err, errCut):
+		cut(w)
+	case errors.As(err, &refused):
+		if refused.status == http.StatusTooManyRequests {
+			b.rate.exhausted(w.Header(), b.now())
+		}
+		writeJSON(w, refused.status, map[string]string{"error": refused.name, "message": refused.message})
+	case err != nil:
+		slog.Error("sandbox: answering a Bluesky call", "path", r.URL.Path, "err", err)
+		writeJSON(w, http.StatusInternalServerError, internalError)
+	case answer == nil:
+		w.WriteHeader(http.StatusOK)
+	default:
+		writeJSON(w, http.StatusOK, answer)
+	}
+}
+
+var internalError = map[string]string{"error": "InternalServerError", "message": "Internal Server Error"}
+
+func (b *bluesky) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error) {
+	name, below := strings.CutPrefix(r.URL.Path, "/xrpc/")
+	method, known := blueskyMethods[name]
+	if !below || !known {
+		return nil, &xrpcError{http.StatusNotImplemented, "MethodNotImplemented", "Method Not Implemented"}
+	}
+	if r.Method != method.verb {
+		return nil, &xrpcError{http.StatusMethodNotAllowed, "InvalidRequest",
+			fmt.Sprintf("Incorrect HTTP method (%s) expected %s", r.Method, method.verb)}
+	}
+	if method.verb == http.MethodPost {
+		if err := bufferBody(w, r); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := work(r)
+	defer cancel()
+	return method.do(b, r.WithContext(ctx))
+}
+
+// readInput reads a call's JSON body.
+func readInput(r *http.Request, into any) error {
+	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	switch strings.TrimSpace(strings.ToLower(kind)) {
+	case "application/json":
+	case "":
+		return invalidRequest("Request encoding (Content-Type) required but not provided")
+	default:
+		return invalidRequest("Wrong request encoding (Content-Type): %s", kind)
+	}
+	err := json.NewDecoder(r.Body).Decode(into)
+	var refused *xrpcError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil, errors.As(err, &refused):
+		return err
+	case errors.As(err, &wrong):
+		return invalidRequest("Expected another value type (got a %s) at $.%s", wrong.Value, wrong.Field)
+	}
+	return &xrpcError{http.StatusBadRequest, "SyntaxError", "The body is not JSON: " + err.Error()}
+}
+
+// need refuses a call that lacks one of the named values; given are names and values in turn.
+func need(given ...string) error {
+	for i := 0; i < len(given); i += 2 {
+		if given[i+1] == "" {
+			return invalidRequest("Missing required key %q at $", given[i])
+		}
+	}
+	return nil
+}

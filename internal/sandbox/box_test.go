@@ -1,0 +1,138 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// box is a sandbox that answers on loopback.
+type box struct {
+	*Server
+	url string
+	dir string
+}
+
+func start(t *testing.T, opts Options) *box {
+	t.Helper()
+	return startIn(t, t.TempDir(), opts)
+}
+
+func startIn(t *testing.T, dir string, opts Options) *box {
+	t.Helper()
+	server, err := Open(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(server.Handler())
+	t.Cleanup(func() {
+		server.Close()
+		front.Close()
+	})
+	return &box{Server: server, url: front.URL, dir: dir}
+}
+
+func (b *box) account(t *testing.T, handle string) {
+	t.Helper()
+	if err := b.EnsureBlueskyAccount(handle, "Alice A.", "password"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer is what a call came to.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	err    error // the connection ended without one
+}
+
+// name is the refusal's name.
+func (a answer) name() string {
+	var said struct{ Error string }
+	_ = json.Unmarshal(a.body, &said)
+	return said.Error
+}
+
+func (b *box) call(t *testing.T, method, token string, in any) answer {
+	t.Helper()
+	body, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/bluesky/xrpc/"+method, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, said, err}
+}
+
+// session signs in: an access and a refresh token.
+func (b *box) session(t *testing.T, handle string) (string, string) {
+	t.Helper()
+	a := b.call(t, "com.atproto.server.createSession", "", map[string]string{"identifier": handle, "password": "password"})
+	var session struct{ AccessJWT, RefreshJWT string }
+	if err := json.Unmarshal(a.body, &session); err != nil || session.AccessJWT == "" {
+		t.Fatalf("signing in: %v: %s", err, a.body)
+	}
+	return session.AccessJWT, session.RefreshJWT
+}
+
+// put publishes text under a key made from name, which is at most twelve digits of a TID.
+func (b *box) put(t *testing.T, token, name, text string) answer {
+	t.Helper()
+	return b.call(t, "com.atproto.repo.putRecord", token, map[string]any{
+		"repo": "alice.test", "collection": blueskyCollection, "rkey": "3" + name + strings.Repeat("2", 12-len(name)), "swapRecord": nil,
+		"record": map[string]string{"$type": blueskyCollection, "text": text, "createdAt": "2026-01-01T00:00:00.000Z"},
+	})
+}
+
+// texts are those of what the networks hold, as GET /held lists them.
+func (b *box) texts(t *testing.T, query url.Values) []string {
+	t.Helper()
+	var texts []string
+	for _, p := range b.heldPosts(t, query) {
+		texts = append(texts, p.Text)
+	}
+	return texts
+}
+
+func (b *box) heldPosts(t *testing.T, query url.Values) []heldPost {
+	t.Helper()
+	var answer struct{ Posts []heldPost }
+	if err := json.Unmarshal(b.get(t, "/held?"+query.Encode()).body, &answer); err != nil || answer.Posts == nil {
+		t.Fatalf("GET /held: %v", err)
+	}
+	return answer.Posts
+}
+
+func (b *box) get(t *testing.T, path string) answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{status: response.StatusCode, header: response.Header, body: body}
+}

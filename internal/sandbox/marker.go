@@ -1,0 +1,48 @@
+package sandbox
+
+import (
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// The markers that a post's text may hold. Each acts on every network, or with @NAME on that one alone, as
+// in "[sandbox:slow=3@bluesky]". Several may stand in one text; they act in this order.
+const (
+	markReject       = "reject"        // the content is refused, each time
+	markExpiredToken = "expired-token" // once: the session that sent the post is dead from now on
+	markRateLimit    = "rate-limit"    // refused as too frequent, each time
+	markError        = "error"         // once: an internal error
+	markSlow         = "slow"          // slow=SECONDS: waits before it stores
+	markLostAnswer   = "lost-answer"   // once: stored, and the connection cut before the answer
+)
+
+// maxSlow is the longest that a marker may make an answer wait.
+const maxSlow = 60 * time.Second
+
+var markerForm = regexp.MustCompile(`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
+
+// markers are those of a text that concern one network.
+type markers struct {
+	names map[string]bool
+	slow  time.Duration
+}
+
+func (m markers) has(name string) bool { return m.names[name] }
+
+// readMarkers finds the markers of text that concern platform. Of several waits the longest counts.
+func readMarkers(text, platform string) markers {
+	found := markers{names: map[string]bool{}}
+	for _, match := range markerForm.FindAllStringSubmatch(text, -1) {
+		if match[3] != "" && match[3] != platform {
+			continue
+		}
+		if match[2] == "" {
+			found.names[match[1]] = true
+			continue
+		}
+		seconds, _ := strconv.Atoi(match[2]) // at most four digits
+		found.slow = max(found.slow, min(time.Duration(seconds)*time.Second, maxSlow))
+	}
+	return found
+}

@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"log/slog"
+	"net/http"
+)
+
+var (
+	//go:embed page.html
+	pageSource string
+	//go:embed style.css
+	styleSource []byte
+
+	pageTemplate = template.Must(template.New("page").Parse(pageSource))
+)
+
+const maxShown = 200 // posts of each network, the newest
+
+type shownNetwork struct {
+	Name, Title string
+	Posts       []shownPost
+	More        bool
+}
+
+type shownPost struct {
+	Name, Handle, Text string
+	Media              []string
+	Machine, Human     string // its time
+}
+
+// pageHandler shows what each network holds as its public would see it.
+func (s *Server) pageHandler(platforms []platform) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var page bytes.Buffer
+		networks, err := s.shown(r, platforms)
+		if err == nil {
+			err = pageTemplate.Execute(&page, networks)
+		}
+		if err != nil {
+			slog.Error("sandbox: showing what is held", "err", err)
+			http.Error(w, "The sandbox cannot show what it holds; its log says why.", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		_, _ = w.Write(page.Bytes())
+	})
+}
+
+func (s *Server) shown(r *http.Request, platforms []platform) ([]shownNetwork, error) {
+	ctx, cancel := work(r)
+	defer cancel()
+	var networks []shownNetwork
+	err := s.store.in(ctx, func(t tx) error {
+		for _, p := range platforms {
+			posts, err := t.posts(ctx, `where p.platform = ? order by p.at desc, p.seq desc limit ?`, p.name(), maxShown+1)
+			if err != nil {
+				return err
+			}
+			networks = append(networks, show(p, posts))
+		}
+		return nil
+	})
+	return networks, err
+}
+
+func show(p platform, posts []post) shownNetwork {
+	shown := shownNetwork{Name: p.name(), Title: p.title(), More: len(posts) > maxShown}
+	for _, held := range posts[:min(len(posts), maxShown)] {
+		name := held.displayName
+		if name == "" {
+			name = held.handle
+		}
+		shown.Posts = append(shown.Posts, shownPost{
+			Name: name, Handle: held.handle, Text: held.text, Media: held.media,
+			Machine: held.at.Format("2006-01-02T15:04:05Z07:00"), Human: held.at.Format("2 January 2006, 15:04:05 UTC"),
+		})
+	}
+	return shown
+}
+
+func styleHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(styleSource)
+	})
+}

@@ -1,0 +1,58 @@
+-- Everything here is the sandbox networks' side of the world. Times are Unix milliseconds.
+
+create table if not exists settings (
+    name  text primary key,
+    value blob not null
+) strict;
+
+create table if not exists accounts (
+    platform     text not null,
+    id           text not null,   -- the network's own id
+    handle       text not null,
+    display_name text not null,
+    password     blob not null,   -- keyed hash
+    primary key (platform, id),
+    unique (platform, handle)
+) strict;
+
+-- A session is what one sign-in began; all its tokens die with it.
+create table if not exists sessions (
+    platform text not null,
+    id       text not null,
+    account  text not null,
+    dead     integer not null default 0,
+    primary key (platform, id)
+) strict;
+
+create table if not exists refresh_tokens (
+    platform   text not null,
+    id         text not null,
+    session    text not null,
+    expires_at integer not null,
+    next       text,              -- the token that it was traded for
+    primary key (platform, id),
+    foreign key (platform, session) references sessions (platform, id)
+) strict;
+
+-- What the networks hold. Deleting keeps nothing.
+create table if not exists posts (
+    seq      integer primary key,
+    platform text not null,
+    account  text not null,
+    id       text not null,       -- the network's own id of the post
+    text     text not null,
+    media    text not null,       -- JSON array of strings
+    at       integer not null,    -- when it was published, as its public sees it
+    version  text not null,       -- changes with the content
+    body     blob not null,       -- the network's own form of it
+    unique (platform, id),
+    foreign key (platform, account) references accounts (platform, id)
+) strict;
+
+-- Markers that act once and have acted.
+create table if not exists spent_markers (
+    platform text not null,
+    post     text not null,
+    marker   text not null,
+    primary key (platform, post, marker)
+) strict;

@@ -1,0 +1,80 @@
+package sandbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// refreshToken is one link in a session's chain of refresh tokens.
+type refreshToken struct {
+	id      string
+	session string
+	expires time.Time
+	next    string // empty until it is traded
+}
+
+func (t tx) beginSession(ctx context.Context, platform, id, account string) error {
+	_, err := t.ExecContext(ctx, `insert into sessions (platform, id, account) values (?, ?, ?)`, platform, id, account)
+	if err != nil {
+		return fmt.Errorf("beginning a session: %w", err)
+	}
+	return nil
+}
+
+// liveSession tells whether the session exists and has not been killed.
+func (t tx) liveSession(ctx context.Context, platform, id string) (bool, error) {
+	var dead bool
+	err := t.QueryRowContext(ctx, `select dead from sessions where platform = ? and id = ?`, platform, id).Scan(&dead)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("finding a session: %w", err)
+	}
+	return !dead, nil
+}
+
+func (t tx) killSession(ctx context.Context, platform, id string) error {
+	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and id = ?`, platform, id); err != nil {
+		return fmt.Errorf("ending a session: %w", err)
+	}
+	return nil
+}
+
+// refreshToken finds a refresh token. It is false where there is none.
+func (t tx) refreshToken(ctx context.Context, platform, id string) (refreshToken, bool, error) {
+	var next sql.NullString
+	var expires int64
+	found := refreshToken{id: id}
+	row := t.QueryRowContext(ctx, `select session, expires_at, next from refresh_tokens where platform = ? and id = ?`, platform, id)
+	err := row.Scan(&found.session, &expires, &next)
+	if errors.Is(err, sql.ErrNoRows) {
+		return refreshToken{}, false, nil
+	}
+	if err != nil {
+		return refreshToken{}, false, fmt.Errorf("finding a refresh token: %w", err)
+	}
+	found.expires, found.next = time.UnixMilli(expires), next.String
+	return found, true, nil
+}
+
+// keepRefreshToken makes the token or brings it up to date.
+func (t tx) keepRefreshToken(ctx context.Context, platform string, token refreshToken) error {
+	_, err := t.ExecContext(ctx, `insert into refresh_tokens (platform, id, session, expires_at, next) values (?, ?, ?, ?, ?)
+		on conflict (platform, id) do update set expires_at = excluded.expires_at, next = excluded.next`,
+		platform, token.id, token.session, token.expires.UnixMilli(), sql.NullString{String: token.next, Valid: token.next != ""})
+	if err != nil {
+		return fmt.Errorf("keeping a refresh token: %w", err)
+	}
+	return nil
+}
+
+func (t tx) dropRefreshToken(ctx context.Context, platform, id string) error {
+	if _, err := t.ExecContext(ctx, `delete from refresh_tokens where platform = ? and id = ?`, platform, id); err != nil {
+		return fmt.Errorf("revoking a refresh token: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	_ "embed"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "github.com/mattn/go-sqlite3" // the database/sql driver "sqlite3"
+)
+
+//go:embed schema.sql
+var schema string
+
+// store is the sandbox's own SQLite file.
+type store struct{ db *sql.DB }
+
+// tx is one transaction; all reading and writing goes through one.
+type tx struct{ *sql.Tx }
+
+func openStore(dir string) (*store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the folder: %w", err)
+	}
+	path, err := filepath.Abs(filepath.Join(dir, "sandbox.db"))
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder: %w", err)
+	}
+	// FULL: what was answered must outlive the machine's power.
+	options := url.Values{
+		"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_busy_timeout": {"10000"},
+		"_foreign_keys": {"on"}, "_txlock": {"immediate"},
+	}
+	file := url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}
+	db, err := sql.Open("sqlite3", file.String())
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1) // one writer is all that SQLite has; waiting for it here is fairer than in SQLite
+	if _, err := db.Exec(schema); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("making the tables of %s: %w", path, err)
+	}
+	return &store{db: db}, nil
+}
+
+func (s *store) close() error {
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("closing the sandbox's data: %w", err)
+	}
+	return nil
+}
+
+// in runs do in one transaction, which is kept if do returns nil and is on disk when in returns nil.
+func (s *store) in(ctx context.Context, do func(tx) error) error {
+	begun, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("beginning a transaction: %w", err)
+	}
+	if err := do(tx{begun}); err != nil {
+		_ = begun.Rollback() // the first error is the one to tell
+		return err
+	}
+	if err := begun.Commit(); err != nil {
+		return fmt.Errorf("keeping a transaction: %w", err)
+	}
+	return nil
+}
+
+// ownKey is the secret that passwords and tokens are hashed with, made when it is first asked for.
+func (s *store) ownKey() ([]byte, error) {
+	ctx := context.Background()
+	var key []byte
+	err := s.in(ctx, func(t tx) error {
+		_, err := t.ExecContext(ctx, `insert into settings (name, value) values ('key', ?) on conflict do nothing`, []byte(rand.Text()+rand.Text()))
+		if err != nil {
+			return fmt.Errorf("making the key: %w", err)
+		}
+		if err := t.QueryRowContext(ctx, `select value from settings where name = 'key'`).Scan(&key); err != nil {
+			return fmt.Errorf("reading the key: %w", err)
+		}
+		return nil
+	})
+	return key, err
+}

@@ -1,0 +1,230 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/network"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+	"pressroom/internal/rest"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/seal"
+	"pressroom/internal/team"
+)
+
+// Quickstart is the whole program with sandbox networks and a demo team, on one directory.
+type Quickstart struct {
+	*Server
+	Greeting Greeting
+	box      *sandbox.Server
+	boxHTTP  *http.Server
+}
+
+// Greeting is what a newcomer needs; --json prints it as the first line.
+type Greeting struct {
+	BaseURL    string            `json:"base_url"`
+	AppURL     string            `json:"app_url"`
+	MCPURL     string            `json:"mcp_url"`
+	SandboxURL string            `json:"sandbox_url"`
+	Team       GreetingTeam      `json:"team"`
+	Owner      GreetingOwner     `json:"owner"`
+	Keys       map[string]string `json:"keys"`
+}
+
+// GreetingTeam is the demo team.
+type GreetingTeam struct {
+	ID       int64  `json:"id"`
+	Timezone string `json:"timezone"`
+}
+
+// GreetingOwner is how the demo team's owner signs in.
+type GreetingOwner struct {
+	Email    string `json:"email"`
+	Password string `json:"password"`
+}
+
+const (
+	demoEmail    = "ada@harbour.example"
+	demoHandle   = "harbour-coffee.test"
+	demoTimezone = "Europe/Berlin"
+)
+
+// OpenQuickstart builds the program on a directory. What the directory holds from an earlier start is kept.
+func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory of --data: %w", err)
+	}
+	key, err := keptText(filepath.Join(dir, "sealing.key"), seal.NewKey)
+	if err != nil {
+		return nil, err
+	}
+	q := &Quickstart{}
+	if err := q.openSandbox(dir); err != nil {
+		return nil, err
+	}
+	cfg.Database, cfg.SealingKey, cfg.Role = "sqlite:"+filepath.Join(dir, "pressroom.db"), key, RoleAll
+	if q.Server, err = Open(ctx, cfg); err != nil {
+		return nil, errors.Join(err, q.closeSandbox())
+	}
+	if err := q.furnish(ctx, dir); err != nil {
+		return nil, errors.Join(err, q.Close())
+	}
+	return q, nil
+}
+
+// Close closes everything.
+func (q *Quickstart) Close() error { return errors.Join(q.Server.Close(), q.closeSandbox()) }
+
+// keptText reads a small secret file, or makes it where it is not there yet.
+func keptText(path string, make func() (string, error)) (string, error) {
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		return strings.TrimSpace(string(raw)), nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("reading %s: %w", path, err)
+	}
+	text, err := make()
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("writing %s: %w", path, err)
+	}
+	return text, nil
+}
+
+// openSandbox starts the sandbox networks at the address they had before, where it is still free: what they
+// hold stays at the same links.
+func (q *Quickstart) openSandbox(dir string) error {
+	remembered := filepath.Join(dir, "sandbox.addr")
+	addr, _ := os.ReadFile(remembered) // none at the first start
+	listener, err := net.Listen("tcp", strings.TrimSpace(string(addr)))
+	if len(addr) == 0 || err != nil {
+		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return fmt.Errorf("listening for the sandbox networks: %w", err)
+		}
+	}
+	if err := os.WriteFile(remembered, []byte(listener.Addr().String()), 0o600); err != nil {
+		return errors.Join(fmt.Errorf("remembering the sandbox's address: %w", err), listener.Close())
+	}
+	q.Greeting.SandboxURL = "http://" + listener.Addr().String()
+	if q.box, err = sandbox.Open(filepath.Join(dir, "sandbox"), sandbox.Options{URL: q.Greeting.SandboxURL}); err != nil {
+		return errors.Join(fmt.Errorf("opening the sandbox networks: %w", err), listener.Close())
+	}
+	q.boxHTTP = newHTTPServer(q.box.Handler())
+	go func() { _ = q.boxHTTP.Serve(listener) }() // ends with closeSandbox
+	return nil
+}
+
+func (q *Quickstart) closeSandbox() error { return errors.Join(q.boxHTTP.Close(), q.box.Close()) }
+
+// furnish makes the demo team on the first start, and new keys on every one.
+func (q *Quickstart) furnish(ctx context.Context, dir string) error {
+	password, err := keptText(filepath.Join(dir, "owner.password"), func() (string, error) { return rand.Text(), nil })
+	if err != nil {
+		return err
+	}
+	teams, err := q.Teams.Teams(ctx)
+	if err != nil {
+		return err
+	}
+	first := len(teams) == 0
+	if first {
+		made, err := q.makeTeam(ctx, password)
+		if err != nil {
+			return err
+		}
+		teams = append(teams, made)
+	}
+	q.Greeting.Team = GreetingTeam{teams[0].ID, teams[0].Timezone}
+	q.Greeting.Owner = GreetingOwner{demoEmail, password}
+	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix, q.cfg.PublicURL+mcpPath
+	account, err := q.connectDemo(ctx, teams[0].ID, password)
+	if err != nil {
+		return err
+	}
+	if err := q.makeKeys(ctx, teams[0].ID); err != nil || !first {
+		return err
+	}
+	return q.samplePosts(ctx, account)
+}
+
+func (q *Quickstart) makeTeam(ctx context.Context, password string) (team.Team, error) {
+	owner, err := q.Teams.AddPerson(ctx, "Ada Okafor", demoEmail, password)
+	if err != nil {
+		return team.Team{}, err
+	}
+	return q.Teams.AddTeam(ctx, team.Team{Name: "Harbour Coffee", Timezone: demoTimezone, Language: "en", Plan: "agency"}, owner.ID)
+}
+
+func (q *Quickstart) makeKeys(ctx context.Context, teamID int64) error {
+	q.Greeting.Keys = map[string]string{}
+	for _, level := range access.Levels() {
+		_, value, err := q.Teams.AddKey(ctx, teamID, "quickstart "+string(level), level, time.Time{})
+		if err != nil {
+			return err
+		}
+		q.Greeting.Keys[string(level)] = value
+	}
+	return nil
+}
+
+// connectDemo connects the demo account, and again where the sandbox had to move to another address.
+func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password string) (int64, error) {
+	if err := q.box.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", password); err != nil {
+		return 0, fmt.Errorf("making the demo account: %w", err)
+	}
+	server := q.Greeting.SandboxURL + "/bluesky"
+	if id, there := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); there {
+		if g, err := q.Accounts.Grant(ctx, id); err == nil && strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
+			return id, nil
+		}
+	}
+	a, err := q.Accounts.Connect(ctx, teamID, "bluesky", network.Credentials{Server: server, Identifier: demoHandle, Password: password})
+	if err != nil {
+		return 0, fmt.Errorf("connecting the demo account: %w", err)
+	}
+	return a.ID, nil
+}
+
+// samplePosts drafts some posts and schedules one, through the API's own path.
+func (q *Quickstart) samplePosts(ctx context.Context, account int64) error {
+	captions := []string{
+		"Our winter blend is back: chocolate, orange peel and a little smoke. #coffee",
+		"Open from eight on Sunday. Come by after your run!",
+		"How we roast: fifteen minutes, one person, no shortcuts. https://harbour.example/roasting",
+	}
+	var last string
+	for _, caption := range captions {
+		out, err := q.ask(ctx, "create_post", operation.Arguments{"caption": caption, "account_ids": []any{account}})
+		if err != nil {
+			return err
+		}
+		last = strings.TrimPrefix(out.Location, "/posts/")
+	}
+	when := time.Now().UTC().AddDate(0, 0, 3).Truncate(time.Hour).Format(time.RFC3339)
+	_, err := q.ask(ctx, "schedule_post", operation.Arguments{"post_id": last, "scheduled_at": when})
+	return err
+}
+
+func (q *Quickstart) ask(ctx context.Context, tool string, args operation.Arguments) (pipeline.Outcome, error) {
+	out, err := q.pipe.Call(ctx, pipeline.Request{
+		Operation: q.registry.Tool(tool), Credential: q.Greeting.Keys[string(access.Full)], RequestID: "quickstart",
+		Arguments: func() (operation.Arguments, error) { return args, nil },
+	})
+	if err != nil {
+		return out, fmt.Errorf("%s for the demo team: %w", tool, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,245 @@
+// Package server builds the program from its parts and runs it: the composition root. Nothing but the command
+// line and end-to-end tests imports it.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/delivery"
+	"pressroom/internal/job"
+	"pressroom/internal/limit"
+	"pressroom/internal/network/bluesky"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+	"pressroom/internal/post"
+	"pressroom/internal/replay"
+	"pressroom/internal/seal"
+	"pressroom/internal/social"
+	"pressroom/internal/team"
+)
+
+// Role is what a node does.
+type Role string
+
+// The roles.
+const (
+	RoleAll    Role = "all"
+	RoleAPI    Role = "api"
+	RoleWorker Role = "worker"
+)
+
+// Config is what a node needs to know.
+type Config struct {
+	Version     string
+	PublicURL   string // every absolute link begins with it, without a slash at its end
+	Database    string // sqlite:PATH or postgres://…
+	SealingKey  string // see package seal
+	Role        Role
+	Workers     int           // deliveries worked on at once
+	Lease       time.Duration // see delivery.Options
+	MetricsAddr string        // where /metrics listens; nowhere where empty
+	Log         *slog.Logger
+	Now         func() time.Time // the clock; time.Now where nil
+}
+
+// Server is the program, built and not yet running.
+type Server struct {
+	Teams    *team.Service
+	Accounts *social.Service
+	Posts    *post.Service
+
+	cfg      Config
+	db       *db.DB
+	queue    *job.Queue
+	waker    *delivery.Waker
+	jobs     *job.Store
+	replay   *replay.Store
+	registry *operation.Registry
+	pipe     *pipeline.Pipeline
+	metrics  *metrics
+	handler  http.Handler
+}
+
+// Open opens the database, brings it to today's shape and builds everything.
+func Open(ctx context.Context, cfg Config) (*Server, error) {
+	sealer, err := seal.New(cfg.SealingKey)
+	if err != nil {
+		return nil, fmt.Errorf("the sealing key: %w", err)
+	}
+	d, err := OpenDatabase(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, db: d, metrics: newMetrics()}
+	if err := s.build(sealer); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return s, nil
+}
+
+// OpenDatabase opens the database and brings it to today's shape.
+func OpenDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
+	d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	if err := job.MigrateQueue(ctx, d, quiet(cfg.Log)); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (s *Server) build(sealer *seal.Sealer) error {
+	guesses, err := limit.NewGuesses()
+	if err != nil {
+		return err
+	}
+	if s.queue, err = job.NewQueue(s.db, max(1, s.cfg.Workers), quiet(s.cfg.Log)); err != nil {
+		return err
+	}
+	s.Teams = team.New(s.db, guesses)
+	s.Accounts = social.New(s.db, sealer, bluesky.New(bluesky.Options{Now: s.cfg.Now}))
+	s.replay = replay.New(s.db)
+	s.jobs = job.NewStore(s.db, map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)})
+	s.Posts = post.New(s.db, s.Accounts, s.jobs, post.DefaultLimits)
+	opts := delivery.DefaultOptions
+	if s.cfg.Lease > 0 {
+		opts.Lease = s.cfg.Lease
+	}
+	s.waker = delivery.New(s.db, s.Posts, s.Accounts, s.queue, opts, s.cfg.Log).NewWaker()
+	s.registry = operation.NewRegistry(team.Operations(), s.jobs.Operations(), s.Accounts.Operations(), s.Posts.Operations())
+	s.pipe = pipeline.New(s.Teams, s.replay, s.db.Now)
+	return s.buildEdges()
+}
+
+// Registry is every operation of the program.
+func (s *Server) Registry() *operation.Registry { return s.registry }
+
+// Handler answers every request of the public address.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Close closes what Open opened.
+func (s *Server) Close() error { return s.db.Close() }
+
+// drain is how long the end of the program waits for what is under way.
+const drain = 20 * time.Second
+
+// Run serves on a listener and works in the background until the context ends, then lets what is under way end.
+func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	// What is under way ends after the context does.
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var tasks sync.WaitGroup
+	s.background(background, &tasks)
+	if s.cfg.Role != RoleAPI {
+		if err := s.queue.Start(background); err != nil {
+			return err
+		}
+	}
+	err := s.listen(ctx, listener)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	err = errors.Join(err, s.queue.Stop(ending))
+	stop()
+	tasks.Wait()
+	return err
+}
+
+// background starts what goes on beside the requests.
+func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
+	report := func(what string) func(error) {
+		return func(err error) { s.cfg.Log.ErrorContext(ctx, what, "error", err) }
+	}
+	tasks.Go(func() { s.Teams.Watch(ctx, report("looking for changed keys")) })
+	if s.cfg.Role == RoleAPI {
+		return
+	}
+	tasks.Go(func() { s.waker.Run(ctx, report("waking deliveries")) })
+	tasks.Go(func() { s.sweep(ctx, report("sweeping")) })
+}
+
+const sweepEvery = time.Minute
+
+// sweep forgets what has outlived its use, a batch at a time.
+func (s *Server) sweep(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep} {
+			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
+				report(err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// listen serves until the context ends or the listener fails.
+func (s *Server) listen(ctx context.Context, listener net.Listener) error {
+	servers := []*http.Server{newHTTPServer(s.handler)}
+	listeners := []net.Listener{listener}
+	if s.cfg.MetricsAddr != "" {
+		l, err := net.Listen("tcp", s.cfg.MetricsAddr)
+		if err != nil {
+			return fmt.Errorf("listening for /metrics (--metrics-addr): %w", err)
+		}
+		servers, listeners = append(servers, newHTTPServer(s.metrics.handler())), append(listeners, l)
+	}
+	failed := make(chan error, len(servers))
+	for i, server := range servers {
+		go func() { failed <- server.Serve(listeners[i]) }()
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	for _, server := range servers {
+		err = errors.Join(err, server.Shutdown(ending))
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func newHTTPServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+}
+
+// quiet lets the queue's own log tell only what is wrong.
+func quiet(log *slog.Logger) *slog.Logger { return slog.New(&atLeast{log.Handler(), slog.LevelWarn}) }
+
+type atLeast struct {
+	slog.Handler
+	level slog.Level
+}
+
+func (h *atLeast) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= h.level && h.Handler.Enabled(ctx, level)
+}
+
+func (h *atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &atLeast{h.Handler.WithAttrs(attrs), h.level}
+}
+
+func (h *atLeast) WithGroup(name string) slog.Handler {
+	return &atLeast{h.Handler.WithGroup(name), h.level}
+}

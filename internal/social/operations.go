@@ -1,0 +1,133 @@
+package social
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+)
+
+// Platforms are the networks of the contract.
+const Platforms = "instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"
+
+// Entry is an account as clients read it (contract, Records).
+type Entry struct {
+	ID              int64              `json:"id"`
+	Platform        string             `json:"platform" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"`
+	Username        string             `json:"username"`
+	DisplayName     *operation.Pointer `json:"display_name,omitempty" jsonschema:"Points at the account's display name where it differs from the user name."`
+	Active          bool               `json:"active" jsonschema:"Whether posts can go out to the account."`
+	ConnectionState Connection         `json:"connection_state" enum:"connected|expiring|lost"`
+	ConnectionProbe string             `json:"connection_probe,omitempty" jsonschema:"refused where the network refused us."`
+	AccountStatus   string             `json:"account_status,omitempty" jsonschema:"needs_reauth where a person has to connect the account again in the app."`
+}
+
+// List is a page of accounts.
+type List struct {
+	SocialAccounts []Entry `json:"social_accounts"`
+}
+
+// ListInput filters the list.
+type ListInput struct {
+	Platform   string `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" jsonschema:"Only accounts of this network."`
+	ActiveOnly bool   `json:"active_only,omitempty" default:"true" jsonschema:"false adds accounts without a live connection."`
+	Cursor     string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
+	Limit      int    `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+}
+
+// Operations declares what clients can ask of accounts.
+func (s *Service) Operations() []operation.Operation {
+	return []operation.Operation{
+		operation.Define(operation.Spec{
+			Tool: "list_social_accounts", Method: http.MethodGet, Path: "/social-accounts", Needs: access.Read, Success: http.StatusOK,
+			Summary:     "The team's connected accounts",
+			Description: "The social accounts that the team has connected, the newest first, with the state of their connection. Accounts are connected and disconnected by people in the app.",
+			Example:     operation.Example{Data: List{[]Entry{{ID: 1, Platform: "bluesky", Username: "harbour.example", Active: true, ConnectionState: Connected}}}},
+		}, s.list),
+	}
+}
+
+const columns = `id, team_id, platform, network_id, username, display_name, connection_state, connection_probe, account_status`
+
+func scan(rows *sql.Rows, a *Account) error {
+	var state string
+	err := rows.Scan(&a.ID, &a.TeamID, &a.Platform, &a.NetworkID, &a.Username, &a.DisplayName, &state, &a.Probe, &a.Status)
+	a.Connection = Connection(state)
+	return err
+}
+
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
+	out := operation.Answer[List]{App: "/accounts"}
+	where, args := []string{"team_id = ?"}, []any{call.TeamID}
+	if in.Platform != "" {
+		where, args = append(where, "platform = ?"), append(args, in.Platform)
+	}
+	if in.ActiveOnly {
+		where, args = append(where, "connection_state <> ?"), append(args, string(Lost))
+	}
+	if in.Cursor != "" {
+		position, err := call.Position(in.Cursor)
+		if err != nil {
+			return out, err
+		}
+		before, err := strconv.ParseInt(position, 10, 64)
+		if err != nil {
+			return out, fault.Invalid(fault.InvalidCursor, "cursor", "The cursor does not belong to this list.")
+		}
+		where, args = append(where, "id < ?"), append(args, before)
+	}
+	accounts, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE `+strings.Join(where, " AND ")+` ORDER BY id DESC LIMIT ?`, append(args, in.Limit+1)...)
+	if err != nil {
+		return out, fmt.Errorf("listing accounts: %w", err)
+	}
+	if len(accounts) > in.Limit {
+		accounts = accounts[:in.Limit]
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.FormatInt(accounts[in.Limit-1].ID, 10))}
+	}
+	var quotes operation.Quotes
+	out.Data.SocialAccounts = make([]Entry, len(accounts))
+	for i, a := range accounts {
+		out.Data.SocialAccounts[i] = show(a, &quotes)
+	}
+	out.Untrusted = quotes
+	return out, nil
+}
+
+func show(a Account, quotes *operation.Quotes) Entry {
+	e := Entry{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(), ConnectionState: a.Connection, ConnectionProbe: a.Probe, AccountStatus: a.Status}
+	if a.DisplayName != a.Username {
+		e.DisplayName = quotes.Add(a.DisplayName, operation.Source{Kind: "display_name", Platform: a.Platform, Account: a.Username})
+	}
+	return e
+}
+
+// Of reads some accounts of a team by their ids; those it does not have are not in the answer.
+func (s *Service) Of(ctx context.Context, team int64, ids []int64) (map[int64]Account, error) {
+	args := []any{team}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	found, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading accounts: %w", err)
+	}
+	out := map[int64]Account{}
+	for _, a := range found {
+		out[a.ID] = a
+	}
+	return out, nil
+}
+
+// Find finds a team's account by its user name.
+func (s *Service) Find(ctx context.Context, team int64, platform, username string) (int64, bool) {
+	var id int64
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND username = ?`, team, platform, username).Scan(&id)
+	return id, err == nil
+}

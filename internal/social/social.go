@@ -1,0 +1,236 @@
+// Package social is the team's accounts at the networks: which there are, how their connection stands, and the
+// sealed grants by which we act for them.
+package social
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/network"
+	"pressroom/internal/seal"
+)
+
+// Connection is how the connection to an account stands.
+type Connection string
+
+// The states of a connection (contract, Records).
+const (
+	Connected Connection = "connected"
+	Expiring  Connection = "expiring"
+	Lost      Connection = "lost"
+)
+
+// Account is a connected account as it is stored, without its grant.
+type Account struct {
+	ID          int64
+	TeamID      int64
+	Platform    string
+	NetworkID   string
+	Username    string
+	DisplayName string
+	Connection  Connection
+	Probe       string // "refused" where the network refused us, else empty
+	Status      string // "needs_reauth" where a person has to connect again, else empty
+}
+
+// Active tells whether posts can go out to the account.
+func (a Account) Active() bool { return a.Connection != Lost }
+
+// Service keeps accounts.
+type Service struct {
+	db       *db.DB
+	seal     *seal.Sealer
+	networks map[string]network.Network
+}
+
+// New makes the service over the networks that the program speaks with.
+func New(d *db.DB, s *seal.Sealer, networks ...network.Network) *Service {
+	out := &Service{db: d, seal: s, networks: map[string]network.Network{}}
+	for _, n := range networks {
+		out.networks[n.Platform()] = n
+	}
+	return out
+}
+
+// ErrNoNetwork says that the program does not speak with a network.
+var ErrNoNetwork = errors.New("there is no such network here")
+
+// Network finds a network by its platform.
+func (s *Service) Network(platform string) (network.Network, error) {
+	n := s.networks[platform]
+	if n == nil {
+		return nil, fmt.Errorf("%w: %q", ErrNoNetwork, platform)
+	}
+	return n, nil
+}
+
+// Connect connects an account, or connects it again. An older grant stays until the new one has worked.
+func (s *Service) Connect(ctx context.Context, team int64, platform string, c network.Credentials) (Account, error) {
+	n, err := s.Network(platform)
+	if err != nil {
+		return Account{}, err
+	}
+	grant, err := n.Connect(ctx, c)
+	if err != nil {
+		return Account{}, fmt.Errorf("connecting to %s: %w", platform, err)
+	}
+	a := Account{TeamID: team, Platform: platform, NetworkID: grant.Account, Username: grant.Username, DisplayName: grant.Username, Connection: Connected}
+	err = s.db.Write(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
+		now := db.Micros(tx.Now())
+		row := tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (team_id, platform, network_id) DO UPDATE SET username = excluded.username,
+			display_name = excluded.display_name, connection_state = excluded.connection_state, connection_probe = '', account_status = '', updated_at = excluded.updated_at
+			RETURNING id`, team, platform, a.NetworkID, a.Username, a.DisplayName, string(Connected), []byte{}, now, now)
+		if err := row.Scan(&a.ID); err != nil {
+			return fmt.Errorf("keeping an account: %w", err)
+		}
+		if err := s.keepGrant(ctx, tx, a.ID, grant); err != nil {
+			return err
+		}
+		return event.Record(ctx, tx, team, event.Actor{}, "social_account.connected", strconv.FormatInt(a.ID, 10), map[string]any{"platform": platform})
+	})
+	return a, err
+}
+
+func (s *Service) keepGrant(ctx context.Context, tx *db.Tx, id int64, g network.Grant) error {
+	plain, err := json.Marshal(g)
+	if err != nil {
+		return fmt.Errorf("writing a grant: %w", err)
+	}
+	sealed, err := s.seal.Seal(plain, bond(id))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE social_accounts SET sealed_grant = ?, grant_version = grant_version + 1, refreshing_until = 0, updated_at = ? WHERE id = ?`,
+		sealed, db.Micros(tx.Now()), id)
+	if err != nil {
+		return fmt.Errorf("keeping a grant: %w", err)
+	}
+	return nil
+}
+
+func bond(id int64) string { return "social_account:" + strconv.FormatInt(id, 10) }
+
+// Grant is a network's grant with the version that tells whether it was renewed since.
+type Grant struct {
+	network.Grant
+	Platform string
+	Version  int64
+	Lost     bool // the connection is lost: a person has to connect the account again
+}
+
+// Grant opens an account's grant.
+func (s *Service) Grant(ctx context.Context, account int64) (Grant, error) {
+	var g Grant
+	var state string
+	var sealed []byte
+	err := s.db.QueryRow(ctx, `SELECT platform, connection_state, sealed_grant, grant_version FROM social_accounts WHERE id = ?`, account).
+		Scan(&g.Platform, &state, &sealed, &g.Version)
+	if err != nil {
+		return g, fmt.Errorf("reading the grant of account %d: %w", account, err)
+	}
+	g.Lost = Connection(state) == Lost
+	plain, err := s.seal.Open(sealed, bond(account))
+	if err != nil {
+		return g, err
+	}
+	if err := json.Unmarshal(plain, &g.Grant); err != nil {
+		return g, fmt.Errorf("reading the grant of account %d: %w", account, err)
+	}
+	return g, nil
+}
+
+const (
+	refreshHeld = 30 * time.Second       // how long one node may take to refresh a grant
+	refreshLook = 250 * time.Millisecond // how often the others look whether it has
+)
+
+// Refresh renews a grant that its network calls expired and returns the new one. Two nodes never refresh one
+// grant at once: its refresh token works only once. A failure that may pass leaves everything as it is; a dead
+// token loses the connection.
+func (s *Service) Refresh(ctx context.Context, account int64, stale Grant) (Grant, error) {
+	for {
+		g, err := s.Grant(ctx, account)
+		if err != nil || g.Version != stale.Version || g.Lost {
+			return g, err
+		}
+		mine, err := s.lockRefresh(ctx, account, stale.Version)
+		if err != nil {
+			return g, err
+		}
+		if mine {
+			return s.refresh(ctx, account, g)
+		}
+		select {
+		case <-ctx.Done():
+			return g, fmt.Errorf("waiting for another node to refresh account %d: %w", account, ctx.Err())
+		case <-time.After(refreshLook):
+		}
+	}
+}
+
+func (s *Service) lockRefresh(ctx context.Context, account, version int64) (bool, error) {
+	var mine bool
+	err := s.db.Write(ctx, "social.lock_refresh", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = ? WHERE id = ? AND grant_version = ? AND refreshing_until < ?`,
+			db.Micros(tx.Now().Add(refreshHeld)), account, version, db.Micros(tx.Now()))
+		mine = n == 1
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("locking the refresh of account %d: %w", account, err)
+	}
+	return mine, nil
+}
+
+func (s *Service) refresh(ctx context.Context, account int64, g Grant) (Grant, error) {
+	n, err := s.Network(g.Platform)
+	if err != nil {
+		return g, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, refreshHeld-5*time.Second)
+	defer cancel()
+	fresh, err := n.Refresh(bounded, g.Grant)
+	var refused *network.Error
+	if errors.As(err, &refused) && refused.Class == network.AuthDead {
+		return g, errors.Join(err, s.Lose(ctx, account, "refused"))
+	}
+	if err != nil {
+		return g, errors.Join(err, s.unlockRefresh(ctx, account))
+	}
+	err = s.db.Write(ctx, "social.refreshed", func(ctx context.Context, tx *db.Tx) error { return s.keepGrant(ctx, tx, account, fresh) })
+	if err != nil {
+		return g, fmt.Errorf("keeping the new grant of account %d: %w", account, err)
+	}
+	return s.Grant(ctx, account)
+}
+
+func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
+	return s.db.Write(context.WithoutCancel(ctx), "social.unlock_refresh", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = 0 WHERE id = ?`, account)
+		return err
+	})
+}
+
+// Lose notes that an account's connection is lost until a person connects it again.
+func (s *Service) Lose(ctx context.Context, account int64, probe string) error {
+	return s.db.Write(ctx, "social.lose", func(ctx context.Context, tx *db.Tx) error {
+		var team int64
+		err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = ?, account_status = 'needs_reauth', refreshing_until = 0, updated_at = ?
+			WHERE id = ? AND connection_state <> ? RETURNING team_id`, string(Lost), probe, db.Micros(tx.Now()), account, string(Lost)).Scan(&team)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("losing account %d: %w", account, err)
+		}
+		return event.Record(ctx, tx, team, event.Actor{}, "social_account.lost", strconv.FormatInt(account, 10), nil)
+	})
+}

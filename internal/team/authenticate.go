@@ -1,0 +1,165 @@
+package team
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/secret"
+)
+
+// unauthorized is the one refusal of everything that does not authenticate.
+var unauthorized = fault.New(fault.Unauthorized, "Send a team API key that works as Authorization: Bearer <key>.")
+
+// Authenticate finds who an API key acts for. Whatever is wrong with it, the refusal is the same; repeating one
+// wrong credential many times is rate_limited (spec, Authentication 3).
+func (s *Service) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
+	actor, err := s.find(ctx, credential)
+	if err != nil || actor != nil {
+		return actor, err
+	}
+	if wait := s.slow.Wrong(credential); credential != "" && wait > 0 {
+		return nil, fault.New(fault.RateLimited, "The same wrong key was sent many times. Mend the key, then wait.").With("scope", "failed_authentication").After(wait)
+	}
+	return nil, unauthorized
+}
+
+func (s *Service) find(ctx context.Context, credential string) (*access.Actor, error) {
+	if !secret.WellFormed(secret.APIKey, credential) {
+		return nil, nil
+	}
+	hash := secret.Hash(credential)
+	if found, ok := s.cache.get(hash, s.db.Now()); ok {
+		return found, nil
+	}
+	version := s.cache.version.Load()
+	k, err := s.lookUp(ctx, hash)
+	if err != nil || k.actor == nil {
+		return nil, err
+	}
+	s.cache.put(hash, k, version)
+	if k.ended(s.db.Now()) {
+		return nil, nil
+	}
+	return k.actor, nil
+}
+
+// cached is a key as it is remembered.
+type cached struct {
+	actor   *access.Actor
+	expires time.Time
+}
+
+func (c cached) ended(now time.Time) bool { return !c.expires.IsZero() && !now.Before(c.expires) }
+
+func (s *Service) lookUp(ctx context.Context, hash [sha256.Size]byte) (cached, error) {
+	a := &access.Actor{}
+	var zone, level, role string
+	var expires int64
+	err := s.db.QueryRow(ctx, `SELECT k.id, k.name, k.level, k.expires_at, t.id, t.name, t.timezone, t.content_language, t.plan, p.id, p.name, m.role
+		FROM api_keys k JOIN teams t ON t.id = k.team_id JOIN people p ON p.id = k.person_id
+		JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
+		WHERE k.hash = ? AND k.revoked_at = 0`, hash[:]).
+		Scan(&a.KeyID, &a.KeyName, &level, &expires, &a.TeamID, &a.TeamName, &zone, &a.Language, &a.Plan, &a.PersonID, &a.PersonName, &role)
+	if errors.Is(err, sql.ErrNoRows) {
+		return cached{}, nil
+	}
+	if err != nil {
+		return cached{}, fmt.Errorf("looking up a key: %w", err)
+	}
+	a.Level, a.Role = access.Level(level), access.Role(role)
+	a.Capabilities = access.Effective(a.Level, a.Role)
+	if a.Zone, err = time.LoadLocation(zone); err != nil {
+		return cached{}, fmt.Errorf("loading the time zone of team %d: %w", a.TeamID, err)
+	}
+	return cached{actor: a, expires: db.Time(expires)}, nil
+}
+
+const (
+	cachePoll  = 250 * time.Millisecond // how often each node looks whether keys changed
+	cacheTrust = time.Second            // without such a look the cache is not used: a change holds within a second
+	cacheMax   = 100_000                // keys remembered
+)
+
+// keyCache remembers keys by their hash. A version in the database counts every change that touches access;
+// each node compares it a few times a second, on both databases alike, and forgets everything on a change.
+type keyCache struct {
+	db      *db.DB
+	mu      sync.RWMutex
+	byHash  map[[sha256.Size]byte]cached
+	version atomic.Int64 // the version that byHash belongs to
+	looked  atomic.Int64 // when the version was last compared, microseconds
+}
+
+func newKeyCache(d *db.DB) *keyCache {
+	return &keyCache{db: d, byHash: map[[sha256.Size]byte]cached{}}
+}
+
+// get tells what is remembered of a hash, and whether that may be relied on. A key past its end is remembered
+// as nobody's.
+func (c *keyCache) get(hash [sha256.Size]byte, now time.Time) (*access.Actor, bool) {
+	if now.Sub(db.Time(c.looked.Load())) > cacheTrust {
+		return nil, false
+	}
+	c.mu.RLock()
+	k, ok := c.byHash[hash]
+	c.mu.RUnlock()
+	if !ok || k.ended(now) {
+		return nil, ok
+	}
+	return k.actor, true
+}
+
+// put remembers a key that was read while the version was the one given.
+func (c *keyCache) put(hash [sha256.Size]byte, k cached, version int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if version != c.version.Load() {
+		return
+	}
+	if len(c.byHash) >= cacheMax {
+		clear(c.byHash)
+	}
+	c.byHash[hash] = k
+}
+
+// look compares the version and forgets what is out of date.
+func (c *keyCache) look(ctx context.Context) error {
+	at := c.db.Now()
+	var version int64
+	if err := c.db.QueryRow(ctx, `SELECT version FROM access_version WHERE id = 1`).Scan(&version); err != nil {
+		return fmt.Errorf("reading the version of access: %w", err)
+	}
+	c.mu.Lock()
+	if version != c.version.Load() {
+		clear(c.byHash)
+		c.version.Store(version)
+	}
+	c.mu.Unlock()
+	c.looked.Store(db.Micros(at))
+	return nil
+}
+
+// Watch keeps the remembered keys true until the context ends. Errors are told to report.
+func (s *Service) Watch(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(cachePoll)
+	defer tick.Stop()
+	for {
+		if err := s.cache.look(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package team
+
+import (
+	"context"
+	"net/http"
+
+	"pressroom/internal/access"
+	"pressroom/internal/operation"
+)
+
+// Identity is who a key acts for (contract, Records).
+type Identity struct {
+	Person          Named               `json:"person" jsonschema:"The person the key acts for."`
+	Team            Named               `json:"team" jsonschema:"The one team the key works in."`
+	Role            access.Role         `json:"role" enum:"owner|admin|editor|viewer|client"`
+	Key             KeyEntry            `json:"key"`
+	Capabilities    []access.Capability `json:"capabilities" enum:"read|write|publish|spend" jsonschema:"What this key may do now."`
+	Timezone        string              `json:"timezone" jsonschema:"The team's time zone, an IANA name."`
+	ContentLanguage string              `json:"content_language" jsonschema:"The language the team writes in, BCP 47."`
+}
+
+// Named is an item with its name.
+type Named struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// KeyEntry is the key that a call was made with.
+type KeyEntry struct {
+	ID    int64        `json:"id"`
+	Name  string       `json:"name"`
+	Level access.Level `json:"level" enum:"read_only|drafts|full"`
+}
+
+// Operations declares what keys can ask of their team.
+func Operations() []operation.Operation {
+	return []operation.Operation{
+		operation.Define(operation.Spec{
+			Tool: "get_identity", Method: http.MethodGet, Path: "/me", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
+			Summary:     "Who the key acts for",
+			Description: "The person and the team the key acts for, the person's role, what the key may do now, the team's time zone and content language. Never counts against the daily free-call allowance.",
+			Example: operation.Example{Data: Identity{
+				Person: Named{1, "Ada Okafor"}, Team: Named{1, "Harbour Coffee"}, Role: access.Owner, Key: KeyEntry{3, "calendar script", access.Full},
+				Capabilities: access.Effective(access.Full, access.Owner), Timezone: "Europe/Berlin", ContentLanguage: "en",
+			}},
+		}, identity),
+	}
+}
+
+func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Answer[Identity], error) {
+	return operation.Answer[Identity]{App: "/settings/keys", Data: Identity{
+		Person: Named{call.PersonID, call.PersonName}, Team: Named{call.TeamID, call.TeamName}, Role: call.Role,
+		Key: KeyEntry{call.KeyID, call.KeyName, call.Level}, Capabilities: call.Capabilities,
+		Timezone: call.Zone.String(), ContentLanguage: call.Language,
+	}}, nil
+}

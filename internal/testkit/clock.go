@@ -1,0 +1,29 @@
+package testkit
+
+import (
+	"sync"
+	"time"
+)
+
+// Clock is a clock that a test sets.
+type Clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+// NewClock makes a clock that stands at a time.
+func NewClock(at time.Time) *Clock { return &Clock{at: at} }
+
+// Now is the time the clock shows.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+// Advance moves the clock.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}

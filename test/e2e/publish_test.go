@@ -1,0 +1,46 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+)
+
+// The main job: a post drafted through the API stands on the network, once, and the job tells so.
+func TestPublish(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		id := w.draft("hello from #pressroom", w.accounts...)
+		job := w.publish(id)
+		if job.text("data.state") != "succeeded" || job.text("data.result.post_id") != id {
+			t.Fatalf("job: %s", job.raw)
+		}
+		post := w.post(id)
+		if post.text("data.status") != "published" || post.text("data.accounts.0.permalink") == "" || post.text("data.published_at.utc") == "" {
+			t.Fatalf("post: %s", post.raw)
+		}
+		if held := w.held("hello from #pressroom"); len(held) != 2 {
+			t.Fatalf("held: %v", held)
+		}
+		again := w.full("publish_post", map[string]any{"post_id": id})
+		if again.at("data.already_submitted") != true || again.text("data.job_id") != job.text("data.job_id") {
+			t.Fatalf("again: %s", again.raw)
+		}
+	})
+}
+
+// A due post leaves within two seconds.
+func TestScheduledPostLeavesInTime(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		id := w.draft("due soon")
+		due := time.Now().Add(2 * time.Second).Truncate(time.Second)
+		w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": due.UTC().Format(time.RFC3339)})
+		w.until("the post to be published", func() bool { return w.post(id).text("data.status") == "published" })
+		if late := time.Since(due); late > 2*time.Second {
+			t.Errorf("it left %v after its time", late)
+		}
+		if held := w.held("due soon"); len(held) != 1 {
+			t.Fatalf("held: %v", held)
+		}
+	})
+}
