@@ -86,7 +86,7 @@ func arguments(op *operation.Operation, raw json.RawMessage) (operation.Argument
 	}
 	args, err := operation.ParseObject(raw)
 	if err != nil {
-		return nil, pipeline.Key{}, err //nolint:wrapcheck // a fault with its own words
+		return nil, pipeline.Key{}, err
 	}
 	key, err := takeKey(op, args)
 	return args, key, err
@@ -94,19 +94,20 @@ func arguments(op *operation.Operation, raw json.RawMessage) (operation.Argument
 
 func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, error) {
 	value, given := args[keyArgument]
-	if !given {
+	text, isText := value.(string)
+	switch {
+	case !given:
 		return pipeline.Key{}, nil
-	}
-	if text, ok := value.(string); ok && !op.Reads() && secret.In(text) {
-		return pipeline.Key{}, secretKey(args)
+	case isText && !op.Reads() && secret.In(text):
+		return pipeline.Key{Given: true, Text: text}, nil // it stays among the arguments, where secrets are refused
 	}
 	delete(args, keyArgument)
 	if op.Reads() {
 		return pipeline.Key{Given: true}, nil // of whatever kind, the pipeline refuses it
 	}
-	switch value := value.(type) {
+	switch value.(type) {
 	case string:
-		return pipeline.Key{Given: true, Text: strings.TrimSpace(value)}, nil // as a header's value is read
+		return pipeline.Key{Given: true, Text: strings.TrimSpace(text)}, nil // as a header's value is read
 	case []any, map[string]any:
 		return pipeline.Key{}, fault.Invalid(fault.NotASingleValue, keyArgument, "The argument "+keyArgument+" takes one text.")
 	}

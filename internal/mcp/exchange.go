@@ -170,5 +170,5 @@ func (a *answer) Write(body []byte) (int, error) {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
-	return a.ResponseWriter.Write(body) //nolint:wrapcheck // the writer's own error is what a caller of Write expects
+	return a.ResponseWriter.Write(body)
 }

@@ -48,10 +48,8 @@ func (x *exchange) settle(body []byte) bool {
 		x.reject(http.StatusBadRequest, batchRefused)
 	case jsonv2.Unmarshal(body, &m, lax) != nil || !m.sound():
 		x.reject(http.StatusBadRequest, notAMessage)
-	case m.ID == nil:
-		x.w.WriteHeader(http.StatusAccepted) // a notification: without sessions there is nothing to do about it
-	case m.Method == "":
-		x.w.WriteHeader(http.StatusAccepted) // an answer, to nothing that was asked
+	case m.ID == nil || m.Method == "":
+		x.w.WriteHeader(http.StatusAccepted) // a notification, or an answer: without sessions there is nothing to do about either
 	case !served[m.Method]:
 		x.rejectCall(m.ID, noSuchMethod)
 	default:

@@ -37,7 +37,7 @@ func (b *builder) responses(op *operation.Operation) (map[string]response, error
 	if out[strconv.Itoa(op.Success)].Description == "" {
 		return nil, fmt.Errorf("no words for a success with status %d", op.Success)
 	}
-	b.refusals(op, out)
+	b.addRefusals(op, out)
 	return out, nil
 }
 

@@ -2,9 +2,7 @@ package openapi_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/access"
 	"pressroom/internal/openapi"
 	"pressroom/internal/operation"
 )
@@ -260,6 +257,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func status(op *operation.Operation) string { return strconv.Itoa(op.Success) }
+
 func statuses(op describedOperation) string {
 	var out []string
 	for status := range op.Responses {
@@ -267,59 +266,4 @@ func statuses(op describedOperation) string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
-}
-
-type toyInput struct {
-	Names []string `json:"names" maxItems:"3" pattern:"^[a-z]+$"`
-	N     int64    `json:"n,omitempty" min:"1" max:"9" default:"3"`
-}
-
-// toy is an operation of a form that may be missing among the real ones.
-func toy(method, path string, key operation.KeyRule) operation.Operation {
-	return operation.Define(operation.Spec{Tool: "toy", Method: method, Path: path, Summary: "A toy", Description: "A toy.",
-		Needs: access.Spend, Key: key, Success: http.StatusOK, Example: operation.Example{Data: toyInput{Names: []string{"a"}}},
-	}, func(context.Context, operation.Call, toyInput) (operation.Answer[toyInput], error) {
-		return operation.Answer[toyInput]{}, nil
-	})
-}
-
-func describeToy(t *testing.T, method string, key operation.KeyRule) describedOperation {
-	t.Helper()
-	raw, err := openapi.Build(operation.NewRegistry([]operation.Operation{toy(method, "/me", key)}), openapi.Info{})
-	if err != nil {
-		t.Fatalf("Build: %v", err)
-	}
-	return parse(t, raw).Paths["/me"][strings.ToLower(method)]
-}
-
-func TestPaidOperation(t *testing.T) {
-	op := describeToy(t, http.MethodPost, operation.KeyRequired)
-	answer := op.Responses["200"].Content["application/json"].Schema
-	if answer.Properties["billing"] == nil || answer.Properties["page"] != nil {
-		t.Errorf("a paid answer has the members %v, want billing among them and no page", answer.PropertyOrder)
-	}
-	if got := statuses(op); !strings.Contains(got, "402") {
-		t.Errorf("statuses %s, want 402 among them", got)
-	}
-	key := op.Parameters[0]
-	if key.Name != "Idempotency-Key" || !key.Required || *key.Schema.MaxLength != 255 {
-		t.Errorf("the key's parameter is %+v, want a required one of 255 characters", key)
-	}
-	if !op.RequestBody.Required {
-		t.Error("the body may be left out although an argument is required")
-	}
-}
-
-func TestListInAQuery(t *testing.T) {
-	op := describeToy(t, http.MethodGet, operation.KeyRefused)
-	names, n := op.Parameters[0], op.Parameters[1]
-	if names.Style != "form" || names.Explode == nil || *names.Explode || !names.Required {
-		t.Errorf("the list's parameter is %+v, want a required one, comma-separated", names)
-	}
-	if n.Required || string(n.Schema.Default) != strconv.Itoa(3) || *n.Schema.Minimum != 1 || *n.Schema.Maximum != 9 {
-		t.Errorf("the number's parameter is %+v, want its default and bounds", n)
-	}
-	if len(op.Parameters) != 2 || op.RequestBody != nil {
-		t.Errorf("a read has %d parameters and body %v, want its two arguments alone", len(op.Parameters), op.RequestBody)
-	}
 }

@@ -57,8 +57,8 @@ var toProvider = []string{"cancel_post", "publish_post", "retry_post"}
 
 func reachesProvider(op *operation.Operation) bool { return slices.Contains(toProvider, op.Tool) }
 
-// refusals adds the refusals that an operation can meet.
-func (b *builder) refusals(op *operation.Operation, out map[string]response) {
+// addRefusals adds the refusals that an operation can meet.
+func (b *builder) addRefusals(op *operation.Operation, out map[string]response) {
 	for _, r := range refusals {
 		if !r.meets(op) {
 			continue

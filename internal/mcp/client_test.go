@@ -1,0 +1,146 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// connect opens a session with the SDK's own client.
+func (w *world) connect(t *testing.T, level string) (*sdk.ClientSession, error) {
+	t.Helper()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: w.url, HTTPClient: &http.Client{Transport: withKey(level)}, MaxRetries: -1,
+	}, nil)
+	if err == nil {
+		t.Cleanup(func() { _ = session.Close() }) // there is no session to end
+	}
+	return session, err
+}
+
+func (w *world) mustConnect(t *testing.T) *sdk.ClientSession {
+	t.Helper()
+	session, err := w.connect(t, "full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+func TestClientWithoutAKeyThatWorks(t *testing.T) {
+	if session, err := newWorld(t).connect(t, "wrong"); err == nil {
+		t.Errorf("connected: %+v", session.InitializeResult())
+	}
+}
+
+func TestClientIsToldAboutTheTools(t *testing.T) {
+	got := newWorld(t).mustConnect(t).InitializeResult()
+	for _, want := range []string{"untrusted_content", "never instructions", "get_job", "idempotency_key"} {
+		if !strings.Contains(got.Instructions, want) {
+			t.Errorf("the instructions do not speak of %s", want)
+		}
+	}
+	if c := got.Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Logging != nil || c.Prompts != nil || c.Resources != nil {
+		t.Errorf("capabilities %+v", c)
+	}
+}
+
+func TestAnswersFitTheSchemasOfTheirTools(t *testing.T) {
+	w := newWorld(t)
+	session := w.mustConnect(t)
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]map[string]any{
+		"list_notes": {"limit": 3}, "get_note": {"id": "n1"}, "get_nothing": {}, "create_note": {"text": "x"},
+		"change_note": {"id": "n1", "idempotency_key": "k0"}, "buy_note": {"text": "y", "idempotency_key": "k"},
+	}
+	for _, tool := range list.Tools {
+		arguments, called := calls[tool.Name]
+		if !called {
+			continue
+		}
+		fits(t, tool.Name+": arguments", tool.InputSchema, arguments)
+		got, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: arguments})
+		if err != nil || got.IsError {
+			t.Fatalf("%s: %+v %v", tool.Name, got, err)
+		}
+		fits(t, tool.Name+": answer", tool.OutputSchema, got.StructuredContent)
+		delete(calls, tool.Name)
+	}
+	if len(calls) > 0 {
+		t.Errorf("tools that are not listed: %v", calls)
+	}
+}
+
+func fits(t *testing.T, what string, schema, value any) {
+	t.Helper()
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if err := resolved.Validate(value); err != nil {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+func TestClientSeesRefusals(t *testing.T) {
+	session := newWorld(t).mustConnect(t)
+	got, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "get_note", Arguments: map[string]any{"id": "n9"}})
+	if err != nil || !got.IsError || !strings.Contains(got.Content[0].(*sdk.TextContent).Text, `"code":"not_found"`) {
+		t.Errorf("%+v %v", got, err)
+	}
+	_, err = session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_everything"})
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInvalidParams || strings.Contains(rpc.Message, "delete_everything") {
+		t.Errorf("an unknown tool: %v", err)
+	}
+}
+
+func TestServerOutlivesAPanic(t *testing.T) {
+	session := newWorld(t).mustConnect(t)
+	got, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "break_note", Arguments: map[string]any{"text": "panic"}})
+	if err != nil || !got.IsError {
+		t.Errorf("%+v %v", got, err)
+	}
+	if got, err = session.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_notes"}); err != nil || got.IsError {
+		t.Errorf("after it: %+v %v", got, err)
+	}
+}
+
+// A client of the sessionless protocol that hangs up has cancelled.
+func TestCancelling(t *testing.T) {
+	w := newWorld(t)
+	session := w.mustConnect(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() {
+		_, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "wait_note", Arguments: map[string]any{"text": "until cancelled"}})
+		gone <- err
+	}()
+	<-w.started
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Errorf("the client: %v", err)
+	}
+	if err := <-w.ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the call: %v", err)
+	}
+}

@@ -1,0 +1,104 @@
+package mcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+
+// listed are the tools as they stand on the wire, by name, and the names in their order.
+func (w *world) listed(t *testing.T) (map[string]json.RawMessage, []string) {
+	t.Helper()
+	var got struct{ Result struct{ Tools []json.RawMessage } }
+	if err := json.Unmarshal([]byte(w.send(t, "POST", listTools).body), &got); err != nil {
+		t.Fatal(err)
+	}
+	byName, names := map[string]json.RawMessage{}, []string{}
+	for _, raw := range got.Result.Tools {
+		var tool struct{ Name string }
+		if err := json.Unmarshal(raw, &tool); err != nil {
+			t.Fatal(err)
+		}
+		byName[tool.Name], names = raw, append(names, tool.Name)
+	}
+	return byName, names
+}
+
+func TestListIsTheSameForEverybody(t *testing.T) {
+	w := newWorld(t)
+	first := w.send(t, "POST", listTools).body
+	for _, level := range []string{"full", "read_only"} {
+		if again := w.send(t, "POST", listTools, "Authorization", "Bearer "+level).body; again != first {
+			t.Errorf("%s: %s", level, cmp.Diff(first, again))
+		}
+	}
+	if other := newWorld(t).send(t, "POST", listTools).body; other != first {
+		t.Errorf("another node: %s", cmp.Diff(first, other))
+	}
+	if _, names := w.listed(t); len(names) != len(w.registry().All()) || !slices.IsSorted(names) {
+		t.Errorf("names: %v", names)
+	}
+}
+
+// One tool in full, as a file. It is the paid one, which has every part.
+func TestDescription(t *testing.T) {
+	const file = "testdata/tool.json"
+	tools, _ := newWorld(t).listed(t)
+	var got bytes.Buffer
+	if err := json.Indent(&got, tools["buy_note"], "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	got.WriteByte('\n')
+	if *update {
+		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(held), got.String()); diff != "" {
+		t.Errorf("the tool (-held +got); with -update it is written anew:\n%s", diff)
+	}
+}
+
+func TestHints(t *testing.T) {
+	tools, _ := newWorld(t).listed(t)
+	type hints struct{ ReadOnlyHint, IdempotentHint, DestructiveHint, OpenWorldHint bool }
+	for name, want := range map[string]hints{
+		"get_note":    {ReadOnlyHint: true, IdempotentHint: true},
+		"create_note": {},
+		"change_note": {OpenWorldHint: true},
+		"buy_note":    {IdempotentHint: true, OpenWorldHint: true},
+	} {
+		var got struct{ Annotations hints }
+		if err := json.Unmarshal(tools[name], &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Annotations != want {
+			t.Errorf("%s: %+v, want %+v", name, got.Annotations, want)
+		}
+	}
+}
+
+func TestWordsAndArguments(t *testing.T) {
+	tools, _ := newWorld(t).listed(t)
+	for name, want := range map[string]string{
+		"get_note":    `"description":"About get_note. What it does. Needs the capability read."`,
+		"change_note": `"description":"About change_note. What it does. Needs the capability write, and publish when the note is public."`,
+		"get_nothing": `"inputSchema":{"properties":{},"type":"object","additionalProperties":false}`,
+		"create_note": `"minLength":1,"maxLength":128}},"required":["text"]`,
+		"list_notes":  `"properties":{"cursor":{"type":"string"},"limit":{"type":"integer","default":20,"minimum":1,"maximum":50}}`,
+	} {
+		if !bytes.Contains(tools[name], []byte(want)) {
+			t.Errorf("%s lacks %s: %s", name, want, tools[name])
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package mcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the dialogues of testdata anew")
+
+var (
+	section = regexp.MustCompile(`(?m)^-- (.+) --\n`)
+	anyUUID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+)
+
+// A dialogue is a file of sections. One named "send, KEY" holds the body of a POST with that key ("none" sends
+// none); the section after it, named "answer", holds what came back.
+func TestDialogues(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no dialogues: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			held, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := newWorld(t).speak(t, string(held))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(held), got); diff != "" {
+				t.Errorf("the dialogue went otherwise (-held +got); with -update it is written anew:\n%s", diff)
+			}
+		})
+	}
+}
+
+// speak holds a dialogue and writes it down with the answers that came.
+func (w *world) speak(t *testing.T, dialogue string) string {
+	t.Helper()
+	heads := section.FindAllStringSubmatchIndex(dialogue, -1)
+	var out strings.Builder
+	for i, head := range heads {
+		end := len(dialogue)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		if i == 0 {
+			out.WriteString(dialogue[:head[0]])
+		}
+		key, sends := strings.CutPrefix(dialogue[head[2]:head[3]], "send, ")
+		if !sends {
+			continue // an earlier answer
+		}
+		body := dialogue[head[1]:end]
+		fmt.Fprintf(&out, "-- send, %s --\n%s-- answer --\n%s", key, body, w.answerTo(t, key, body))
+	}
+	return out.String()
+}
+
+func (w *world) answerTo(t *testing.T, key, body string) string {
+	t.Helper()
+	authorization := "Bearer " + key
+	if key == "none" {
+		authorization = ""
+	}
+	got := w.send(t, "POST", strings.TrimSpace(body), "Authorization", authorization)
+	out := fmt.Sprintf("HTTP %d %s\n", got.status, got.header.Get("Content-Type"))
+	if got.body != "" {
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, []byte(got.body), "", "  "); err != nil {
+			t.Fatalf("%v in %s", err, got.body)
+		}
+		out += indented.String() + "\n"
+	}
+	return anyUUID.ReplaceAllString(out, "00000000-0000-0000-0000-000000000000")
+}

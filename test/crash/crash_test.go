@@ -1,0 +1,229 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/seal"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/pds"
+)
+
+// within is how long everything may take from the kill to the end: no account is stuck for longer.
+const within = 60 * time.Second
+
+// castle is what all runs share: the program and the network's account.
+type castle struct {
+	binary, sealingKey string
+	server             *pds.Server
+	handle, did        string
+	password           string
+}
+
+// seeded is a database with a team, its key and the account; each run gets a copy.
+type seeded struct {
+	url     string
+	key     string
+	account int64
+}
+
+// However the process is killed on the way of a post, after it is started again exactly one record stands, the
+// job says so, and a client that repeats its request with its key gets the first result.
+func TestKilledAtEveryStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	c := newCastle(t)
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		s := c.seed(t, url)
+		plans := [][]string{}
+		for _, point := range c.points(t, s, false) {
+			plans = append(plans, []string{point})
+		}
+		// Killed again while it asks what became of the first try, and while it works on the second.
+		for _, second := range []string{"before resolve call", "after resolve call", "before delivery.resolve", "after delivery.resolve", "before delivery.published", "after delivery.published"} {
+			plans = append(plans, []string{"after commit call", second})
+		}
+		for _, second := range []string{"before commit call", "after commit call", "before delivery.absent", "after delivery.absent"} {
+			plans = append(plans, []string{"before commit call", second})
+		}
+		c.storm(t, s, plans, false)
+		// A scheduled post: released by itself, by whichever start of the program is there at its time.
+		plans = nil
+		for _, point := range c.points(t, s, true) {
+			if strings.Contains(point, " replay.once") || strings.Contains(point, " post.release") || strings.Contains(point, " delivery.claim") || strings.Contains(point, " commit call") {
+				plans = append(plans, []string{point})
+			}
+		}
+		c.storm(t, s, plans, true)
+	})
+}
+
+func newCastle(t *testing.T) *castle {
+	t.Helper()
+	server := pds.Start(t)
+	key, err := seal.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &castle{binary: build(t), sealingKey: key, server: server}
+	c.handle, c.did, c.password = server.NewAccount(t)
+	return c
+}
+
+func (c *castle) seed(t *testing.T, url string) seeded {
+	t.Helper()
+	owner := c.admin(t, url, "", "people", "add", "--name", "Ada", "--email", "ada@example.com")
+	team := c.admin(t, url, "", "teams", "add", "--name", "Harbour", "--owner", fmt.Sprint(owner["id"]))
+	key := c.admin(t, url, "", "keys", "add", "--team", fmt.Sprint(team["id"]), "--level", "full")
+	account := c.admin(t, url, c.password+"\n", "accounts", "connect", "--team", fmt.Sprint(team["id"]), "--server", c.server.URL, "--identifier", c.handle)
+	return seeded{url, key["key"].(string), int64(account["id"].(float64))}
+}
+
+// points lists the steps of a publication by letting one run through.
+func (c *castle) points(t *testing.T, s seeded, scheduled bool) []string {
+	t.Helper()
+	trace := filepath.Join(t.TempDir(), "trace")
+	if err := c.run(t, s, "trace", nil, trace, scheduled); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, points := map[string]int{}, []string{}
+	for name := range strings.Lines(string(raw)) {
+		name = strings.TrimSpace(name)
+		seen[name]++
+		_, what, _ := strings.Cut(name, " ")
+		ours := strings.HasPrefix(what, "post.") || strings.HasPrefix(what, "delivery.") || what == "replay.once" || strings.HasSuffix(what, " call")
+		idle := what == "delivery.pulse" || what == "delivery.renew" || what == "delivery.wake"
+		if ours && !idle {
+			points = append(points, fmt.Sprintf("%s#%d", name, seen[name]))
+		}
+	}
+	for _, needed := range []string{"before replay.once#2", "after delivery.claim#1", "before prepare call#1", "after delivery.commit#1", "before commit call#1", "after commit call#1", "after delivery.published#1"} {
+		if !strings.Contains(strings.Join(points, "\n"), needed) {
+			t.Fatalf("the step %q is not among those seen: %v", needed, points)
+		}
+	}
+	return points
+}
+
+// storm runs every plan, some at a time: most of a run is waiting.
+func (c *castle) storm(t *testing.T, s seeded, plans [][]string, scheduled bool) {
+	t.Helper()
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 6)
+	for i, plan := range plans {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if err := c.run(t, s, fmt.Sprintf("run %d", i), plan, "", scheduled); err != nil {
+				t.Errorf("killed %s: %v", strings.Join(plan, ", then "), err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d runs", len(plans))
+}
+
+// run publishes one post while the process is killed at each point of a plan in turn.
+func (c *castle) run(t *testing.T, s seeded, name string, plan []string, trace string, scheduled bool) error {
+	database, err := copyOf(t, s.url)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), within+10*time.Second)
+	defer cancel()
+	text := fmt.Sprintf("%s of %s on %s (scheduled: %t)", name, t.Name(), strings.Join(plan, ", "), scheduled)
+	story := &client{castle: c, seeded: s, text: text, id: fmt.Sprint(time.Now().UnixNano(), name)}
+	if scheduled {
+		story.at = time.Now().Add(5 * time.Second) // enough to be killed and started before it
+	}
+	for _, at := range append(plan, "") {
+		p, err := c.launch(ctx, database, at, trace)
+		if err != nil {
+			return err
+		}
+		ended := story.tell(ctx, p)
+		p.kill()
+		if at == "" && !ended {
+			return fmt.Errorf("the job did not end: %s\n%s", story.last, p.log.String())
+		}
+	}
+	return story.check(t)
+}
+
+// client is a program that publishes a post and repeats each request until it is answered.
+type client struct {
+	*castle
+	seeded
+	at        time.Time // when the post is to go out; at once where zero
+	text, id  string
+	post, job string
+	scheduled string
+	last      string
+}
+
+// tell goes on with the story as far as the process lives; true when the job has ended.
+func (k *client) tell(ctx context.Context, p *process) bool {
+	return p.poll(ctx, func() bool {
+		switch {
+		case k.post == "":
+			k.post = k.ask(ctx, p, "POST", "/posts", map[string]any{"caption": k.text, "account_ids": []int64{k.account}}, "id")
+		case !k.at.IsZero() && k.scheduled == "":
+			k.scheduled = k.ask(ctx, p, "POST", "/posts/"+k.post+"/schedule", map[string]any{"scheduled_at": k.at.Format(time.RFC3339Nano)}, "status")
+		case !k.at.IsZero() && !k.over(ctx, p):
+			return false
+		case k.job == "": // of a post that was released the answer is its job
+			k.job = k.ask(ctx, p, "POST", "/posts/"+k.post+"/publish", map[string]any{}, "job_id")
+		default:
+			status, body, err := p.call(ctx, k.key, "GET", "/jobs/"+k.job, nil, "")
+			k.last = fmt.Sprint(status, body, err)
+			data, _ := body["data"].(map[string]any)
+			return data["finished"] == true
+		}
+		return false
+	})
+}
+
+// over tells whether a scheduled post has been released and has ended.
+func (k *client) over(ctx context.Context, p *process) bool {
+	_, body, err := p.call(ctx, k.key, "GET", "/posts/"+k.post, nil, "")
+	k.last = fmt.Sprint(body, err)
+	data, _ := body["data"].(map[string]any)
+	return data["status"] != nil && data["status"] != "scheduled" && data["status"] != "processing"
+}
+
+func (k *client) ask(ctx context.Context, p *process, method, path string, body any, member string) string {
+	_, answer, err := p.call(ctx, k.key, method, path, body, k.id+member)
+	k.last = fmt.Sprint(answer, err)
+	data, _ := answer["data"].(map[string]any)
+	text, _ := data[member].(string)
+	return text
+}
+
+// check counts what the network holds and holds the job against it.
+func (k *client) check(t *testing.T) error {
+	held := 0
+	for _, p := range k.server.Posts(t, k.did) {
+		if strings.Contains(string(p.Value), strconv.Quote(k.text)) {
+			held++
+		}
+	}
+	if held != 1 {
+		return fmt.Errorf("%d records stand: %s", held, k.last)
+	}
+	if !strings.Contains(k.last, "state:succeeded") || !strings.Contains(k.last, "state:published") {
+		return fmt.Errorf("one record stands, but the job says: %s", k.last)
+	}
+	return nil
+}
