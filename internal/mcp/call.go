@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,7 +24,7 @@ const keyArgument = "idempotency_key"
 // sees what to mend.
 func (x *exchange) call(ctx context.Context, op *operation.Operation, raw json.RawMessage) *sdk.CallToolResult {
 	x.tool = op.Tool
-	body, err := guarded(func() ([]byte, error) { return x.run(ctx, op, raw) })
+	body, err := x.run(ctx, op, raw)
 	if err != nil {
 		return x.refusal(err)
 	}
@@ -47,21 +46,6 @@ func (x *exchange) run(ctx context.Context, op *operation.Operation, raw json.Ra
 		return nil, fmt.Errorf("writing an answer of %s: %w", op.Tool, err)
 	}
 	return body, nil
-}
-
-// guarded makes an error of a panic: the SDK works in goroutines of its own, where one would end the program.
-func guarded(work func() ([]byte, error)) ([]byte, error) {
-	var body []byte
-	var err error
-	func() {
-		defer func() {
-			if p := recover(); p != nil {
-				body, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			}
-		}()
-		body, err = work()
-	}()
-	return body, err
 }
 
 // refusal gives the problem document as text alone. As structuredContent it would have to fit the tool's

@@ -87,7 +87,7 @@ func TestRefusals(t *testing.T) {
 		"out of range":          {"full", "list_notes", `{"limit":51}`, "validation_failed out_of_range limit"},
 		"twice":                 {"full", "create_note", `{"text":"a","text":"b"}`, "validation_failed argument_given_twice"},
 		"no object":             {"full", "create_note", `"a"`, "validation_failed body_not_a_json_object"},
-		"nested deep":           {"full", "create_note", `{"text":` + strings.Repeat("[", 99) + strings.Repeat("]", 99) + `}`, "validation_failed malformed"},
+		"nested deep":           {"full", "create_note", `{"text":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`, "validation_failed malformed"},
 		"key missing":           {"full", "buy_note", `{"text":"c"}`, "validation_failed idempotency_key_required"},
 		"key empty":             {"full", "buy_note", `{"text":"c","idempotency_key":" "}`, "validation_failed idempotency_key_empty"},
 		"key too long":          {"full", "create_note", `{"text":"c","idempotency_key":"` + strings.Repeat("k", 129) + `"}`, "validation_failed idempotency_key_too_long"},

@@ -15,7 +15,9 @@ const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 // listed are the tools as they stand on the wire, by name, and the names in their order.
 func (w *world) listed(t *testing.T) (map[string]json.RawMessage, []string) {
 	t.Helper()
-	var got struct{ Result struct{ Tools []json.RawMessage } }
+	var got struct {
+		Result struct{ Tools []json.RawMessage }
+	}
 	if err := json.Unmarshal([]byte(w.send(t, "POST", listTools).body), &got); err != nil {
 		t.Fatal(err)
 	}

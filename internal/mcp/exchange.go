@@ -5,14 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/credential"
 	"pressroom/internal/fault"
 	"pressroom/internal/problem"
 )
@@ -43,24 +43,11 @@ type exchangeKey struct{}
 func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
 
 func (x *exchange) serve() {
-	// No page of another origin has business here: keys do not belong in browsers, and the protocol wants the
-	// Origin checked against DNS rebinding. Assistants' programs send none.
-	if origin := x.r.Header.Get("Origin"); origin != "" && origin != x.edge.origin {
+	if x.foreign() {
 		x.reject(http.StatusForbidden, foreignOrigin)
 		return
 	}
-	actor, err := x.authenticate()
-	if err != nil {
-		x.refuse(err)
-		return
-	}
-	x.team, x.key = actor.TeamID, actor.KeyID
-	if x.r.Method != http.MethodPost {
-		x.w.Header().Set("Allow", http.MethodPost)
-		x.refuse(fault.New(fault.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions."))
-		return
-	}
-	body, err := x.body()
+	body, err := x.admit()
 	if err != nil {
 		x.refuse(err)
 		return
@@ -72,23 +59,27 @@ func (x *exchange) serve() {
 	x.edge.tools.ServeHTTP(x.w, x.r)
 }
 
-// authenticate asks for the key on every request; a session's id is nothing here.
-func (x *exchange) authenticate() (*access.Actor, error) {
-	x.credential = bearer(x.r)
-	return x.edge.auth.Authenticate(x.r.Context(), x.credential)
+// foreign tells whether a page of another origin asks. None has business here: keys do not belong in browsers,
+// and the protocol wants the Origin checked against DNS rebinding. Assistants' programs send none.
+func (x *exchange) foreign() bool {
+	origin := x.r.Header.Get("Origin")
+	return origin != "" && origin != x.edge.origin
 }
 
-// bearer is the token of the Authorization header; empty where there is none of that scheme.
-func bearer(r *http.Request) string {
-	values := r.Header.Values("Authorization")
-	if len(values) != 1 {
-		return ""
+// admit checks the key and the method and reads the body. The key is asked for on every request; a session's id
+// is nothing here.
+func (x *exchange) admit() ([]byte, error) {
+	x.credential = credential.Bearer(x.r)
+	actor, err := x.edge.auth.Authenticate(x.r.Context(), x.credential)
+	if err != nil {
+		return nil, fmt.Errorf("authenticating: %w", err)
 	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
+	x.team, x.key = actor.TeamID, actor.KeyID
+	if x.r.Method != http.MethodPost {
+		x.w.Header().Set("Allow", http.MethodPost)
+		return nil, fault.New(fault.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions.")
 	}
-	return strings.TrimSpace(token)
+	return x.body()
 }
 
 func (x *exchange) body() ([]byte, error) {
@@ -105,15 +96,7 @@ func (x *exchange) body() ([]byte, error) {
 
 func (x *exchange) refuse(err error) {
 	x.cause = err
-	doc := problem.Of(err, x.edge.opts.PublicURL)
-	h := x.w.Header()
-	if doc.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="api"`)
-	}
-	if wait := fault.Of(err).RetryAfter; wait > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
-	}
-	x.write(doc.Status, "application/problem+json", doc)
+	problem.Write(x.w, err, x.edge.opts.PublicURL)
 }
 
 func (x *exchange) write(status int, kind string, value any) {

@@ -76,7 +76,10 @@ func dress(t reflect.Type, s *jsonschema.Schema) {
 // withoutNull takes away the null that Go's nil would allow: our answers leave such members out.
 func withoutNull(s *jsonschema.Schema) {
 	s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == "null" })
-	if len(s.Types) == 1 {
+	switch len(s.Types) {
+	case 0:
+		s.Types = nil
+	case 1:
 		s.Type, s.Types = s.Types[0], nil
 	}
 }

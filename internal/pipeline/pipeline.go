@@ -4,6 +4,8 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"pressroom/internal/access"
@@ -76,10 +78,25 @@ func New(keys Keys, replay Replay, now func() time.Time) *Pipeline {
 // Call runs one request through every step.
 func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	f := &flight{request: r, outcome: Outcome{Call: operation.Call{Operation: r.Operation.Tool, RequestID: r.RequestID, Now: p.now().UTC().Truncate(time.Microsecond)}}}
-	if err := p.run(ctx, f); err != nil {
+	if err := p.guarded(ctx, f); err != nil {
 		return Outcome{Call: f.outcome.Call}, err
 	}
 	return f.outcome, nil
+}
+
+// guarded runs the steps and makes an error of a panic, so that one bad call ends neither its answer nor the
+// program. A transaction that was open is taken back by whoever opened it.
+func (p *Pipeline) guarded(ctx context.Context, f *flight) error {
+	var err error
+	func() {
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("panic in %s: %v\n%s", f.request.Operation.Tool, cause, debug.Stack())
+			}
+		}()
+		err = p.run(ctx, f)
+	}()
+	return err
 }
 
 // Steps names the steps in their order (contract, order of checks); the edge has seen to address and method.

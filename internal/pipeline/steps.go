@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/fault"
 	"pressroom/internal/operation"
+	"pressroom/internal/secret"
 )
 
 // steps is the order of checks. Each passes the call on or ends it.
@@ -114,6 +115,8 @@ func (f *flight) checkKey() error {
 		return refuse(fault.KeyEmpty, "The Idempotency-Key is empty.")
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return refuse(fault.Malformed, "The Idempotency-Key holds characters that are not text.")
+	case secret.In(text):
+		return refuse(fault.SecretInArgument, "The Idempotency-Key holds an API key or an upload secret. Nothing was done; take a key that is none.")
 	case utf8.RuneCountInString(text) > rule.MaxKey():
 		return refuse(fault.KeyTooLong, "The Idempotency-Key is longer than this operation takes.")
 	}

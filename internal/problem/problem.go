@@ -3,7 +3,10 @@
 package problem
 
 import (
+	"encoding/json"
 	"net/http"
+	"strconv"
+	"time"
 
 	"pressroom/internal/fault"
 )
@@ -77,4 +80,25 @@ func Of(err error, publicURL string) Document {
 	f := fault.Of(err)
 	e := byCode[f.Code]
 	return Document{Type: publicURL + ReferencePath + "#" + string(f.Code), Title: e.Title, Status: e.Status, Detail: f.Detail, Code: f.Code, Context: f.Context}
+}
+
+// Write answers with the document for an error, with the headers that go with it, and gives the status.
+func Write(w http.ResponseWriter, err error, publicURL string) int {
+	doc := Of(err, publicURL)
+	body, marshalErr := json.Marshal(doc)
+	if marshalErr != nil {
+		doc.Status, body = http.StatusInternalServerError, []byte("{}")
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if doc.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="api"`)
+	}
+	if wait := fault.Of(err).RetryAfter; wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
+	}
+	w.WriteHeader(doc.Status)
+	_, _ = w.Write(body) // the client may be gone; there is nobody to tell
+	return doc.Status
 }

@@ -15,19 +15,6 @@ import (
 // maxBody is how large the body of a request may be.
 const maxBody = 1 << 20
 
-// bearer is the token of the Authorization header; empty where there is none of that scheme.
-func bearer(r *http.Request) string {
-	values := r.Header.Values("Authorization")
-	if len(values) != 1 {
-		return ""
-	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
-}
-
 func (x *exchange) idempotencyKey() pipeline.Key {
 	values := x.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"pressroom/internal/credential"
 	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
@@ -93,7 +94,7 @@ func (x *exchange) serve() {
 
 func (x *exchange) call(op *operation.Operation, values map[string]string) {
 	outcome, err := x.edge.pipe.Call(x.r.Context(), pipeline.Request{
-		Operation: op, Credential: bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
+		Operation: op, Credential: credential.Bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
 		Arguments: func() (operation.Arguments, error) { return x.arguments(op, values) },
 	})
 	if actor := outcome.Call.Actor; actor != nil {
@@ -137,21 +138,8 @@ func (x *exchange) nextPage(cursor string) string {
 }
 
 func (x *exchange) refuse(err error) {
-	doc := problem.Of(err, x.edge.opts.PublicURL)
 	x.cause = err
-	body, marshalErr := json.Marshal(doc)
-	if marshalErr != nil {
-		body = []byte("{}")
-	}
-	h := x.w.Header()
-	h.Set("Content-Type", "application/problem+json")
-	if doc.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="api"`)
-	}
-	if wait := fault.Of(err).RetryAfter; wait > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
-	}
-	x.write(doc.Status, body)
+	x.status = problem.Write(x.w, err, x.edge.opts.PublicURL)
 }
 
 func (x *exchange) write(status int, body []byte) {

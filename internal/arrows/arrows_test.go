@@ -1,0 +1,111 @@
+package arrows
+
+import "testing"
+
+// rooms says where every package below internal/ belongs. A new package is in none until it is written here,
+// and the test fails until then.
+var rooms = map[string][]string{
+	"words":    {"internal/access", "internal/fault", "internal/operation"},
+	"leaves":   {"internal/crash", "internal/moment", "internal/secret"},
+	"pipeline": {"internal/pipeline"},
+	"edges":    {"internal/mcp", "internal/rest"},
+	"shown":    {"internal/openapi", "internal/problem"},
+	"ground":   {"internal/db", "internal/event", "internal/seal"},
+	"subjects": {"internal/delivery", "internal/job", "internal/limit", "internal/post", "internal/replay", "internal/social", "internal/team"},
+	"network":  {"internal/network"},
+	"adapters": {"internal/network/bluesky"},
+	"sandbox":  {"internal/sandbox"},
+	"server":   {"internal/server"},
+	"tests":    {"internal/arrows", "internal/testkit", "internal/testkit/pds", "internal/testkit/prism"},
+}
+
+// forbidden lists the arrows that must not be. The names are rooms, packages, FOLDER/... with all below it, ours
+// for everything of this module, and modules of others.
+var forbidden = []rule{
+	{
+		who: names("edges"), what: names("subjects", "ground", "adapters", "network"),
+		why: "an edge knows operations through the registry alone; one that knew a subject could pass the checks by",
+	}, {
+		who: names("ours"), notWho: names("internal/server", "cmd/...", "test/...", "bench/..."), what: names("edges"),
+		why: "nothing behind an edge knows who asks, so that REST and the tools cannot differ",
+	}, {
+		who: names("ours"), notWho: names("internal/mcp", "test/...", "bench/..."), what: names("github.com/modelcontextprotocol/go-sdk"),
+		why: "the tools' protocol is the tools' edge's affair",
+	}, {
+		who: names("subjects"), what: names("net/http"),
+		why: "a subject serves no HTTP; its operations.go may name methods and statuses",
+	}, {
+		who: names("words"), what: names("ours"), notWhat: names("words", "leaves"),
+		why: "what an operation, a fault and a capability are depends on nothing that does something with them",
+	}, {
+		who: names("internal/access", "internal/fault", "leaves"), what: names("ours"),
+		why: "everything leans on these, so they lean on nothing",
+	}, {
+		who: names("pipeline"), what: names("ours"), notWhat: names("words", "leaves"),
+		why: "the path around every operation knows no subject; what it needs of them it declares as a port",
+	}, {
+		who: names("subjects"), what: names("pipeline"),
+		why: "an operation does not know the path that leads to it",
+	}, {
+		who: names("shown"), what: names("subjects", "ground", "network", "adapters", "sandbox"),
+		why: "descriptions follow from the registry and the kinds of fault, whatever the subjects are",
+	}, {
+		who: names("subjects"), what: names("subjects"),
+		why: "subjects meet through small interfaces that the server joins, but for those listed with a reason",
+	}, {
+		who: names("subjects"), what: names("adapters", "sandbox"),
+		why: "a subject knows what a network is, not which ones there are",
+	}, {
+		who: names("network", "adapters"), what: names("ours"), notWhat: names("network"),
+		why: "a network speaks its protocol: it knows no posts, no database, no queue and no other network",
+	}, {
+		who: names("sandbox"), what: names("ours"),
+		why: "the sandbox shares nothing with the adapters that talk to it but the protocol, else both could be wrong alike",
+	}, {
+		who: names("ours"), notWho: names("cmd/...", "internal/server"), what: names("sandbox"),
+		why: "real adapters talk to the sandbox over HTTP, as they do to a network; there is no second path for it",
+	}, {
+		who: names("ground"), what: names("ours"), notWhat: names("ground", "words", "leaves"),
+		why: "what subjects stand on does not know what stands on it",
+	}, {
+		who: names("ours"), notWho: names("cmd/...", "test/...", "bench/..."), what: names("server"), inTests: true,
+		why: "the composition root knows everybody, so only the command line and tests of the whole program know it",
+	}, {
+		who: names("ours"), notWho: names("tests", "test/...", "bench/..."), what: names("tests"),
+		why: "what tests stand on must not be in the program",
+	}, {
+		who: names("ours"), notWho: names("internal/job"), what: names("github.com/riverqueue/river"),
+		why: "the queue only wakes work up: nobody else sees its jobs or refers to their ids",
+	}, {
+		who: names("ours"), notWho: names("internal/seal"), what: names("github.com/tink-crypto/tink-go/v2"),
+		why: "one place seals, so that one place is to be read when it matters how",
+	}, {
+		who: names("ours"), notWho: names("internal/db", "tests", "test/...", "bench/..."),
+		what: names("github.com/mattn/go-sqlite3", "modernc.org/sqlite", "github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"),
+		why:  "all SQL of the program goes through package db, which knows the two databases",
+	},
+}
+
+// allowed lists the arrows that a rule forbids and that are there for a reason. One that nobody uses any more
+// fails the test.
+var allowed = []exception{
+	{"internal/post", "internal/job", "publishing a post makes the job that clients follow, in the same transaction"},
+	{"internal/post", "internal/social", "a post goes to accounts: it reads which the team has and how they stand"},
+	{"internal/post", "internal/team", "the plan says how many posts a month has"},
+	{"internal/delivery", "internal/post", "a delivery settles its post, in the transaction that ends it"},
+	{"internal/delivery", "internal/social", "a delivery acts by an account's grant and may lose it"},
+	{"internal/delivery", "internal/job", "the last delivery ends the job; the queue wakes deliveries"},
+	{"internal/replay", "internal/pipeline", "it fills the pipeline's port and takes its claim"},
+	{"internal/sandbox", "github.com/mattn/go-sqlite3", "the sandbox keeps what it holds in a file of its own"},
+}
+
+func TestArrows(t *testing.T) {
+	t.Parallel()
+	g, err := read("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, complaint := range check(g, rooms, forbidden, allowed) {
+		t.Error(complaint)
+	}
+}

@@ -1,0 +1,218 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/network"
+	"pressroom/internal/testkit"
+)
+
+func scanText(rows *sql.Rows, text *string) error { return rows.Scan(text) }
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+var (
+	wellDone = outcome{"published", "", "published", "succeeded", ""}
+	refresh  = step{class: network.AuthRefresh}
+	lostGone = step{class: network.Uncertain}               // no answer, and nothing happened
+	lostHeld = step{class: network.Uncertain, effect: true} // no answer, and it stands
+	unsaid   = step{says: network.Unknown}
+)
+
+func failed(code string) outcome { return outcome{"failed", code, "failed", "failed", code} }
+
+func times(n int, s step) []step {
+	out := make([]step, n)
+	for i := range out {
+		out[i] = s
+	}
+	return out
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	transient := step{class: network.Transient}
+	for _, c := range []struct {
+		name     string
+		net      scripted
+		want     outcome
+		commits  int
+		held     int
+		inactive bool
+		atLeast  time.Duration // that it has to take
+	}{
+		{name: "well", want: wellDone, commits: 1, held: 1},
+		{name: "refused", net: scripted{commits: []step{{class: network.Rejected}}}, want: failed("rejected_content"), commits: 1},
+		{name: "refused when made ready", net: scripted{prepares: []step{{class: network.Rejected}}}, want: failed("rejected_content")},
+		{name: "held already", net: scripted{commits: []step{{class: network.Duplicate}}}, want: failed("duplicate_content"), commits: 1},
+		{name: "error, then well", net: scripted{commits: times(2, transient)}, want: wellDone, commits: 3, held: 1, atLeast: time.Second},
+		{name: "error while made ready", net: scripted{prepares: times(2, transient)}, want: wellDone, commits: 1, held: 1},
+		{name: "down for long", net: scripted{commits: times(99, transient)}, want: failed("network_error"), commits: maxTries},
+		{name: "slowed down", net: scripted{commits: []step{{class: network.Rate, after: 20 * time.Second}}}, want: wellDone, commits: 2, held: 1, atLeast: 20 * time.Second},
+		{name: "slowed down for hours", net: scripted{commits: []step{{class: network.Rate, after: 3 * time.Hour}}}, want: failed("rate_limited"), commits: 1},
+		{name: "slowed down again and again", net: scripted{commits: times(99, step{class: network.Rate})}, want: failed("rate_limited"), commits: maxTries},
+		{name: "quota used up", net: scripted{commits: []step{{class: network.Quota, after: 12 * time.Hour}}}, want: failed("quota_used_up"), commits: 1},
+		{name: "token expired", net: scripted{commits: []step{refresh}}, want: wellDone, commits: 2, held: 1},
+		{name: "token expired when made ready", net: scripted{prepares: []step{refresh}}, want: wellDone, commits: 1, held: 1},
+		{name: "token expired again and again", net: scripted{commits: times(99, refresh)}, want: failed("account_needs_reauth"), commits: 2, inactive: true},
+		{name: "token dead", net: scripted{commits: []step{{class: network.AuthDead}}}, want: failed("account_needs_reauth"), commits: 1, inactive: true},
+		{name: "token expired and cannot be renewed", net: scripted{commits: []step{refresh}, renews: []step{{class: network.AuthDead}}}, want: failed("account_needs_reauth"), commits: 1, inactive: true},
+		{name: "renewal fails for a while", net: scripted{commits: []step{refresh, refresh}, renews: []step{transient}}, want: wellDone, commits: 3, held: 1},
+		{name: "answer lost, it stands", net: scripted{commits: []step{lostHeld}, truthful: true}, want: wellDone, commits: 1, held: 1},
+		{name: "answer lost, nothing stands", net: scripted{commits: []step{lostGone}, truthful: true}, want: wellDone, commits: 2, held: 1},
+		{name: "answer lost, asked thrice", net: scripted{commits: []step{lostHeld}, resolves: times(2, unsaid), truthful: true}, want: wellDone, commits: 1, held: 1},
+		{name: "answer lost, token expired", net: scripted{commits: []step{lostHeld}, resolves: []step{{says: network.Unknown, class: network.AuthRefresh}}, truthful: true}, want: wellDone, commits: 1, held: 1},
+		{name: "answer lost, nobody can say", net: scripted{commits: []step{lostHeld}}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				clock := testkit.NewClock(noon)
+				n := c.net
+				s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+				s.deliver(t, 10*time.Minute)
+				if got := s.outcome(t); got != c.want {
+					t.Errorf("got %+v, want %+v", got, c.want)
+				}
+				if n.committed != c.commits || n.held != c.held {
+					t.Errorf("%d commits, %d held, want %d and %d", n.committed, n.held, c.commits, c.held)
+				}
+				if s.active(t) == c.inactive {
+					t.Errorf("the account is active: %t", !c.inactive)
+				}
+				if took := clock.Now().Sub(noon); took < c.atLeast {
+					t.Errorf("it took %v, want at least %v", took, c.atLeast)
+				}
+			})
+		})
+	}
+}
+
+// An unconfirmed account is asked about again for a day; what is learnt then mends the post and the job.
+func TestALaterLookTells(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		commit step
+		want   outcome
+	}{"it stands": {lostHeld, wellDone}, "nothing stands": {lostGone, failed("network_error")}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				clock := testkit.NewClock(noon)
+				n := &scripted{commits: []step{c.commit}}
+				s := newStage(t, testkit.Open(t, url, clock), clock, n)
+				s.deliver(t, 2*time.Minute)
+				if got := s.outcome(t); got.state != "unconfirmed" || got.jobState != "failed" {
+					t.Fatalf("at first: %+v", got)
+				}
+				n.truthful = true
+				s.deliver(t, 6*time.Hour)
+				if got := s.outcome(t); got != c.want {
+					t.Errorf("after the later look: %+v, want %+v", got, c.want)
+				}
+				if n.committed != 1 {
+					t.Errorf("%d commits", n.committed)
+				}
+			})
+		})
+	}
+}
+
+// A retry of an account that failed keeps what the network knows the publication by, and is a job of its own.
+func TestRetrySendsOnce(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{commits: []step{{class: network.Rejected}}}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		s.deliver(t, time.Minute)
+		first := s.job
+		clock.Advance(time.Hour)
+		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
+		s.deliver(t, time.Minute)
+		if got := s.outcome(t); got != wellDone || s.job == first || n.held != 1 {
+			t.Errorf("got %+v, %d held, job %s after %s", got, n.held, s.job, first)
+		}
+		var firsts int
+		if err := s.db.QueryRow(t.Context(), `SELECT COUNT(DISTINCT first_at) FROM deliveries`).Scan(&firsts); err != nil || firsts != 1 {
+			t.Errorf("%d first times (%v)", firsts, err)
+		}
+	})
+}
+
+// A holder that comes back after its lease ran out changes nothing: somebody else has taken over.
+func TestLateHolderIsFenced(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{truthful: true}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n.commits = []step{{class: network.Rejected, effect: true, during: func() {
+			clock.Advance(2 * DefaultOptions.Lease) // the first holder hangs after its commit has landed
+			s.work(t)                               // another one takes over, asks and finds it
+		}}}
+		s.deliver(t, time.Minute)
+		if got := s.outcome(t); got != wellDone || n.held != 1 || n.committed != 1 {
+			t.Errorf("got %+v, %d held, %d commits", got, n.held, n.committed)
+		}
+	})
+}
+
+// While one holder works, nobody else can take the delivery.
+func TestOneHolderAtATime(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n.commits = []step{{during: func() { s.work(t) }}}
+		s.deliver(t, time.Minute)
+		if n.committed != 1 || n.held != 1 {
+			t.Errorf("%d commits, %d held", n.committed, n.held)
+		}
+	})
+}
+
+// Whatever a network without idempotency does, nothing ever stands twice, an account shown as published is held,
+// and one shown as failed is not.
+func TestNeverTwice(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	d := testkit.Open(t, testkit.SQLite(t), clock)
+	effectless := []network.Class{network.Transient, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.Duplicate, network.App}
+	rapid.Check(t, func(t *rapid.T) {
+		n := &scripted{truthful: rapid.Bool().Draw(t, "truthful")}
+		for range rapid.IntRange(0, 8).Draw(t, "commits") {
+			if rapid.Bool().Draw(t, "uncertain") {
+				n.commits = append(n.commits, step{class: network.Uncertain, effect: rapid.Bool().Draw(t, "effect")})
+				continue
+			}
+			n.commits = append(n.commits, step{class: rapid.SampledFrom(effectless).Draw(t, "class")})
+		}
+		n.resolves = times(rapid.IntRange(0, maxLooks+2).Draw(t, "unsaid"), unsaid)
+		n.prepares = times(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient})
+		s := newStage(t, d, clock, n)
+		s.deliver(t, time.Hour)
+		got := s.outcome(t)
+		if n.held > 1 || (got.state == "published") != (n.held == 1 && got.state != "unconfirmed") || got.state == "failed" && n.held > 0 {
+			t.Fatalf("%d held, shown as %+v", n.held, got)
+		}
+		if got.state == "sending" || got.state == "pending" {
+			t.Fatalf("stuck: %+v", got)
+		}
+		if err := s.reconnect(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// reconnect makes the account work again for the next round of a property.
+func (s *stage) reconnect() error {
+	_, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky", network.Credentials{})
+	return err
+}
