@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"text/template"
-	"time"
 
 	"pressroom/internal/server"
 )
@@ -33,7 +32,7 @@ func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if err := c.greet(os.Stdout, q.Greeting); err != nil {
+	if err := c.greet(os.Stdout, q); err != nil {
 		return errors.Join(err, q.Close())
 	}
 	return errors.Join(q.Run(ctx, listener), q.Close())
@@ -49,38 +48,37 @@ func listen(addr string) (net.Listener, error) {
 
 // greet tells what there is and what to try. The listener is open by now: requests wait in it until they are
 // served a moment later.
-func (c quickstartCmd) greet(w io.Writer, g server.Greeting) error {
+func (c quickstartCmd) greet(w io.Writer, q *server.Quickstart) error {
 	if c.JSON {
-		return json.NewEncoder(w).Encode(g)
+		return json.NewEncoder(w).Encode(q.Greeting)
 	}
-	return greeting.Execute(w, struct {
-		server.Greeting
-		When string
-	}{g, time.Now().UTC().Add(time.Minute).Truncate(time.Second).Format(time.RFC3339)})
+	return greeting.Execute(w, q)
 }
 
 var greeting = template.Must(template.New("greeting").Parse(`pressroom is running.
 
-  API       {{.BaseURL}}
-  Tools     {{.MCPURL}}
-  App       {{.AppURL}}   ({{.Owner.Email}} / {{.Owner.Password}})
-  Sandbox   {{.SandboxURL}}   what the sandbox networks hold, as their public sees it
+  API       {{.Greeting.BaseURL}}
+  Tools     {{.Greeting.MCPURL}}
+  App       {{.Greeting.AppURL}}   ({{.Greeting.Owner.Email}} / {{.Greeting.Owner.Password}})
+  Sandbox   {{.Greeting.SandboxURL}}   what the sandbox networks hold, as their public sees it
 
-  Keys      read only   {{.Keys.read_only}}
-            drafts      {{.Keys.drafts}}
-            full        {{.Keys.full}}
+  Keys      read only   {{.Greeting.Keys.read_only}}
+            drafts      {{.Greeting.Keys.drafts}}
+            full        {{.Greeting.Keys.full}}
 
 Try:
 
-  export KEY={{.Keys.full}}
-  curl -s -H "Authorization: Bearer $KEY" {{.BaseURL}}/me
-  curl -s -H "Authorization: Bearer $KEY" {{.BaseURL}}/social-accounts
-  curl -s -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Idempotency-Key: my-first-post" -d '{"caption":"Hello from #pressroom","account_ids":[1]}' {{.BaseURL}}/posts
-  curl -s -H "Authorization: Bearer $KEY" "{{.BaseURL}}/posts?status=draft&limit=1"
+  export KEY={{.Greeting.Keys.full}}
+  curl -s -H "Authorization: Bearer $KEY" {{.Greeting.BaseURL}}/me
+  curl -s -H "Authorization: Bearer $KEY" {{.Greeting.BaseURL}}/social-accounts
+  curl -s -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Idempotency-Key: my-first-post" -d '{"caption":"Hello from #pressroom","account_ids":[1]}' {{.Greeting.BaseURL}}/posts
+  curl -s -H "Authorization: Bearer $KEY" "{{.Greeting.BaseURL}}/posts?status=draft&limit=1"
 
-Then publish it (ID is data.id of the post), and look at {{.SandboxURL}}:
+{{with .Sample}}Then publish one, and look at the sandbox's page for it:
 
-  curl -s -X POST -H "Authorization: Bearer $KEY" {{.BaseURL}}/posts/ID/publish
+  curl -s -X POST -H "Authorization: Bearer $KEY" {{$.Greeting.BaseURL}}/posts/{{.}}/publish
+  curl -s -H "Authorization: Bearer $KEY" {{$.Greeting.BaseURL}}/posts/{{.}}
+  curl -s {{$.Greeting.SandboxURL}}/held
 
-Stop with Ctrl-C. Everything stays in the data directory.
+{{end}}Stop with Ctrl-C. Everything stays in the data directory.
 `))

@@ -9,7 +9,7 @@ var rooms = map[string][]string{
 	"leaves":   {"internal/crash", "internal/moment", "internal/secret"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
-	"shown":    {"internal/openapi", "internal/problem"},
+	"shared":   {"internal/credential", "internal/openapi", "internal/problem"}, // by the edges
 	"ground":   {"internal/db", "internal/event", "internal/seal"},
 	"subjects": {"internal/delivery", "internal/job", "internal/limit", "internal/post", "internal/replay", "internal/social", "internal/team"},
 	"network":  {"internal/network"},
@@ -47,8 +47,11 @@ var forbidden = []rule{
 		who: names("subjects"), what: names("pipeline"),
 		why: "an operation does not know the path that leads to it",
 	}, {
-		who: names("shown"), what: names("subjects", "ground", "network", "adapters", "sandbox"),
-		why: "descriptions follow from the registry and the kinds of fault, whatever the subjects are",
+		who: names("shared"), what: names("subjects", "ground", "network", "adapters", "sandbox"),
+		why: "what the edges share follows from the registry and the kinds of fault, whatever the subjects are",
+	}, {
+		who: names("subjects"), what: names("shared"),
+		why: "how things are asked and shown over HTTP is not a subject's affair",
 	}, {
 		who: names("subjects"), what: names("subjects"),
 		why: "subjects meet through small interfaces that the server joins, but for those listed with a reason",

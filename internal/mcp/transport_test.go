@@ -87,7 +87,7 @@ func TestEveryRequestNeedsItsKey(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.status != http.StatusUnauthorized || got.body != string(want) {
+			if got.status != http.StatusUnauthorized || got.body != string(want)+"\n" {
 				t.Errorf("%s, %s: HTTP %d %s, want %s", name, method, got.status, got.body, want)
 			}
 			if got.header.Get("Www-Authenticate") != `Bearer realm="api"` || got.header.Get("Content-Type") != "application/problem+json" {

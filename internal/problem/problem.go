@@ -89,6 +89,7 @@ func Write(w http.ResponseWriter, err error, publicURL string) int {
 	if marshalErr != nil {
 		doc.Status, body = http.StatusInternalServerError, []byte("{}")
 	}
+	body = append(body, '\n')
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))

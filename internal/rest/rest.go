@@ -124,7 +124,7 @@ func (x *exchange) answer(op *operation.Operation, outcome pipeline.Outcome) {
 	if outcome.Replayed {
 		h.Set("Idempotent-Replayed", "true")
 	}
-	x.write(op.Success, body)
+	x.write(op.Success, append(body, '\n'))
 }
 
 // nextPage is the same request with the cursor of the next page.

@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
+	"pressroom/internal/post"
 	"pressroom/internal/rest"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/seal"
@@ -26,6 +27,7 @@ import (
 type Quickstart struct {
 	*Server
 	Greeting Greeting
+	Sample   string // the id of a draft to try things on, empty where there is none
 	box      *sandbox.Server
 	boxHTTP  *http.Server
 }
@@ -154,10 +156,26 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := q.makeKeys(ctx, teams[0].ID); err != nil || !first {
+	if err := q.makeKeys(ctx, teams[0].ID); err != nil {
 		return err
 	}
-	return q.samplePosts(ctx, account)
+	if first {
+		if err := q.samplePosts(ctx, account); err != nil {
+			return err
+		}
+	}
+	return q.findSample(ctx)
+}
+
+func (q *Quickstart) findSample(ctx context.Context) error {
+	out, err := q.ask(ctx, "list_posts", operation.Arguments{"status": "draft", "limit": int64(1)})
+	if err != nil {
+		return err
+	}
+	if list, ok := out.Data.(post.List); ok && len(list.Posts) > 0 {
+		q.Sample = list.Posts[0].ID
+	}
+	return nil
 }
 
 func (q *Quickstart) makeTeam(ctx context.Context, password string) (team.Team, error) {

@@ -117,12 +117,21 @@ func (s *Service) SetMember(ctx context.Context, team, person int64, role access
 	if !role.Valid() {
 		return invalid("there is no role of this name")
 	}
-	return s.db.Write(ctx, "team.set_member", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.Write(ctx, "team.set_member", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.setMember(ctx, tx, team, person, role); err != nil {
 			return err
 		}
 		return event.Record(ctx, tx, team, event.Actor{}, "member.set", id(person), map[string]any{"role": role})
 	})
+	return s.forget(ctx, err)
+}
+
+// forget makes a change of access hold in this process at once; others see it within a second.
+func (s *Service) forget(ctx context.Context, err error) error {
+	if err != nil {
+		return err
+	}
+	return s.cache.look(ctx)
 }
 
 func (s *Service) setMember(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
@@ -174,7 +183,7 @@ func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level
 }
 
 func (s *Service) changeKey(ctx context.Context, key int64, kind string, detail map[string]any, update string, args func(*db.Tx) []any) error {
-	return s.db.Write(ctx, "team."+kind, func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.Write(ctx, "team."+kind, func(ctx context.Context, tx *db.Tx) error {
 		var team int64
 		if err := tx.QueryRow(ctx, update, args(tx)...).Scan(&team); err != nil {
 			return invalid("there is no such key, or it is revoked")
@@ -184,6 +193,7 @@ func (s *Service) changeKey(ctx context.Context, key int64, kind string, detail 
 		}
 		return event.Record(ctx, tx, team, event.Actor{}, kind, id(key), detail)
 	})
+	return s.forget(ctx, err)
 }
 
 // changed tells every node that what it remembers of keys is out of date.

@@ -1,0 +1,60 @@
+package secret_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/secret"
+)
+
+func TestNewIsWellFormedAndFound(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 1000 {
+		s := secret.New(secret.APIKey)
+		if !secret.WellFormed(secret.APIKey, s) || secret.WellFormed(secret.Upload, s) || seen[s] {
+			t.Fatalf("%s", s)
+		}
+		seen[s] = true
+		for _, text := range []string{s, "my key is " + s + " ok", "prk_" + s, "https://x.test/" + s + ".png", secret.APIKey + secret.APIKey + s} {
+			if !secret.In(text) {
+				t.Fatalf("not found in %q", text)
+			}
+		}
+	}
+}
+
+// One wrong character is told without a database.
+func TestTyposAreTold(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := secret.New(secret.Upload)
+		i := rapid.IntRange(0, len(s)-1).Draw(t, "at")
+		c := rapid.SampledFrom([]byte("abcXYZ019_-. ")).Draw(t, "to")
+		if s[i] == c {
+			return
+		}
+		typo := s[:i] + string(c) + s[i+1:]
+		if secret.WellFormed(secret.Upload, typo) {
+			t.Fatalf("%s passes for a secret", typo)
+		}
+	})
+}
+
+func TestWhatIsNoSecret(t *testing.T) {
+	t.Parallel()
+	s := secret.New(secret.APIKey)
+	for _, text := range []string{"", "prk_", s[:len(s)-1], strings.ToUpper(s), "prk_" + strings.Repeat("w", 38), s[1:]} {
+		if secret.In(text) {
+			t.Errorf("%q passes for a secret", text)
+		}
+	}
+}
+
+func FuzzIn(f *testing.F) {
+	f.Add("prk_pru_prk_")
+	f.Add(secret.New(secret.Upload))
+	f.Fuzz(func(_ *testing.T, text string) { secret.In(text) })
+}

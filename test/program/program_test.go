@@ -1,0 +1,247 @@
+// Package program runs the built program as its users do: by its command line.
+package program
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "pressroom-program-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "pressroom")
+	if out, err := exec.Command("go", "build", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
+		panic(string(out))
+	}
+	return m.Run()
+}
+
+// process is one run of the program, ended with the test.
+type process struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	lines chan string // standard output
+	log   *bytes.Buffer
+}
+
+func start(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(binary, args...), lines: make(chan string, 1000), log: &bytes.Buffer{}}
+	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Dir = t.TempDir()
+	p.cmd.Stderr = p.log
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		scanner := bufio.NewScanner(out)
+		for scanner.Scan() {
+			p.lines <- scanner.Text()
+		}
+		close(p.lines)
+	}()
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	return p
+}
+
+// line is the next line on standard output.
+func (p *process) line() string {
+	p.t.Helper()
+	select {
+	case line, ok := <-p.lines:
+		if !ok {
+			p.t.Fatalf("the program ended: %s", p.log)
+		}
+		return line
+	case <-time.After(30 * time.Second):
+		p.t.Fatal("no line within half a minute")
+		return ""
+	}
+}
+
+// end asks the program to end and gives its exit status.
+func (p *process) end() int {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+	for range p.lines { // read to the end, as Wait demands
+	}
+	_ = p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// fails runs the program to its end and gives what it said, which has to be a failure.
+func fails(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env, cmd.Dir = append(os.Environ(), env...), t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("%v succeeded: %s", args, out)
+	}
+	return string(out)
+}
+
+func get(t *testing.T, url, key string) (int, map[string]any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var body map[string]any
+	_ = json.NewDecoder(resp.Body).Decode(&body) // the status tells
+	return resp.StatusCode, body
+}
+
+// Every command that quickstart prints works as it is printed.
+func TestPrintedCommandsWork(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil, "quickstart", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0")
+	script := []string{}
+	for line := p.line(); !strings.HasPrefix(line, "Stop with"); line = p.line() {
+		if command, ok := strings.CutPrefix(line, "  curl -s "); ok {
+			script = append(script, "curl -sS --fail-with-body "+command)
+		}
+		if strings.HasPrefix(line, "  export ") {
+			script = append(script, line)
+		}
+	}
+	if len(script) < 8 {
+		t.Fatalf("only %d commands were printed: %v", len(script), script)
+	}
+	cmd := exec.Command("bash", "-e")
+	cmd.Stdin = strings.NewReader(strings.Join(script, "\n"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if status := p.end(); status != 0 {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+}
+
+type greeting struct {
+	BaseURL    string            `json:"base_url"`
+	MCPURL     string            `json:"mcp_url"`
+	AppURL     string            `json:"app_url"`
+	SandboxURL string            `json:"sandbox_url"`
+	Keys       map[string]string `json:"keys"`
+	Owner      map[string]string `json:"owner"`
+}
+
+// Started again on the same directory, quickstart keeps everything, the keys too, and makes new keys.
+func TestQuickstartKeepsItsDirectory(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	var greetings []greeting
+	for range 2 {
+		p := start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0", "--json")
+		var g greeting
+		if err := json.Unmarshal([]byte(p.line()), &g); err != nil {
+			t.Fatal(err)
+		}
+		greetings = append(greetings, g)
+		for _, earlier := range greetings {
+			for level, key := range earlier.Keys {
+				if status, body := get(t, g.BaseURL+"/me", key); status != http.StatusOK {
+					t.Errorf("the %s key: %d %v", level, status, body)
+				}
+			}
+		}
+		if status, body := get(t, g.AppURL+"/readyz", ""); status != http.StatusOK {
+			t.Errorf("not ready: %v", body)
+		}
+		if status := p.end(); status != 0 {
+			t.Errorf("ended with %d: %s", status, p.log)
+		}
+	}
+	if greetings[0].Keys["full"] == greetings[1].Keys["full"] {
+		t.Error("no new keys were made")
+	}
+	if greetings[0].Owner["password"] != greetings[1].Owner["password"] || greetings[0].SandboxURL != greetings[1].SandboxURL {
+		t.Error("the password or the sandbox's address changed")
+	}
+}
+
+// What is wrong with the configuration is told with the variable and the mend.
+func TestConfigurationErrorsNameTheMend(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env  []string
+		args []string
+		want []string
+	}{
+		{[]string{"PRESSROOM_DATABASE=mysql://x"}, []string{"serve", "--sealing-key", newSealingKey(t)}, []string{"sqlite:PATH", "postgres://"}},
+		{[]string{"PRESSROOM_DATABASE=postgres://x@127.0.0.1:1/x"}, []string{"serve"}, []string{"PRESSROOM_SEALING_KEY", "admin sealing-key"}},
+		{[]string{"PRESSROOM_SEALING_KEY=short"}, []string{"serve"}, []string{"sealing key", "admin sealing-key"}},
+		{[]string{"PRESSROOM_PUBLIC_URL=press.example.com"}, []string{"serve"}, []string{"PRESSROOM_PUBLIC_URL", "https://"}},
+		{[]string{"PRESSROOM_LEASE=1ms"}, []string{"serve"}, []string{"PRESSROOM_LEASE", "1s"}},
+		{nil, []string{"serve", "--role", "boss"}, []string{"--role", "worker"}},
+		{nil, []string{"serve", "--addr", "nowhere:http:x"}, []string{"--addr"}},
+		{nil, []string{"serve", "--database", "sqlite:/no/such/dir/x.db", "--sealing-key", newSealingKey(t)}, []string{"SQLite"}},
+		{nil, []string{"launch"}, []string{"quickstart", "serve", "admin"}},
+		{nil, []string{"admin", "keys", "add", "--team", "99"}, []string{"no such team"}},
+	} {
+		out := fails(t, c.env, c.args...)
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%v %v does not tell %q: %s", c.env, c.args, want, out)
+			}
+		}
+	}
+}
+
+func newSealingKey(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command(binary, "admin", "sealing-key").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestHelpTellsEveryCommand(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command(binary, "--help").CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"quickstart", "serve", "admin", "sandbox", "version"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("--help does not tell of %s", want)
+		}
+	}
+}
