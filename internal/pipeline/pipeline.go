@@ -75,8 +75,13 @@ func New(keys Keys, replay Replay, now func() time.Time) *Pipeline {
 	return p
 }
 
+// deadline is how long a call may take, whatever it waits for.
+const deadline = 30 * time.Second
+
 // Call runs one request through every step.
 func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
 	f := &flight{request: r, outcome: Outcome{Call: operation.Call{Operation: r.Operation.Tool, RequestID: r.RequestID, Now: p.now().UTC().Truncate(time.Microsecond)}}}
 	if err := p.guarded(ctx, f); err != nil {
 		return Outcome{Call: f.outcome.Call}, err
