@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -11,7 +12,6 @@ import (
 	"text/template"
 
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 )
 
 //go:embed migrations/*.sql
@@ -42,6 +42,42 @@ func (d *DB) Migrate(ctx context.Context) error {
 	return nil
 }
 
+const (
+	migrationLock  = 7_310_579_628_010_000_001 // any number that nobody else locks in this database
+	migrationTries = 3
+)
+
+// Alone runs migrations while no other process does: nodes may start at once. PostgreSQL has a lock for it; of
+// two processes that meet on an SQLite file the second fails in a transaction and finds the work done when it
+// tries again.
+func (d *DB) Alone(ctx context.Context, migrate func(context.Context) error) error {
+	if !d.dialect.postgres {
+		var err error
+		for range migrationTries {
+			if err = migrate(ctx); err == nil {
+				return nil
+			}
+		}
+		return err
+	}
+	conn, err := d.write.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting to migrate: %w", err)
+	}
+	defer conn.Close()
+	// The lock waits for another node's migrations, which may take longer than a lock in use.
+	if _, err := conn.ExecContext(ctx, "SET lock_timeout = 0"); err != nil {
+		return fmt.Errorf("waiting to migrate: %w", err)
+	}
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", int64(migrationLock)); err != nil {
+		return fmt.Errorf("waiting to migrate: %w", err)
+	}
+	err = migrate(ctx)
+	_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(migrationLock))
+	_, resetErr := conn.ExecContext(context.WithoutCancel(ctx), "RESET lock_timeout")
+	return errors.Join(err, unlockErr, resetErr)
+}
+
 // MigrateDown takes the database back to nothing; tests alone use it.
 func (d *DB) MigrateDown(ctx context.Context) error {
 	p, err := d.migrator()
@@ -55,20 +91,15 @@ func (d *DB) MigrateDown(ctx context.Context) error {
 }
 
 func (d *DB) migrator() (*goose.Provider, error) {
-	w, dialect, opts := sqliteWords, goose.DialectSQLite3, []goose.ProviderOption{}
+	w, dialect := sqliteWords, goose.DialectSQLite3
 	if d.dialect.postgres {
-		locker, err := lock.NewPostgresSessionLocker() // two nodes may start at once
-		if err != nil {
-			return nil, fmt.Errorf("making the migration lock: %w", err)
-		}
 		w, dialect = postgresWords, goose.DialectPostgres
-		opts = append(opts, goose.WithSessionLocker(locker))
 	}
 	files, err := render(w)
 	if err != nil {
 		return nil, err
 	}
-	p, err := goose.NewProvider(dialect, d.write, files, opts...)
+	p, err := goose.NewProvider(dialect, d.write, files)
 	if err != nil {
 		return nil, fmt.Errorf("reading migrations: %w", err)
 	}

@@ -91,10 +91,13 @@ func OpenDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Migrate(ctx); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	if err := job.MigrateQueue(ctx, d, quiet(cfg.Log)); err != nil {
+	err = d.Alone(ctx, func(ctx context.Context) error {
+		if err := d.Migrate(ctx); err != nil {
+			return err
+		}
+		return job.MigrateQueue(ctx, d, quiet(cfg.Log))
+	})
+	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil

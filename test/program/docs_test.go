@@ -1,0 +1,159 @@
+package program
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pressroom/internal/testkit"
+)
+
+// shim stands for the program in the guides' commands: what serves is started in the background, in place of
+// what served at the address before, and waited for.
+const shim = `#!/usr/bin/env bash
+set -euo pipefail
+case "$1" in
+quickstart) addr=127.0.0.1:@8080@ ;;
+serve) addr=127.0.0.1:@8080@ ;;
+sandbox) addr=127.0.0.1:@8090@ ;;
+*) exec "$REAL" "$@" ;;
+esac
+args=("$@")
+for ((i = 1; i < ${#args[@]}; i++)); do [ "${args[$i]}" = --addr ] && addr=${args[$((i + 1))]}; done
+[ -f "$RUNNING/$addr" ] && { kill "$(cat "$RUNNING/$addr")"; while kill -0 "$(cat "$RUNNING/$addr")" 2>/dev/null; do sleep 0.05; done; }
+"$REAL" "$@" --addr "$addr" >"$RUNNING/out" 2>"$RUNNING/log" &
+echo $! >"$RUNNING/$addr"
+for _ in $(seq 200); do (exec 3<>"/dev/tcp/${addr%:*}/${addr#*:}") 2>/dev/null && exit 0; sleep 0.05; done
+cat "$RUNNING/log" >&2
+exit 1
+`
+
+// guide is a page with commands.
+type guide struct {
+	file   string
+	before string   // what the reader has done by then
+	leave  []string // beginnings of commands that this test does not run, with what runs them in its place
+	real   [][2]string
+}
+
+const started = "pressroom quickstart --data data\nuntil grep -q 'Stop with' \"$RUNNING/out\"; do sleep 0.05; done\nexport KEY=$(grep -o 'full  *prk_.*' \"$RUNNING/out\" | sed 's/full *//')\n"
+
+// Every command of the guides works as it is written there.
+func TestGuidesWork(t *testing.T) {
+	t.Parallel()
+	newest := `export ID=$(curl -s -H "Authorization: Bearer $KEY" "http://127.0.0.1:8080/api/v1/posts?limit=1" | grep -o '"posts":\[{"id":"[^"]*' | sed 's/.*"//')` + "\n"
+	guides := []guide{
+		{file: "README.md", before: started, leave: []string{"make run", "make test"}, real: [][2]string{{"export KEY=prk_…\n", ""}}},
+		{file: "docs/running.md", leave: []string{"printf '%s\\n' \"$APP_PASSWORD\""}},
+		{file: "docs/publishing.md", before: started + newest + `curl -sf -X POST -H "Authorization: Bearer $KEY" http://127.0.0.1:8080/api/v1/posts/$ID/publish` + "\n"},
+		{file: "docs/idempotency.md", before: started},
+		{file: "docs/errors.md"},
+	}
+	for _, g := range guides {
+		t.Run(g.file, func(t *testing.T) {
+			t.Parallel()
+			g.run(t)
+		})
+	}
+}
+
+var blocks = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+
+func (g guide) run(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("..", "..", g.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := g.before
+	for _, block := range blocks.FindAllStringSubmatch(string(raw), -1) {
+		if !strings.Contains(block[1], "postgres://") && !strings.Contains(block[1], "--role worker") || os.Getenv(testkit.PostgresVariable) != "" {
+			script += block[1]
+		}
+	}
+	for _, left := range g.leave {
+		script = strings.ReplaceAll(script, "\n"+left, "\ntrue # "+left)
+		script = strings.TrimPrefix(script, left)
+	}
+	for _, r := range g.real {
+		script = strings.ReplaceAll(script, r[0], r[1])
+	}
+	if strings.TrimSpace(script) == "" {
+		return
+	}
+	if strings.Contains(script, "postgres://") {
+		script = strings.ReplaceAll(script, "postgres://pressroom:secret@127.0.0.1:5432/pressroom", testkit.Postgres(t))
+	}
+	execute(t, script)
+}
+
+// execute runs a script at ports of its own. An answer that is a refusal fails it, as curl -f has it.
+func execute(t *testing.T, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	program, metrics := shim, ""
+	for _, port := range []string{"8080", "8081", "8090", "9464", "9465"} {
+		free := freePort(t)
+		script = strings.ReplaceAll(script, ":"+port, ":"+free)
+		program = strings.ReplaceAll(program, "@"+port+"@", free)
+		if port == "9464" {
+			metrics = "PRESSROOM_METRICS_ADDR=127.0.0.1:" + free
+		}
+	}
+	script = strings.ReplaceAll(script, "curl -s ", "curl -sS --fail-with-body ")
+	running := filepath.Join(dir, "running")
+	if err := os.Mkdir(running, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "pressroom"), []byte(program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", "-eu", "-o", "pipefail")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(script)
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "REAL="+binary, "RUNNING="+running, metrics)
+	out, err := cmd.CombinedOutput()
+	stopAll(t, running)
+	if err != nil {
+		log, _ := os.ReadFile(filepath.Join(running, "log"))
+		t.Fatalf("%v\n%s\n%s\n--- the script:\n%s", err, out, log, script)
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+func stopAll(t *testing.T, running string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(running, "127.0.0.1:*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill() // it may have ended
+		}
+	}
+}
