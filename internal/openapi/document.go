@@ -19,10 +19,15 @@ type (
 		Components components                            `json:"components"`
 	}
 	infoObject struct {
-		Title       string `json:"title"`
-		Summary     string `json:"summary"`
-		Description string `json:"description"`
-		Version     string `json:"version"`
+		Title       string        `json:"title"`
+		Summary     string        `json:"summary"`
+		Description string        `json:"description"`
+		Version     string        `json:"version"`
+		License     licenseObject `json:"license"`
+	}
+	licenseObject struct {
+		Name       string `json:"name"`
+		Identifier string `json:"identifier"`
 	}
 	server struct {
 		URL string `json:"url"`

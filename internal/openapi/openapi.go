@@ -42,7 +42,7 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 	}
 	return write(document{
 		OpenAPI: "3.1.0",
-		Info:    infoObject{Title: "pressroom", Summary: "Analytics and social publishing for one team", Description: about, Version: info.Version},
+		Info:    infoObject{Title: "pressroom", Summary: "Analytics and social publishing for one team", Description: about, Version: info.Version, License: licenseObject{"Apache License 2.0", "Apache-2.0"}},
 		Dialect: dialect,
 		Servers: []server{{URL: info.ServerURL}},
 		Security: []map[string][]string{

@@ -57,12 +57,15 @@ func (r *router) find(req *http.Request) (*operation.Operation, map[string]strin
 	}
 	at, texts := r.root, []string(nil)
 	for segment := range strings.SplitSeq(rest, "/") {
-		if next := at.below[segment]; next != nil {
+		text, err := url.PathUnescape(segment)
+		if err != nil {
+			return nil, nil, nil, false
+		}
+		if next := at.below[text]; next != nil {
 			at = next
 			continue
 		}
-		text, err := url.PathUnescape(segment)
-		if at = at.argument; at == nil || err != nil {
+		if at = at.argument; at == nil {
 			return nil, nil, nil, false
 		}
 		texts = append(texts, text)
