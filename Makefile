@@ -1,0 +1,41 @@
+# Everything that is done with this repository, by hand or by machine.
+SHELL := bash
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help run build test test-quick test-tools check generate bench bench-quick clean
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build pressroom and try it: a demo team with sandbox networks (ARGS="--addr 127.0.0.1:9000")
+	bin/pressroom quickstart $(ARGS)
+
+build: ## Build bin/pressroom
+	go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/pressroom ./cmd/pressroom
+
+test: test-tools ## Run every test on SQLite and PostgreSQL, against a genuine Bluesky server too
+	go build ./... && go build -tags crashpoints ./... && go build -race ./... # no compiler beside tests that look at a clock
+	scripts/with-postgres go test -race -timeout 13m ./...
+
+test-quick: ## Run the tests that need nothing but Go, on SQLite alone
+	env -u CI -u PRESSROOM_TEST_POSTGRES go test -short ./...
+
+test-tools: ## Install what the tests need and this machine lacks
+	scripts/test-tools
+
+check: ## Check format, vet, lint, generated files, known vulnerabilities and the API's description
+	scripts/check
+
+generate: ## Write generated files anew: the API's description and the recorded dialogues
+	go test ./internal/openapi ./internal/mcp -update
+
+bench: ## Measure against a bare handler and write build/bench.json
+	go run ./bench
+
+bench-quick: ## The same in under a minute, on small tables
+	go run ./bench -quick
+
+clean: ## Take away what was built
+	rm -rf bin build
