@@ -74,9 +74,9 @@ func show(call operation.Call, r Record) Entry {
 
 // GetInput names a job and a page of its result.
 type GetInput struct {
-	JobID  string `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$" jsonschema:"The job's id, a type and a UUID joined by a colon."`
-	Cursor string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
-	Limit  int    `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page of a long result."`
+	JobID  string  `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$" jsonschema:"The job's id, a type and a UUID joined by a colon."`
+	Cursor *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
+	Limit  int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page of a long result."`
 }
 
 // Operations declares what clients can ask of jobs.
@@ -104,6 +104,11 @@ func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (oper
 	r, err := Get(ctx, s.db, call.TeamID, in.JobID)
 	if err != nil {
 		return operation.Answer[Entry]{}, err
+	}
+	if in.Cursor != nil {
+		if _, err := call.Position(*in.Cursor); err != nil {
+			return operation.Answer[Entry]{}, err
+		}
 	}
 	return s.View(ctx, call, r, in)
 }

@@ -55,9 +55,23 @@ func Parse(text string, zone *time.Location) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if found {
-		return t.Add(-offset), nil
+		return writable(t.Add(-offset), zone)
 	}
-	return earliest(t, zone)
+	t, err = earliest(t, zone)
+	if err != nil {
+		return t, err
+	}
+	return writable(t, zone)
+}
+
+// writable refuses an instant whose year has no four digits in the zone or in UTC: no answer could show it.
+func writable(t time.Time, zone *time.Location) (time.Time, error) {
+	for _, year := range []int{t.UTC().Year(), t.In(zone).Year()} {
+		if year < 1 || year > 9999 {
+			return time.Time{}, ErrMalformed
+		}
+	}
+	return t, nil
 }
 
 // ParseBound reads a time or a date; a date is the first instant of that day in the zone.

@@ -42,6 +42,8 @@ func TestParse(t *testing.T) {
 		{text: "2026-03-29T25:00", err: moment.ErrMalformed},
 		{text: "2026-03-29T10:00:60", err: moment.ErrMalformed},
 		{text: "2026-03-29T10:00:00,5", err: moment.ErrMalformed},
+		{text: "9999-12-31T23:30:00-01:00", err: moment.ErrMalformed},
+		{text: "9999-12-31T23:30:00Z", err: moment.ErrMalformed}, // the year 10000 in Berlin
 		{text: "tomorrow", err: moment.ErrMalformed},
 		{text: "", err: moment.ErrMalformed},
 		{text: "T", err: moment.ErrMalformed},

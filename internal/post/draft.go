@@ -92,7 +92,7 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 		return operation.Answer[Changed]{}, err
 	}
 	full := s.answer(call, p)
-	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Data: Changed{full.Data, s.problems(call, p, 0)}}, nil
+	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Data: Changed{full.Data, s.problems(call, p, nil)}}, nil
 }
 
 func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput, at time.Time) error {

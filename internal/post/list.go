@@ -69,11 +69,11 @@ type listQuery struct {
 }
 
 func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
-	q := &listQuery{from: "posts p", order: "p.id DESC", bySlot: in.From != "" || in.To != ""}
+	q := &listQuery{from: "posts p", order: "p.id DESC", bySlot: in.From != nil || in.To != nil}
 	q.add("p.team_id = ?", call.TeamID)
-	if in.AccountID != 0 {
+	if in.AccountID != nil {
 		q.from, q.order = "post_targets t JOIN posts p ON p.id = t.post_id", "t.post_id DESC"
-		q.add("t.account_id = ?", in.AccountID)
+		q.add("t.account_id = ?", *in.AccountID)
 	}
 	if in.Status != "" {
 		q.add("p.status = ?", in.Status)
@@ -82,11 +82,15 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 		q.order = "p.slot_at DESC, p.id DESC"
 		q.add("p.slot_at > 0")
 	}
-	for _, bound := range []struct{ name, text, where string }{{"from", in.From, "p.slot_at >= ?"}, {"to", in.To, "p.slot_at < ?"}} {
-		if bound.text == "" {
+	for _, bound := range []struct {
+		name  string
+		text  *string
+		where string
+	}{{"from", in.From, "p.slot_at >= ?"}, {"to", in.To, "p.slot_at < ?"}} {
+		if bound.text == nil {
 			continue
 		}
-		at, err := moment.ParseBound(bound.text, call.Zone)
+		at, err := moment.ParseBound(*bound.text, call.Zone)
 		if err != nil {
 			return nil, badTime(bound.name, err)
 		}
@@ -100,11 +104,11 @@ func (q *listQuery) add(where string, args ...any) {
 }
 
 // after begins the page behind a cursor's position.
-func (q *listQuery) after(call operation.Call, cursor string) error {
-	if cursor == "" {
+func (q *listQuery) after(call operation.Call, cursor *string) error {
+	if cursor == nil {
 		return nil
 	}
-	position, err := call.Position(cursor)
+	position, err := call.Position(*cursor)
 	if err != nil {
 		return err
 	}

@@ -50,20 +50,26 @@ func fill(t *testing.T, d *db.DB, from, n int) {
 	}
 }
 
+var (
+	one      = int64(1)
+	from, to = "2030-01-01", "2031-01-01"
+)
+
 var lists = map[string]ListInput{
 	"all":             {},
 	"status":          {Status: "scheduled"},
-	"account":         {AccountID: 1},
-	"from":            {From: "2030-01-01"},
-	"from and to":     {From: "2030-01-01", To: "2031-01-01"},
-	"account, drafts": {AccountID: 1, Status: "draft"},
+	"account":         {AccountID: &one},
+	"from":            {From: &from},
+	"from and to":     {From: &from, To: &to},
+	"account, drafts": {AccountID: &one, Status: "draft"},
 }
 
 func pageQuery(t *testing.T, in ListInput) (string, []any) {
 	t.Helper()
 	call := operation.Call{Actor: &access.Actor{TeamID: 1, Zone: time.UTC}, Operation: "list_posts"}
 	position := strconv.Itoa(1_900_000_000_000_000+150) + "|" + "00000150-aaaa"
-	in.Cursor = call.Cursor(position)
+	cursor := call.Cursor(position)
+	in.Cursor = &cursor
 	q, err := newListQuery(call, in)
 	if err != nil {
 		t.Fatal(err)

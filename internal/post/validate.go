@@ -26,7 +26,7 @@ func (s *Service) validate(ctx context.Context, call operation.Call, in Validate
 	if err != nil {
 		return operation.Answer[Validation]{}, err
 	}
-	if in.AccountID != 0 && !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == in.AccountID }) {
+	if in.AccountID != nil && !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == *in.AccountID }) {
 		return operation.Answer[Validation]{}, fault.Missing().With("argument", "account_id")
 	}
 	left, err := s.left(ctx, s.db, call, call.Now)
@@ -37,13 +37,13 @@ func (s *Service) validate(ctx context.Context, call operation.Call, in Validate
 }
 
 // problems finds what keeps a post, or one account of it, from going out.
-func (s *Service) problems(call operation.Call, p Post, only int64) []Problem {
+func (s *Service) problems(call operation.Call, p Post, only *int64) []Problem {
 	out := []Problem{}
 	if p.Status == Draft && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
 		out = append(out, Problem{Code: "time_in_the_past", Message: "The wished time is over."})
 	}
 	for _, t := range p.Targets {
-		if only != 0 && t.AccountID != only {
+		if only != nil && t.AccountID != *only {
 			continue
 		}
 		if !t.Active {
@@ -72,7 +72,7 @@ func (s *Service) contentProblems(p Post, t Target, language string) []Problem {
 // mayBeSent refuses a post with a blocking problem.
 func (s *Service) mayBeSent(call operation.Call, p Post) error {
 	codes := []string{}
-	for _, found := range s.problems(call, p, 0) {
+	for _, found := range s.problems(call, p, nil) {
 		if found.Blocking && !slices.Contains(codes, found.Code) {
 			codes = append(codes, found.Code)
 		}

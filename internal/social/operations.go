@@ -36,10 +36,10 @@ type List struct {
 
 // ListInput filters the list.
 type ListInput struct {
-	Platform   string `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" jsonschema:"Only accounts of this network."`
-	ActiveOnly bool   `json:"active_only,omitempty" default:"true" jsonschema:"false adds accounts without a live connection."`
-	Cursor     string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
-	Limit      int    `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+	Platform   string  `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" jsonschema:"Only accounts of this network."`
+	ActiveOnly bool    `json:"active_only,omitempty" default:"true" jsonschema:"false adds accounts without a live connection."`
+	Cursor     *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
+	Limit      int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
 }
 
 // Operations declares what clients can ask of accounts.
@@ -72,8 +72,8 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if in.ActiveOnly {
 		where, args = append(where, "connection_state <> ?"), append(args, string(Lost))
 	}
-	if in.Cursor != "" {
-		position, err := call.Position(in.Cursor)
+	if in.Cursor != nil {
+		position, err := call.Position(*in.Cursor)
 		if err != nil {
 			return out, err
 		}
