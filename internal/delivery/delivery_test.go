@@ -67,6 +67,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "answer lost, nothing stands", net: scripted{commits: []step{lostGone}, truthful: true}, want: wellDone, commits: 2, held: 1},
 		{name: "answer lost, asked thrice", net: scripted{commits: []step{lostHeld}, resolves: times(2, unsaid), truthful: true}, want: wellDone, commits: 1, held: 1},
 		{name: "answer lost, token expired", net: scripted{commits: []step{lostHeld}, resolves: []step{{says: network.Unknown, class: network.AuthRefresh}}, truthful: true}, want: wellDone, commits: 1, held: 1},
+		{name: "answer lost again and again, nothing stands", net: scripted{commits: times(99, lostGone), truthful: true}, want: failed("network_error"), commits: maxTries},
 		{name: "answer lost, nobody can say", net: scripted{commits: []step{lostHeld}}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -63,10 +63,18 @@ func (f *flight) refused(ctx context.Context, back phase, err error) error {
 	case network.Duplicate:
 		return f.finish(ctx, ended, failure("duplicate_content", e.Message))
 	}
-	if f.d.Tries++; f.d.Tries >= maxTries {
-		return f.finish(ctx, ended, failure("network_error", e.Message))
+	return f.again(ctx, back, "network_error", e.Message, 0)
+}
+
+// again gives the delivery back to begin once more from a phase after a pause, and after the wait that the
+// network asked for; when it was tried often enough it fails with the code.
+func (f *flight) again(ctx context.Context, from phase, code, message string, wait time.Duration) error {
+	f.d.Phase = from
+	f.d.Tries++
+	if f.d.Tries >= maxTries {
+		return f.finish(ctx, ended, failure(code, message))
 	}
-	return f.later(ctx, pause(f.d.Tries))
+	return f.later(ctx, max(wait, pause(f.d.Tries)))
 }
 
 // waitOut rests as long as the network asked, where that is bearable.
@@ -75,11 +83,11 @@ func (f *flight) waitOut(ctx context.Context, e *network.Error) error {
 	if e.Class == network.Quota {
 		code = "quota_used_up"
 	}
-	wait := max(pause(f.d.Tries), e.After.Sub(f.s.db.Now()))
-	if f.d.Tries++; f.d.Tries >= maxTries || wait > maxWait {
+	wait := e.After.Sub(f.s.db.Now())
+	if wait > maxWait {
 		return f.finish(ctx, ended, failure(code, e.Message))
 	}
-	return f.later(ctx, wait)
+	return f.again(ctx, f.d.Phase, code, e.Message, wait)
 }
 
 // refresh renews the grant once. The delivery goes on from the phase it is in.

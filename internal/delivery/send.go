@@ -146,8 +146,7 @@ func (f *flight) resolve(ctx context.Context) error {
 	case verdict == network.Absent && f.d.Phase == doubtful:
 		return f.finish(ctx, ended, failure("network_error", ""))
 	case verdict == network.Absent:
-		f.d.Phase = prepared
-		return f.save(ctx, "delivery.absent")
+		return f.again(ctx, prepared, "network_error", "", 0)
 	case classOf(err) == network.AuthRefresh && !f.refreshed:
 		return f.refresh(ctx)
 	}

@@ -51,7 +51,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 		for _, second := range []string{"before resolve call", "after resolve call", "before delivery.resolve", "after delivery.resolve", "before delivery.published", "after delivery.published"} {
 			plans = append(plans, []string{"after commit call", second})
 		}
-		for _, second := range []string{"before commit call", "after commit call", "before delivery.absent", "after delivery.absent"} {
+		for _, second := range []string{"before commit call", "after commit call", "before delivery.later", "after delivery.later"} {
 			plans = append(plans, []string{"before commit call", second})
 		}
 		c.storm(t, s, plans, false)

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+)
+
+// maker appends the next request to a buffer.
+type maker func([]byte) []byte
+
+// call is one of the calls that are measured.
+type call struct {
+	name       string
+	want       int                // status of a success
+	target     float64            // throughput to reach, as a share of the floor's
+	ofConstant map[string]float64 // what the floor reaches at least of a constant answer's throughput, by database
+	maker      func(*process, int) maker
+}
+
+// The shares of a constant answer's throughput that a floor reaches on two cores at least, by database.
+// A slower floor is no floor.
+var (
+	oneRow   = map[string]float64{"sqlite": 0.5, "postgres": 0.22}
+	onePage  = map[string]float64{"sqlite": 0.14, "postgres": 0.07}
+	oneWrite = map[string]float64{"sqlite": 0.055, "postgres": 0.055}
+)
+
+const (
+	readTarget  = 0.6
+	writeTarget = 0.5
+)
+
+var (
+	reads = []call{
+		{"me", 200, readTarget, oneRow, func(p *process, _ int) maker { return same(get(p, "/api/v1/me")) }},
+		{"get_post", 200, readTarget, nil, randomPost},
+		listPosts,
+	}
+	listPosts = call{"list_posts", 200, readTarget, onePage, func(p *process, _ int) maker { return same(get(p, "/api/v1/posts?limit=20")) }}
+	create    = call{"create_post", 201, writeTarget, oneWrite, newPost}
+	constant  = call{"constant", 200, 0, nil, func(p *process, _ int) maker { return same(get(p, "/constant")) }}
+)
+
+func same(request []byte) maker {
+	return func(buf []byte) []byte { return append(buf, request...) }
+}
+
+func get(p *process, path string) []byte {
+	return []byte("GET " + path + " HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key + "\r\n\r\n")
+}
+
+// randomPost asks for seeded posts, each as likely as any other, so that a larger table is less often in a cache.
+func randomPost(p *process, worker int) maker {
+	random := rand.New(rand.NewPCG(uint64(worker), uint64(p.data.posts)))
+	head := []byte("GET /api/v1/posts/")
+	tail := []byte(" HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key + "\r\n\r\n")
+	return func(buf []byte) []byte {
+		buf = append(buf, head...)
+		buf = appendPostID(buf, random.IntN(p.data.posts))
+		return append(buf, tail...)
+	}
+}
+
+var keys atomic.Int64 // counts the Idempotency-Keys of this run, so that each is used once
+
+// newPost drafts a post for two accounts, each time with a new Idempotency-Key.
+func newPost(p *process, _ int) maker {
+	body := fmt.Sprintf(`{"caption":%q,"account_ids":[%d,%d]}`, caption(7), p.data.Accounts[0], p.data.Accounts[1])
+	head := []byte("POST /api/v1/posts HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer " + p.data.Key +
+		"\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\nIdempotency-Key: bench-")
+	tail := []byte("\r\n\r\n" + body)
+	return func(buf []byte) []byte {
+		buf = append(buf, head...)
+		buf = strconv.AppendInt(buf, keys.Add(1), 10)
+		return append(buf, tail...)
+	}
+}

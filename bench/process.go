@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// publicURL is what both servers make their links from, so that both answer the same bytes.
+const publicURL = "http://press.example"
+
+// process is one of the servers.
+type process struct {
+	name    string
+	addr    string
+	data    dataset
+	started time.Duration // from exec to the first answer
+	cmd     *exec.Cmd
+	rests   bool // it is stopped while another one is measured
+}
+
+// environment is ours without what configures pressroom otherwise.
+func environment(url, sealingKey string) []string {
+	out := []string{"PRESSROOM_DATABASE=" + url, "PRESSROOM_SEALING_KEY=" + sealingKey}
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "PRESSROOM_") {
+			out = append(out, pair)
+		}
+	}
+	return out
+}
+
+// startOurs starts the program as an operator would, and waits for its first answer.
+func startOurs(ctx context.Context, binary, url string, d dataset) (*process, error) {
+	addr, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{name: "ours", addr: addr, data: d, rests: true}
+	p.cmd = exec.CommandContext(ctx, binary, "--log-level=warn", "serve", "--addr="+addr, "--public-url="+publicURL, "--metrics-addr=")
+	p.cmd.Env, p.cmd.Stderr = environment(url, d.SealingKey), os.Stderr
+	began := time.Now()
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting pressroom: %w", err)
+	}
+	if err := p.awaitAnswer(ctx); err != nil {
+		return nil, errors.Join(err, p.stop())
+	}
+	p.started = time.Since(began)
+	return p, nil
+}
+
+// freeAddress finds a port that nobody listens at.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("looking for a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+const startWithin = 30 * time.Second
+
+// awaitAnswer asks until the server answers with a success.
+func (p *process) awaitAnswer(ctx context.Context) error {
+	request := get(p, "/api/v1/me")
+	for until := time.Now().Add(startWithin); time.Now().Before(until) && ctx.Err() == nil; {
+		if p.ask(request) == nil {
+			return nil
+		}
+		pause(ctx, time.Millisecond)
+	}
+	return fmt.Errorf("%s gave no good answer within %v of its start", p.name, startWithin)
+}
+
+// pause lets time pass.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// ask sends one request over a connection of its own.
+func (p *process) ask(request []byte) error {
+	c, err := dial(p.addr)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if err := c.net.SetDeadline(time.Now().Add(answerWithin)); err != nil {
+		return fmt.Errorf("setting a deadline: %w", err)
+	}
+	status, _, err := c.do(request, false)
+	if err == nil && status != 200 {
+		err = fmt.Errorf("%s answered %d", p.name, status)
+	}
+	return err
+}
+
+// startFloor starts this very program again as the floor, which prints its address.
+func startFloor(ctx context.Context, url string, d dataset) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	p := &process{name: "floor", data: d}
+	p.cmd = exec.CommandContext(ctx, self, "-serve-floor", url)
+	p.cmd.Stderr = os.Stderr
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting the floor: %w", err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting the floor: %w", err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the floor's address: %w", err), p.stop())
+	}
+	p.addr = strings.TrimSpace(line)
+	return p, p.awaitAnswer(ctx)
+}
+
+// pause stops a server that works by itself, so that it does not slow down the one that is measured.
+func (p *process) pause() error { return p.signal(syscall.SIGSTOP) }
+
+func (p *process) resume() error { return p.signal(syscall.SIGCONT) }
+
+func (p *process) signal(s syscall.Signal) error {
+	if !p.rests {
+		return nil
+	}
+	if err := p.cmd.Process.Signal(s); err != nil {
+		return fmt.Errorf("signalling %s: %w", p.name, err)
+	}
+	return nil
+}
+
+const stopWithin = 25 * time.Second
+
+// stop ends a server.
+func (p *process) stop() error {
+	_ = p.cmd.Process.Signal(syscall.SIGCONT) // one that is stopped hears nothing
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+	late := time.AfterFunc(stopWithin, func() { _ = p.cmd.Process.Kill() })
+	defer late.Stop()
+	var ended *exec.ExitError
+	if err := p.cmd.Wait(); err != nil && !errors.As(err, &ended) {
+		return fmt.Errorf("ending %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// resident is how much memory a server holds, in MiB.
+func (p *process) resident() (float64, error) {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
+	if err != nil {
+		return 0, fmt.Errorf("reading the memory of %s: %w", p.name, err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if text, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "kB")), 64)
+			if err != nil {
+				return 0, fmt.Errorf("reading the memory of %s: %w", p.name, err)
+			}
+			return kib / 1024, nil
+		}
+	}
+	return 0, fmt.Errorf("the memory of %s is not told", p.name)
+}
+
+// cpu is the processor time that a server's threads have taken so far.
+func (p *process) cpu() (time.Duration, error) {
+	names, err := filepath.Glob("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/task/*/schedstat")
+	if err != nil {
+		return 0, fmt.Errorf("looking for the threads of %s: %w", p.name, err)
+	}
+	var sum time.Duration
+	for _, name := range names {
+		raw, err := os.ReadFile(name)
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // the thread ended
+		}
+		if err != nil {
+			return 0, fmt.Errorf("reading the processor time of %s: %w", p.name, err)
+		}
+		text, _, _ := strings.Cut(string(raw), " ")
+		spent, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("reading the processor time of %s: %w", p.name, err)
+		}
+		sum += time.Duration(spent)
+	}
+	return sum, nil
+}

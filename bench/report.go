@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// entry is one measured figure. Where there is no floor to a figure, floor and ratio are 0; where nothing is
+// asked of it, target is 0 and it holds.
+type entry struct {
+	Name   string  `json:"name"`
+	Better string  `json:"better"` // more or less
+	Ours   float64 `json:"ours"`
+	Floor  float64 `json:"floor"`
+	Ratio  float64 `json:"ratio"`
+	Target float64 `json:"target"`
+	Holds  bool    `json:"holds"`
+
+	noise float64 // how far the floor's own rounds lie apart, as a share
+}
+
+const (
+	more = "more"
+	less = "less"
+)
+
+// against is a figure held against the floor's; the target is a ratio, 0 where nothing is asked.
+func against(name, better string, ours, floor, target float64) entry {
+	e := entry{Name: name, Better: better, Ours: ours, Floor: floor, Ratio: ratio(ours, floor), Target: target}
+	e.Holds = target == 0 || better == more && e.Ratio >= target || better == less && e.Ratio <= target
+	return e
+}
+
+// absolute is a figure held against a figure, 0 where nothing is asked. Less is better.
+func absolute(name string, ours, target float64) entry {
+	return entry{Name: name, Better: less, Ours: ours, Target: target, Holds: target == 0 || ours <= target}
+}
+
+// report gathers entries and prints each as it comes.
+type report struct {
+	out     io.Writer
+	entries []entry
+}
+
+func (r *report) head() {
+	fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", "figure", "ours", "floor", "ratio", "target", "noise", "")
+}
+
+func (r *report) add(entries ...entry) {
+	for _, e := range entries {
+		r.entries = append(r.entries, e)
+		fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", e.Name, figure(e.Ours), figure(e.Floor), figure(e.Ratio), e.bound(), share(e.noise), e.verdict())
+	}
+}
+
+func (e entry) bound() string {
+	if e.Target == 0 {
+		return "-"
+	}
+	sign := "≥ "
+	if e.Better == less {
+		sign = "≤ "
+	}
+	return sign + strconv.FormatFloat(e.Target, 'g', -1, 64)
+}
+
+func (e entry) verdict() string {
+	switch {
+	case !e.Holds:
+		return "MISSED"
+	case e.Target == 0:
+		return ""
+	}
+	return "ok"
+}
+
+// figure writes a number with as many digits as one can use.
+func figure(v float64) string {
+	switch {
+	case v == 0:
+		return "-"
+	case v >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}
+
+func share(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("±%.0f%%", v*50)
+}
+
+// conclude says in a line how it went, and names what was missed.
+func (r *report) conclude() {
+	asked, missed := 0, []entry{}
+	for _, e := range r.entries {
+		if e.Target != 0 {
+			asked++
+		}
+		if !e.Holds {
+			missed = append(missed, e)
+		}
+	}
+	fmt.Fprintf(r.out, "\n%d of %d targets hold.\n", asked-len(missed), asked)
+	for _, e := range missed {
+		fmt.Fprintf(r.out, "MISSED %s: %s, asked is %s\n", e.Name, figure(cmp.Or(e.Ratio, e.Ours)), e.bound())
+	}
+}
+
+// write keeps the entries as JSON.
+func (r *report) write(path string) error {
+	raw, err := json.MarshalIndent(r.entries, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing the figures: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("writing the figures: %w", err)
+	}
+	if err := os.WriteFile(path, append(raw, '\n'), 0o644); err != nil {
+		return fmt.Errorf("writing the figures: %w", err)
+	}
+	fmt.Fprintln(r.out, "The figures are in", path)
+	return nil
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// storage keeps seeded databases of one kind and gives out copies: ours and the floor each get their own, with
+// the same contents, so that neither waits for the other's locks.
+type storage interface {
+	name() string
+	// copy gives the URL of a fresh copy of a database with so many posts.
+	copy(ctx context.Context, posts int, label string) (string, dataset, error)
+	// drop throws a copy away.
+	drop(ctx context.Context, url string) error
+	// close throws away what is not worth keeping until the next run.
+	close(ctx context.Context) error
+}
+
+// sqliteFiles keeps seeded files from run to run, by a digest of the migrations and of what is seeded.
+type sqliteFiles struct {
+	dir, data, binary, digest string
+
+	passing bool // data is made for this run alone
+}
+
+func newSQLiteFiles(dir, data, binary string) (*sqliteFiles, error) {
+	digest, err := seedDigest()
+	if err != nil {
+		return nil, err
+	}
+	s := &sqliteFiles{dir: dir, data: data, binary: binary, digest: digest}
+	if data == "" {
+		s.data, s.passing = memoryOr(dir)
+	}
+	return s, nil
+}
+
+const (
+	memory     = "/dev/shm"
+	memoryFree = 4 << 30 // three copies of a million posts, and some
+)
+
+// memoryOr makes a directory in memory, where scripts/with-postgres keeps PostgreSQL's files too, if there is
+// room; else it is the one given. The disk of a shared machine has moods that hide what a write costs us.
+func memoryOr(dir string) (string, bool) {
+	var room syscall.Statfs_t
+	if err := syscall.Statfs(memory, &room); err != nil || room.Bavail*uint64(room.Bsize) < memoryFree {
+		return dir, false
+	}
+	made, err := os.MkdirTemp(memory, "pressroom-bench-")
+	if err != nil {
+		return dir, false
+	}
+	return made, true
+}
+
+// seedDigest is a digest of the migrations and of what is seeded.
+func seedDigest() (string, error) {
+	names, err := filepath.Glob("internal/db/migrations/*.sql")
+	if err != nil || len(names) == 0 {
+		return "", errors.Join(errors.New("there are no migrations here: run this in the module's root"), err)
+	}
+	slices.Sort(names)
+	sum := sha256.New()
+	fmt.Fprintln(sum, "seed", seedVersion)
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return "", fmt.Errorf("reading a migration: %w", err)
+		}
+		fmt.Fprintln(sum, name, len(text))
+		sum.Write(text)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:6]), nil
+}
+
+func (*sqliteFiles) name() string { return "sqlite" }
+
+// seeded is the path of the seeded file; the dataset lies beside it.
+func (s *sqliteFiles) seeded(ctx context.Context, posts int) (string, dataset, error) {
+	path := filepath.Join(s.dir, "seed-"+s.digest+"-"+sizeName(posts)+".db")
+	var d dataset
+	if raw, err := os.ReadFile(path + ".json"); err == nil {
+		err = json.Unmarshal(raw, &d)
+		d.posts = posts
+		return path, d, err
+	}
+	fresh := path + ".making"
+	if err := removeSQLite(fresh); err != nil {
+		return "", d, err
+	}
+	d, err := seed(ctx, s.binary, "sqlite:"+fresh, posts)
+	if err != nil {
+		return "", d, err
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return "", d, fmt.Errorf("keeping a seeded file: %w", err)
+	}
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return "", d, fmt.Errorf("writing about a seeded file: %w", err)
+	}
+	if err := os.WriteFile(path+".json", raw, 0o600); err != nil {
+		return "", d, fmt.Errorf("writing about a seeded file: %w", err)
+	}
+	return path, d, nil
+}
+
+func (s *sqliteFiles) copy(ctx context.Context, posts int, label string) (string, dataset, error) {
+	from, d, err := s.seeded(ctx, posts)
+	if err != nil {
+		return "", d, err
+	}
+	to := filepath.Join(s.data, "run-"+label+"-"+sizeName(posts)+".db")
+	if err := removeSQLite(to); err != nil {
+		return "", d, err
+	}
+	return "sqlite:" + to, d, copyFile(from, to)
+}
+
+func (*sqliteFiles) drop(_ context.Context, url string) error {
+	return removeSQLite(url[len("sqlite:"):])
+}
+
+func (s *sqliteFiles) close(context.Context) error {
+	if !s.passing {
+		return nil
+	}
+	if err := os.RemoveAll(s.data); err != nil {
+		return fmt.Errorf("removing the measured files: %w", err)
+	}
+	return nil
+}
+
+func removeSQLite(path string) error {
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("removing a database: %w", err)
+		}
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("copying a database: %w", err)
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return fmt.Errorf("copying a database: %w", err)
+	}
+	_, err = io.Copy(out, in)
+	// Written out now, it does not get in the way of what is measured later.
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return fmt.Errorf("copying a database: %w", err)
+	}
+	return nil
+}
+
+// sizeName writes 10000 as 10k and 1000000 as 1m.
+func sizeName(posts int) string {
+	if posts%1_000_000 == 0 {
+		return strconv.Itoa(posts/1_000_000) + "m"
+	}
+	return strconv.Itoa(posts/1000) + "k"
+}
