@@ -79,6 +79,7 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 	if tx := txOf(ctx); tx != nil {
 		return tx.Query(ctx, query, args...)
 	}
+	ctx = d.dialect.steady(ctx)
 	text, stmt := d.forReading(ctx, query)
 	if stmt == nil {
 		return d.read.QueryContext(ctx, text, args...)
@@ -91,6 +92,7 @@ func (d *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
 	if tx := txOf(ctx); tx != nil {
 		return tx.QueryRow(ctx, query, args...)
 	}
+	ctx = d.dialect.steady(ctx)
 	text, stmt := d.forReading(ctx, query)
 	if stmt == nil {
 		return d.read.QueryRowContext(ctx, text, args...)
@@ -125,6 +127,7 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error
 }
 
 func (tx *Tx) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	ctx = tx.db.dialect.steady(ctx)
 	text, stmt := tx.db.forWriting(query)
 	if stmt == nil {
 		return tx.ExecContext(ctx, text, args...)
@@ -134,6 +137,7 @@ func (tx *Tx) exec(ctx context.Context, query string, args ...any) (sql.Result, 
 
 // Query reads rows in the transaction.
 func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	ctx = tx.db.dialect.steady(ctx)
 	text, stmt := tx.db.forWriting(query)
 	if stmt == nil {
 		return tx.QueryContext(ctx, text, args...)
@@ -143,6 +147,7 @@ func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, 
 
 // QueryRow reads one row in the transaction.
 func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
+	ctx = tx.db.dialect.steady(ctx)
 	text, stmt := tx.db.forWriting(query)
 	if stmt == nil {
 		return tx.QueryRowContext(ctx, text, args...)
@@ -168,7 +173,13 @@ func (d *DB) Write(ctx context.Context, name string, work func(context.Context, 
 const maxTries = 4
 
 func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
-	raw, err := d.write.BeginTx(ctx, nil)
+	// Waiting for the connection ends with the context; what is begun is steady.
+	conn, err := d.write.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("beginning %s: %w", name, err)
+	}
+	defer conn.Close()
+	raw, err := conn.BeginTx(d.dialect.steady(ctx), nil)
 	if err != nil {
 		return fmt.Errorf("beginning %s: %w", name, err)
 	}
@@ -182,6 +193,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 		return fmt.Errorf("committing %s: %w", name, err)
 	}
 	crash.Point("after " + name)
+	_ = conn.Close() // given back before the pool is asked for more
 	d.prepareWanted(ctx)
 	return nil
 }
@@ -209,14 +221,20 @@ func Marks(n int) string {
 
 // All scans every row of a query.
 func All[T any](ctx context.Context, q Querier, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+	return AllOf(ctx, q, 0, scan, query, args...)
+}
+
+// AllOf is All where about so many rows are expected.
+func AllOf[T any](ctx context.Context, q Querier, expected int, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	out := []T{}
+	out := make([]T, 0, expected)
+	var item, blank T // one variable for all rows, as it moves to the heap
 	for rows.Next() {
-		var item T
+		item = blank
 		if err := scan(rows, &item); err != nil {
 			return nil, err
 		}

@@ -33,6 +33,15 @@ func (d dialect) bind(query string) string {
 	return out.String()
 }
 
+// steady takes the cancelling off a context for SQLite: its statements take microseconds, and watching for the
+// end of each costs more than most of them. PostgreSQL's go over a network and stay cancellable.
+func (d dialect) steady(ctx context.Context) context.Context {
+	if d.postgres {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
 // conflict tells whether a transaction failed only because another ran beside it.
 func (d dialect) conflict(err error) bool {
 	var pg *pgconn.PgError
@@ -72,7 +81,7 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 }
 
 const (
-	postgresConns   = 24
+	postgresConns   = 4    // for each core: more wait for one another in the server
 	postgresLockFor = "5s" // longest wait for another transaction's row before the caller is told to come again
 )
 
@@ -85,8 +94,9 @@ func (d *DB) openPostgres(ctx context.Context, url string) error {
 	cfg.RuntimeParams["application_name"] = "pressroom"
 	d.dialect.postgres = true
 	d.write = stdlib.OpenDB(*cfg)
-	d.write.SetMaxOpenConns(postgresConns)
-	d.write.SetMaxIdleConns(postgresConns)
+	conns := max(8, postgresConns*runtime.GOMAXPROCS(0))
+	d.write.SetMaxOpenConns(conns)
+	d.write.SetMaxIdleConns(conns)
 	d.read = d.write
 	if err := d.refuseForgetful(ctx); err != nil {
 		return errors.Join(err, d.write.Close())

@@ -48,7 +48,7 @@ func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) e
 		return err
 	}
 	f.outcome.Call.Filters = f.arguments
-	if f.request.Operation.Reads() {
+	if f.request.Operation.Input.Properties["cursor"] != nil {
 		f.outcome.Call.Filters = operation.Without(f.arguments, "cursor", "limit")
 	}
 	return next(ctx, f)

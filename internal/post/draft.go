@@ -164,7 +164,7 @@ func (s *Service) retarget(ctx context.Context, tx *db.Tx, call operation.Call, 
 	if err := keepOnly(ctx, tx, p.ID, kept); err != nil {
 		return false, err
 	}
-	if err := insertTargets(ctx, tx, p.ID, 0, wanted); err != nil {
+	if err := insertTargets(ctx, tx, p.ID, wanted); err != nil {
 		return false, err
 	}
 	p.Targets, err = targets(ctx, tx, p.ID)

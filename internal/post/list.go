@@ -1,13 +1,14 @@
 package post
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
@@ -20,6 +21,27 @@ type List struct {
 	Posts []Summary `json:"posts"`
 }
 
+// row is what a list shows of a post.
+type row struct {
+	id, status, excerpt             string
+	scheduled, submitted, published int64
+}
+
+// slot is the time by which lists know the post.
+func (r row) slot() int64 {
+	switch {
+	case r.published != 0:
+		return r.published
+	case r.submitted != 0:
+		return r.submitted
+	}
+	return r.scheduled
+}
+
+func scanRow(rows *sql.Rows, r *row) error {
+	return rows.Scan(&r.id, &r.status, &r.excerpt, &r.scheduled, &r.submitted, &r.published)
+}
+
 // list gives posts, the newest first: by when they were made, or, where from or to bounds it, by the time that
 // is bounded, so that each page is one walk along an index.
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
@@ -29,34 +51,24 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		return out, err
 	}
 	text, args := q.sql(in.Limit + 1)
-	posts, err := db.All(ctx, s.db, scanSummary, text, args...)
+	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanRow, text, args...)
 	if err != nil {
 		return out, fmt.Errorf("listing posts: %w", err)
 	}
-	if len(posts) > in.Limit {
-		posts = posts[:in.Limit]
-		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(q.position(posts[in.Limit-1]))}
+	if len(page) > in.Limit {
+		page = page[:in.Limit]
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(q.position(page[in.Limit-1]))}
 	}
-	accounts, err := s.accountsOf(ctx, posts)
+	accounts, err := s.accountsOf(ctx, page)
 	if err != nil {
 		return out, err
 	}
-	for _, p := range posts {
-		named := accounts[p.ID]
-		if named == nil {
-			named = []AccountRef{}
-		}
-		out.Data.Posts = append(out.Data.Posts, Summary{ID: p.ID, Status: p.Status, ScheduledAt: call.Maybe(p.ScheduledAt), PublishedAt: call.Maybe(p.PublishedAt), Accounts: named, Excerpt: p.Excerpt})
+	out.Data.Posts = make([]Summary, len(page))
+	for i, r := range page {
+		out.Data.Posts[i] = Summary{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt, Accounts: named(accounts, r.id),
+			ScheduledAt: call.Maybe(db.Time(r.scheduled)), PublishedAt: call.Maybe(db.Time(r.published))}
 	}
 	return out, nil
-}
-
-func scanSummary(rows *sql.Rows, p *Post) error {
-	var status string
-	var scheduled, submitted, published int64
-	err := rows.Scan(&p.ID, &status, &p.Excerpt, &scheduled, &submitted, &published)
-	p.Status, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = Status(status), db.Time(scheduled), db.Time(submitted), db.Time(published)
-	return err
 }
 
 // listQuery is one page of a list as SQL.
@@ -134,37 +146,53 @@ func (q *listQuery) sql(limit int) (string, []any) {
 }
 
 // position is where a page ends.
-func (q *listQuery) position(p Post) string {
-	var slot time.Time
+func (q *listQuery) position(r row) string {
+	var slot int64
 	if q.bySlot {
-		slot = p.slot()
+		slot = r.slot()
 	}
-	return strconv.FormatInt(db.Micros(slot), 10) + "|" + p.ID
+	return strconv.FormatInt(slot, 10) + "|" + r.id
 }
 
-// accountsOf names the accounts of a page of posts.
-func (s *Service) accountsOf(ctx context.Context, posts []Post) (map[string][]AccountRef, error) {
-	out := map[string][]AccountRef{}
-	if len(posts) == 0 {
-		return out, nil
+// placed is an account of a post with its place among the post's accounts.
+type placed struct {
+	post     string
+	position int
+	AccountRef
+}
+
+// accountsOf names the accounts of a page of posts, in no order: sorting a handful here is cheaper than in the
+// database.
+func (s *Service) accountsOf(ctx context.Context, page []row) ([]placed, error) {
+	if len(page) == 0 {
+		return nil, nil
 	}
-	args := make([]any, len(posts))
-	for i, p := range posts {
-		args[i] = p.ID
+	args := make([]any, len(page))
+	for i, r := range page {
+		args[i] = r.id
 	}
-	rows, err := s.db.Query(ctx, `SELECT t.post_id, t.account_id, a.platform, a.username FROM post_targets t JOIN social_accounts a ON a.id = t.account_id
-		WHERE t.post_id IN (`+db.Marks(len(args))+`) ORDER BY t.post_id, t.position`, args...)
+	out, err := db.AllOf(ctx, s.db, 2*len(page), func(rows *sql.Rows, a *placed) error {
+		return rows.Scan(&a.post, &a.position, &a.ID, &a.Platform, &a.Username)
+	}, `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t JOIN social_accounts a ON a.id = t.account_id
+		WHERE t.post_id IN (`+db.Marks(len(args))+`)`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("naming the accounts of posts: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		var a AccountRef
-		if err := rows.Scan(&id, &a.ID, &a.Platform, &a.Username); err != nil {
-			return nil, fmt.Errorf("naming the accounts of posts: %w", err)
+	slices.SortFunc(out, func(a, b placed) int {
+		return cmp.Or(strings.Compare(a.post, b.post), cmp.Compare(a.position, b.position))
+	})
+	return out, nil
+}
+
+// named picks one post's accounts from those of a page.
+func named(all []placed, post string) []AccountRef {
+	first, _ := slices.BinarySearchFunc(all, post, func(a placed, id string) int { return strings.Compare(a.post, id) })
+	out := []AccountRef{}
+	for _, a := range all[first:] {
+		if a.post != post {
+			break
 		}
-		out[id] = append(out[id], a)
+		out = append(out, a.AccountRef)
 	}
-	return out, rows.Err()
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
@@ -79,16 +80,18 @@ func insert(ctx context.Context, tx *db.Tx, p Post, person, key int64) error {
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
 	}
-	return insertTargets(ctx, tx, p.ID, 0, p.Targets)
+	return insertTargets(ctx, tx, p.ID, p.Targets)
 }
 
-func insertTargets(ctx context.Context, tx *db.Tx, id string, first int, targets []Target) error {
+func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) error {
+	args := make([]any, 0, 3*len(targets))
 	for i, t := range targets {
-		_, err := tx.Exec(ctx, `INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, ?) ON CONFLICT (post_id, account_id) DO UPDATE SET position = excluded.position`,
-			id, t.AccountID, first+i)
-		if err != nil {
-			return fmt.Errorf("adding an account to a post: %w", err)
-		}
+		args = append(args, id, t.AccountID, i)
+	}
+	rows := strings.TrimSuffix(strings.Repeat("(?, ?, ?), ", len(targets)), ", ")
+	_, err := tx.Exec(ctx, `INSERT INTO post_targets (post_id, account_id, position) VALUES `+rows+` ON CONFLICT (post_id, account_id) DO UPDATE SET position = excluded.position`, args...)
+	if err != nil {
+		return fmt.Errorf("adding accounts to a post: %w", err)
 	}
 	return nil
 }
