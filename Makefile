@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-quick test-tools check generate bench bench-quick clean
+.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick clean
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
@@ -16,11 +16,13 @@ build: ## Build bin/pressroom
 	go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/pressroom ./cmd/pressroom
 
 test: test-tools ## Run every test on SQLite and PostgreSQL, against a genuine Bluesky server too
-	go build ./... && go build -tags crashpoints ./... && go build -race ./... # no compiler beside tests that look at a clock
-	scripts/with-postgres go test -race -timeout 13m ./...
+	scripts/with-postgres scripts/test
 
 test-quick: ## Run the tests that need nothing but Go, on SQLite alone
 	env -u CI -u PRESSROOM_TEST_POSTGRES go test -short ./...
+
+test-race: test-tools ## Run the tests of the whole program with the race detector
+	scripts/with-postgres go test -race ./test/e2e ./test/program
 
 test-tools: ## Install what the tests need and this machine lacks
 	scripts/test-tools
