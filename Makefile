@@ -34,10 +34,10 @@ generate: ## Write generated files anew: the API's description and the recorded 
 	go test ./internal/openapi ./internal/mcp -update
 
 bench: ## Measure against a bare handler and write build/bench.json
-	go run ./bench
+	scripts/with-postgres go run ./bench
 
 bench-quick: ## The same in under a minute, on small tables
-	go run ./bench -quick
+	scripts/with-postgres go run ./bench -quick
 
 clean: ## Take away what was built
 	rm -rf bin build

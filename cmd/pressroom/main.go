@@ -45,16 +45,16 @@ func main() {
 		debug.SetGCPercent(gcPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var p program
 	k := kong.Parse(&p, kong.Name("pressroom"), kong.UsageOnError(),
 		kong.Description("pressroom drafts, schedules and publishes posts through an API and through assistants' tools.\n\nStart with: pressroom quickstart"),
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	log, err := newLog(os.Stderr, p.LogLevel, p.LogFormat)
 	k.FatalIfErrorf(err)
-	if err := k.Run(log); err != nil {
+	err = k.Run(log)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "pressroom: "+err.Error())
-		stop()
 		os.Exit(1)
 	}
 }

@@ -178,7 +178,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 	if err != nil {
 		return fmt.Errorf("beginning %s: %w", name, err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // after the one below it does nothing
 	raw, err := conn.BeginTx(d.dialect.steady(ctx), nil)
 	if err != nil {
 		return fmt.Errorf("beginning %s: %w", name, err)

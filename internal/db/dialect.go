@@ -5,9 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
+
+	"pressroom/internal/sqlite"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -63,15 +66,22 @@ func (d *DB) ForUpdate() string {
 }
 
 func (d *DB) openSQLite(ctx context.Context, path string) error {
-	var err error
-	if d.write, err = sql.Open(sqliteDriver, sqliteDSN(path, true)); err != nil {
+	// Made here so that nobody else on the machine can read it; SQLite gives its other files the same mode.
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator says which file
+	if err != nil {
+		return fmt.Errorf("opening the SQLite file: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("making the SQLite file: %w", err)
+	}
+	if d.write, err = sql.Open(sqlite.Driver, sqlite.DSN(path, true)); err != nil {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}
 	d.write.SetMaxOpenConns(1)
 	if err := d.write.PingContext(ctx); err != nil {
 		return errors.Join(fmt.Errorf("opening the SQLite file for writing: %w", err), d.write.Close())
 	}
-	if d.read, err = sql.Open(sqliteDriver, sqliteDSN(path, false)); err != nil {
+	if d.read, err = sql.Open(sqlite.Driver, sqlite.DSN(path, false)); err != nil {
 		return errors.Join(fmt.Errorf("opening %s: %w", path, err), d.write.Close())
 	}
 	readers := max(4, runtime.GOMAXPROCS(0)*2)

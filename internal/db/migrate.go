@@ -64,7 +64,7 @@ func (d *DB) Alone(ctx context.Context, migrate func(context.Context) error) err
 	if err != nil {
 		return fmt.Errorf("connecting to migrate: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // it only goes back to the pool
 	// The lock waits for another node's migrations, which may take longer than a lock in use.
 	if _, err := conn.ExecContext(ctx, "SET lock_timeout = 0"); err != nil {
 		return fmt.Errorf("waiting to migrate: %w", err)

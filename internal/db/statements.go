@@ -23,11 +23,11 @@ type statement struct {
 }
 
 func (d *DB) statement(query string) *statement {
-	if s, ok := d.stmts.byText.Load(query); ok {
-		return s.(*statement)
+	s, ok := d.stmts.byText.Load(query)
+	if !ok {
+		s, _ = d.stmts.byText.LoadOrStore(query, &statement{bound: d.dialect.bind(query)})
 	}
-	s, _ := d.stmts.byText.LoadOrStore(query, &statement{bound: d.dialect.bind(query)})
-	return s.(*statement)
+	return s.(*statement) //nolint:forcetypeassert // nothing else is kept in the map
 }
 
 // forReading gives a prepared statement of the readers' pool, or nil where the text is to be sent as it is.

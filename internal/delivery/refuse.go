@@ -31,8 +31,7 @@ func laterLook(looks int) time.Duration {
 }
 
 func classOf(err error) network.Class {
-	var e *network.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*network.Error](err); ok {
 		return e.Class
 	}
 	return network.Transient
@@ -62,6 +61,7 @@ func (f *flight) refused(ctx context.Context, back phase, err error) error {
 		return f.finish(ctx, ended, failure("rejected_content", e.Message))
 	case network.Duplicate:
 		return f.finish(ctx, ended, failure("duplicate_content", e.Message))
+	case network.Transient, network.Uncertain: // a call that shows nothing may be repeated in either case
 	}
 	return f.again(ctx, back, "network_error", e.Message, 0)
 }
@@ -122,8 +122,7 @@ func unconfirmed(message string) post.Result {
 }
 
 func messageOf(err error) string {
-	var e *network.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*network.Error](err); ok {
 		return e.Message
 	}
 	return ""

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -141,7 +140,7 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 	must(err)
 	sealer, err := seal.New(key)
 	must(err)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	must(job.MigrateQueue(ctx, d, log))
 	queue, err := job.NewQueue(d, 1, log)
 	must(err)

@@ -177,8 +177,7 @@ func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 // note keeps what an attempt met with, for whoever looks into the post. Losing the note changes nothing.
 func (f *flight) note(ctx context.Context, attempt int64, cause error) {
 	result, code, text := "answered", "", ""
-	var e *network.Error
-	if errors.As(cause, &e) {
+	if e, ok := errors.AsType[*network.Error](cause); ok {
 		result, code, text = string(e.Class), e.Code, e.Message
 	}
 	err := f.s.db.Write(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {

@@ -150,8 +150,7 @@ func (e *Error) Wrap(err error) *Error {
 
 // Of finds the fault in an error; anything else is an internal_error whose text nobody outside sees.
 func Of(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return &Error{Code: Internal, Err: err,

@@ -48,7 +48,7 @@ func TestClientIsToldAboutTheTools(t *testing.T) {
 			t.Errorf("the instructions do not speak of %s", want)
 		}
 	}
-	if c := got.Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Logging != nil || c.Prompts != nil || c.Resources != nil {
+	if c := got.Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Prompts != nil || c.Resources != nil {
 		t.Errorf("capabilities %+v", c)
 	}
 }

@@ -25,7 +25,7 @@ func describe(op *operation.Operation) *sdk.Tool {
 			ReadOnlyHint:    op.Reads(),
 			IdempotentHint:  op.Reads() || op.Key == operation.KeyRequired, // the same arguments hold the same idempotency key
 			DestructiveHint: new(bool),                                     // nothing is deleted
-			OpenWorldHint:   jsonschema.Ptr(reachesOut(op)),
+			OpenWorldHint:   new(reachesOut(op)),
 		},
 	}
 }
@@ -63,7 +63,7 @@ func inputSchema(op *operation.Operation) *jsonschema.Schema {
 
 func keySchema(rule operation.KeyRule) *jsonschema.Schema {
 	return &jsonschema.Schema{
-		Type: "string", MinLength: jsonschema.Ptr(1), MaxLength: jsonschema.Ptr(rule.MaxKey()),
+		Type: "string", MinLength: new(1), MaxLength: new(rule.MaxKey()),
 		Description: "A new text of your own, such as a UUID, for each new intent. The same call repeated with the same key within 24 hours gives the first result and does nothing again.",
 	}
 }

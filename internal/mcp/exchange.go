@@ -40,7 +40,9 @@ type exchange struct {
 
 type exchangeKey struct{}
 
-func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
+func exchangeOf(ctx context.Context) *exchange {
+	return ctx.Value(exchangeKey{}).(*exchange) //nolint:forcetypeassert // ServeHTTP puts it there
+}
 
 func (x *exchange) serve() {
 	if x.foreign() {
@@ -153,5 +155,5 @@ func (a *answer) Write(body []byte) (int, error) {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
-	return a.ResponseWriter.Write(body)
+	return a.ResponseWriter.Write(body) //nolint:wrapcheck // it stands in the place of the other
 }

@@ -139,7 +139,7 @@ func TestOrigins(t *testing.T) {
 // A proxy on the same machine passes the public Host on to a loopback address.
 func TestBehindAProxy(t *testing.T) {
 	w := newWorld(t)
-	r, err := http.NewRequestWithContext(t.Context(), "POST", w.url, strings.NewReader(ping))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url, strings.NewReader(ping))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestHangingUp(t *testing.T) {
 	w := newWorld(t)
 	ctx, hangUp := context.WithCancel(t.Context())
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_note","arguments":{"text":"x"}}}`
-	r, err := http.NewRequestWithContext(ctx, "POST", w.url, strings.NewReader(call))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(call))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,6 +63,7 @@ type Receipt struct {
 // Verdict is what a network says when asked whether a publication stands.
 type Verdict int
 
+// The verdicts.
 const (
 	Unknown Verdict = iota // the network could not say
 	Stands                 // it is there, once
@@ -98,6 +99,7 @@ type Network interface {
 // Class says what can be done about a network's error.
 type Class string
 
+// The classes.
 const (
 	AuthDead    Class = "auth_dead"    // a person has to connect the account again
 	AuthRefresh Class = "auth_refresh" // refresh the grant once, then repeat once

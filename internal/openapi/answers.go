@@ -50,21 +50,21 @@ var successes = map[int]string{
 // output keeps the schema of an operation's output as a component and returns its name. The name has the
 // package's in it, so that a later type of another package changes no name that clients were generated with.
 func (b *builder) output(op *operation.Operation) (string, error) {
-	name := ""
+	var name strings.Builder
 	for part := range strings.SplitSeq(strings.TrimLeft(op.OutputType(), "*[]"), ".") {
-		name += strings.ToUpper(part[:1]) + part[1:]
+		name.WriteString(strings.ToUpper(part[:1]) + part[1:])
 	}
 	schema := b.answer(op.Output)
-	before := b.components.Schemas[name]
+	before := b.components.Schemas[name.String()]
 	if before == nil {
-		b.components.Schemas[name] = schema
-		return name, nil
+		b.components.Schemas[name.String()] = schema
+		return name.String(), nil
 	}
 	same, err := equal(before, schema)
 	if err == nil && !same {
 		err = fmt.Errorf("two types are named %s", op.OutputType())
 	}
-	return name, err
+	return name.String(), err
 }
 
 func equal(a, b *jsonschema.Schema) (bool, error) {

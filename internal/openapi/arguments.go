@@ -33,17 +33,17 @@ func argument(op *operation.Operation, name, in string) parameter {
 		Required: in == "path" || slices.Contains(op.Input.Required, name)}
 	s.Description = ""
 	if in == "path" && s.Type == "integer" && s.Minimum == nil {
-		s.Minimum = jsonschema.Ptr(0.0) // as Operation.PathFits has it
+		s.Minimum = new(0.0) // as Operation.PathFits has it
 	}
 	if s.Type == "array" {
-		p.Style, p.Explode = "form", jsonschema.Ptr(false)
+		p.Style, p.Explode = "form", new(false)
 	}
 	return p
 }
 
 func idempotencyKey(rule operation.KeyRule) parameter {
 	p := parameter{Name: "Idempotency-Key", In: "header", Required: rule == operation.KeyRequired,
-		Schema:      &jsonschema.Schema{Type: "string", MinLength: jsonschema.Ptr(1), MaxLength: jsonschema.Ptr(rule.MaxKey())},
+		Schema:      &jsonschema.Schema{Type: "string", MinLength: new(1), MaxLength: new(rule.MaxKey())},
 		Description: "Any text of your own. The same request with the same key within 24 hours does nothing again and gets the first answer."}
 	if p.Required {
 		p.Description += " Without it nothing is done or charged."

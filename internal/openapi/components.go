@@ -46,7 +46,7 @@ func contextMembers() map[string]*jsonschema.Schema {
 		"scope":               text("What was used up, of a limit."),
 		"state":               text("The item's state, which does not allow this."),
 		"limit":               text("The plan's limit, of plan_limit_reached."),
-		"retry_after_seconds": {Type: "integer", Minimum: jsonschema.Ptr(1.0), Description: "As Retry-After."},
+		"retry_after_seconds": {Type: "integer", Minimum: new(1.0), Description: "As Retry-After."},
 		"problems":            {Type: "array", Items: &jsonschema.Schema{Type: "string"}, Description: "The codes of what the networks would not take, of preflight_blocked."},
 	}
 }

@@ -37,14 +37,14 @@ type (
 		Description string `json:"description"`
 	}
 	operationObject struct {
-		ID          string   `json:"operationId"`
-		Summary     string   `json:"summary"`
-		Description string   `json:"description"`
-		Tags        []string `json:"tags"`
-		extensions
-		Parameters []parameter         `json:"parameters,omitempty"`
-		Body       *bodyObject         `json:"requestBody,omitempty"`
-		Responses  map[string]response `json:"responses"`
+		ID          string              `json:"operationId"`
+		Summary     string              `json:"summary"`
+		Description string              `json:"description"`
+		Tags        []string            `json:"tags"`
+		extensions                      //nolint:embeddedstructfieldcheck // members are written in this order
+		Parameters  []parameter         `json:"parameters,omitempty"`
+		Body        *bodyObject         `json:"requestBody,omitempty"`
+		Responses   map[string]response `json:"responses"`
 	}
 	extensions struct {
 		Tool       string            `json:"x-tool"`

@@ -203,7 +203,7 @@ func TestPathPatterns(t *testing.T) {
 	}
 	forms["post_id"] = forms["id"]
 	doc := parse(t, build(t, openapi.Version))
-	doc.each(t, func(t *testing.T, method, path string, op describedOperation) {
+	doc.each(t, func(t *testing.T, _, _ string, op describedOperation) {
 		i := slices.IndexFunc(registry().All(), func(o *operation.Operation) bool { return o.Tool == op.ID })
 		declared := registry().All()[i]
 		for _, p := range op.Parameters {

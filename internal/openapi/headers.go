@@ -14,7 +14,7 @@ var headerComponents = map[string]header{
 	"Location":           {Description: "Where what was made, or its job, is read.", Required: true, Schema: &jsonschema.Schema{Type: "string", Format: "uri"}},
 	"NextPage":           {Description: "The next page with rel=\"next\"; absent on the last one.", Schema: &jsonschema.Schema{Type: "string"}},
 	"IdempotentReplayed": {Description: "Present where this is the first answer to the Idempotency-Key, given again.", Schema: &jsonschema.Schema{Type: "string", Enum: []any{"true"}}},
-	"RetryAfter":         {Description: "Seconds to wait.", Required: true, Schema: &jsonschema.Schema{Type: "integer", Minimum: jsonschema.Ptr(1.0)}},
+	"RetryAfter":         {Description: "Seconds to wait.", Required: true, Schema: &jsonschema.Schema{Type: "integer", Minimum: new(1.0)}},
 	"Challenge":          {Description: "Names the scheme to authenticate with.", Required: true, Schema: &jsonschema.Schema{Type: "string", Enum: []any{`Bearer realm="api"`}}},
 }
 

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"pressroom/internal/access"
@@ -55,9 +56,11 @@ func Kept(raw []byte) (Result, error) {
 		Result
 		Data json.RawMessage `json:"data"`
 	}
-	err := json.Unmarshal(raw, &kept)
+	if err := json.Unmarshal(raw, &kept); err != nil {
+		return Result{}, fmt.Errorf("reading a kept result: %w", err)
+	}
 	kept.Result.Data = kept.Data
-	return kept.Result, err
+	return kept.Result, nil
 }
 
 // Page tells that a list goes on, and from where.

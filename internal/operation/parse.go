@@ -25,14 +25,17 @@ func ParseObject(raw []byte) (Arguments, error) {
 	if dec.PeekKind() != '{' {
 		return nil, notAnObject(nil)
 	}
-	value, err := parseValue(dec)
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, notAnObject(err)
+	}
+	args, err := parseMembers(dec)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, notAnObject(err)
 	}
-	return value.(map[string]any), nil
+	return args, nil
 }
 
 func notAnObject(err error) error {
@@ -62,10 +65,11 @@ func parseValue(dec *jsontext.Decoder) (any, error) {
 	case 't', 'f':
 		return token.Bool(), nil
 	}
-	return nil, nil
+	var null any
+	return null, nil
 }
 
-func parseMembers(dec *jsontext.Decoder) (any, error) {
+func parseMembers(dec *jsontext.Decoder) (map[string]any, error) {
 	out := map[string]any{}
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"pressroom/internal/access"
@@ -68,8 +69,8 @@ type Pipeline struct {
 func New(keys Keys, replay Replay, now func() time.Time) *Pipeline {
 	p := &Pipeline{keys: keys, replay: replay, now: now}
 	p.run = func(ctx context.Context, f *flight) error { return p.work(ctx, f) }
-	for i := len(steps) - 1; i >= 0; i-- {
-		step, next := steps[i], p.run
+	for _, step := range slices.Backward(steps) {
+		next := p.run
 		p.run = func(ctx context.Context, f *flight) error { return step.run(p, ctx, f, next) }
 	}
 	return p

@@ -2,6 +2,7 @@ package post
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -222,10 +223,10 @@ func timeToCome(call operation.Call, text string) (time.Time, error) {
 }
 
 func badTime(argument string, err error) error {
-	switch err {
-	case moment.ErrNoTime:
+	switch {
+	case errors.Is(err, moment.ErrNoTime):
 		return fault.Invalid(fault.NoTimePart, argument, "A date alone is no time. Add the time of day, as in 2026-03-29T10:15.")
-	case moment.ErrSkipped:
+	case errors.Is(err, moment.ErrSkipped):
 		return fault.Invalid(fault.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
 	}
 	return fault.Invalid(fault.Malformed, argument, "The time has to be in ISO 8601, as in 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")

@@ -156,9 +156,9 @@ func (q *listQuery) position(r row) string {
 
 // placed is an account of a post with its place among the post's accounts.
 type placed struct {
+	AccountRef
 	post     string
 	position int
-	AccountRef
 }
 
 // accountsOf names the accounts of a page of posts, in no order: sorting a handful here is cheaper than in the

@@ -130,6 +130,9 @@ func explain(t *testing.T, d *db.DB, query string, args []any) string {
 		}
 		lines = append(lines, fmt.Sprint(*values[len(values)-1].(*any)))
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return strings.Join(lines, "\n")
 }
 

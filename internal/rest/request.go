@@ -75,7 +75,7 @@ func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
 		return nil, fault.Invalid(fault.BodyNotAnObject, "", "The body did not arrive whole.").Wrap(err)
 	case len(raw) == 0 && !op.NeedsBody():
 		return operation.Arguments{}, nil
-	case !isJSON(x.r.Header.Values("Content-Type")) && !(len(x.r.Header.Values("Content-Type")) == 0 && string(raw) == "{}" && !op.TakesBody()):
+	case !isJSON(x.r.Header.Values("Content-Type")) && (len(x.r.Header.Values("Content-Type")) != 0 || string(raw) != "{}" || op.TakesBody()):
 		return nil, fault.Invalid(fault.BodyNotAnObject, "", "Send one JSON object with Content-Type: application/json.")
 	}
 	return operation.ParseObject(raw)

@@ -58,7 +58,7 @@ func (b *bluesky) token(kind, account, session, id string) string {
 }
 
 func encodePart(part any) string {
-	body, _ := json.Marshal(part) // structs of strings and integers cannot fail
+	body, _ := json.Marshal(part) //nolint:errchkjson // structs of strings and integers cannot fail
 	return base64.RawURLEncoding.EncodeToString(body)
 }
 

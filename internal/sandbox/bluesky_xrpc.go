@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -108,8 +109,10 @@ func readInput(r *http.Request, into any) error {
 	var refused *xrpcError
 	var wrong *json.UnmarshalTypeError
 	switch {
-	case err == nil, errors.As(err, &refused):
-		return err
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return refused
 	case errors.As(err, &wrong):
 		return invalidRequest("Expected another value type (got a %s) at $.%s", wrong.Value, wrong.Field)
 	}
@@ -118,9 +121,9 @@ func readInput(r *http.Request, into any) error {
 
 // need refuses a call that lacks one of the named values; given are names and values in turn.
 func need(given ...string) error {
-	for i := 0; i < len(given); i += 2 {
-		if given[i+1] == "" {
-			return invalidRequest("Missing required key %q at $", given[i])
+	for pair := range slices.Chunk(given, 2) {
+		if pair[1] == "" {
+			return invalidRequest("Missing required key %q at $", pair[0])
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ type post struct {
 const accountColumns = `select id, handle, display_name, password from accounts where platform = ? and `
 
 // account finds an account by its id or handle. It is false where there is none.
-func (t tx) account(ctx context.Context, platform, idOrHandle string) (account, bool, error) {
+func (t tx) account(ctx context.Context, platform, idOrHandle string) (account, bool, error) { //nolint:unparam // the accounts of all networks are in one table
 	var a account
 	row := t.QueryRowContext(ctx, accountColumns+`(id = ? or handle = ?)`, platform, idOrHandle, idOrHandle)
 	err := row.Scan(&a.id, &a.handle, &a.displayName, &a.password)

@@ -5,12 +5,12 @@ import (
 	"crypto/rand"
 	"database/sql"
 	_ "embed"
+	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 
-	_ "github.com/mattn/go-sqlite3" // the database/sql driver "sqlite3"
+	"pressroom/internal/sqlite"
 )
 
 //go:embed schema.sql
@@ -30,20 +30,13 @@ func openStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder: %w", err)
 	}
-	// FULL: what was answered must outlive the machine's power.
-	options := url.Values{
-		"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_busy_timeout": {"10000"},
-		"_foreign_keys": {"on"}, "_txlock": {"immediate"},
-	}
-	file := url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}
-	db, err := sql.Open("sqlite3", file.String())
+	db, err := sql.Open(sqlite.Driver, sqlite.DSN(path, true))
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1) // one writer is all that SQLite has; waiting for it here is fairer than in SQLite
-	if _, err := db.Exec(schema); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("making the tables of %s: %w", path, err)
+	if _, err := db.ExecContext(context.Background(), schema); err != nil {
+		return nil, errors.Join(fmt.Errorf("making the tables of %s: %w", path, err), db.Close())
 	}
 	return &store{db: db}, nil
 }

@@ -23,8 +23,7 @@ func bufferBody(w http.ResponseWriter, r *http.Request) error {
 	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer can; the body is bounded all the same
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	_ = control.SetReadDeadline(time.Time{})
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &xrpcError{http.StatusRequestEntityTooLarge, "PayloadTooLargeError", "request entity too large"}
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 func tell(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // the client may be gone
+	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // maps of strings; the client may be gone
 }
 
 var referencePage = template.Must(template.New("errors").Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">

@@ -88,7 +88,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 func (q *Quickstart) Close() error { return errors.Join(q.Server.Close(), q.closeSandbox()) }
 
 // keptText reads a small secret file, or makes it where it is not there yet.
-func keptText(path string, make func() (string, error)) (string, error) {
+func keptText(path string, fresh func() (string, error)) (string, error) {
 	raw, err := os.ReadFile(path)
 	if err == nil {
 		return strings.TrimSpace(string(raw)), nil
@@ -96,7 +96,7 @@ func keptText(path string, make func() (string, error)) (string, error) {
 	if !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("reading %s: %w", path, err)
 	}
-	text, err := make()
+	text, err := fresh()
 	if err != nil {
 		return "", err
 	}

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"io"
 	"log/slog"
 	"sync"
 	"testing"
@@ -14,7 +13,7 @@ import (
 func TestNodesStartTogether(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		cfg := server.Config{Database: url, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+		cfg := server.Config{Database: url, Log: slog.New(slog.DiscardHandler)}
 		var wg sync.WaitGroup
 		for range 5 {
 			wg.Go(func() {

@@ -19,12 +19,12 @@ import (
 
 // tokens is a network whose refresh tokens work once, as networks' do: a second use of one ends the session.
 type tokens struct {
+	network.Network
 	mu     sync.Mutex
 	serial int
 	used   map[string]bool
 	fail   *network.Error
 	calls  atomic.Int64
-	network.Network
 }
 
 func (n *tokens) Platform() string { return "bluesky" }

@@ -22,8 +22,8 @@ var unauthorized = fault.New(fault.Unauthorized, "Send a team API key that works
 // Authenticate finds who an API key acts for. Whatever is wrong with it, the refusal is the same; repeating one
 // wrong credential many times is rate_limited (spec, Authentication 3).
 func (s *Service) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
-	actor, err := s.find(ctx, credential)
-	if err != nil || actor != nil {
+	actor, found, err := s.find(ctx, credential)
+	if err != nil || found {
 		return actor, err
 	}
 	if wait := s.slow.Wrong(credential); credential != "" && wait > 0 {
@@ -32,24 +32,22 @@ func (s *Service) Authenticate(ctx context.Context, credential string) (*access.
 	return nil, unauthorized
 }
 
-func (s *Service) find(ctx context.Context, credential string) (*access.Actor, error) {
+// find reports false for a credential that is nobody's.
+func (s *Service) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
 	if !secret.WellFormed(secret.APIKey, credential) {
-		return nil, nil
+		return nil, false, nil
 	}
 	hash := secret.Hash(credential)
-	if found, ok := s.cache.get(hash, s.db.Now()); ok {
-		return found, nil
+	if known, ok := s.cache.get(hash, s.db.Now()); ok {
+		return known, known != nil, nil
 	}
 	version := s.cache.version.Load()
 	k, err := s.lookUp(ctx, hash)
 	if err != nil || k.actor == nil {
-		return nil, err
+		return nil, false, err
 	}
 	s.cache.put(hash, k, version)
-	if k.ended(s.db.Now()) {
-		return nil, nil
-	}
-	return k.actor, nil
+	return k.actor, !k.ended(s.db.Now()), nil
 }
 
 // cached is a key as it is remembered.

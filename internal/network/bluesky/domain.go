@@ -18,7 +18,7 @@ var fileEndings = set(`md py rs sh pl ps cc so`)
 
 func set(words string) map[string]bool {
 	members := map[string]bool{}
-	for _, word := range strings.Fields(words) {
+	for word := range strings.FieldsSeq(words) {
 		members[word] = true
 	}
 	return members

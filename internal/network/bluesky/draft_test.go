@@ -15,15 +15,17 @@ import (
 	"pressroom/internal/network/bluesky"
 )
 
+const blank = " \n\u200b\u00a0"
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	n := bluesky.New(bluesky.Options{Limits: bluesky.Limits{Graphemes: 5, Bytes: 30}})
 	for text, code := range map[string]string{
-		"":                "caption_missing",
-		" \n\u200b\u00a0": "caption_missing",
-		"short":           "",
-		"longer":          "caption_too_long",
-		"👩‍🚀👩‍🚀":          "",
+		"":       "caption_missing",
+		blank:    "caption_missing",
+		"short":  "",
+		"longer": "caption_too_long",
+		"👩‍🚀👩‍🚀": "",
 		"👨‍👩‍👧‍👦👨‍👩‍👧‍👦":        "caption_too_long", // in bytes
 		strings.Repeat("é", 5):  "",
 		strings.Repeat("é", 6):  "caption_too_long",

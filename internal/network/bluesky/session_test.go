@@ -2,6 +2,7 @@ package bluesky_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"testing"
 
@@ -14,9 +15,7 @@ const aliceDID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 func sessionWith(t *testing.T, more map[string]any) string {
 	t.Helper()
 	members := map[string]any{"accessJwt": "access", "refreshJwt": "refresh", "did": aliceDID, "handle": "alice.test"}
-	for name, value := range more {
-		members[name] = value
-	}
+	maps.Copy(members, more)
 	body, err := json.Marshal(members)
 	if err != nil {
 		t.Fatal(err)

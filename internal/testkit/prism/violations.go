@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Violations tells what the description does not allow in the request that an answer belongs to, and in that
-// answer. What cannot be read counts against the answer, so that no test passes over it.
-func Violations(h http.Header) (request, response []string) {
+// Violations tells what the description does not allow, first in the request that an answer belongs to, then in
+// that answer. What cannot be read counts against the answer, so that no test passes over it.
+func Violations(h http.Header) ([]string, []string) {
 	told := h.Get("sl-violations")
 	if told == "" {
 		return nil, nil
