@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -50,24 +51,59 @@ func (a answer) text(path string) string {
 	return fmt.Sprint(a.at(path))
 }
 
+// number is an integer at a path; -1 where there is none.
+func (a answer) number(path string) int64 {
+	if n, ok := a.at(path).(float64); ok {
+		return int64(n)
+	}
+	return -1
+}
+
+func (a answer) list(path string) []any {
+	items, _ := a.at(path).([]any)
+	return items
+}
+
 func (a answer) code() string { return a.text("code") }
 
-// raw sends one request exactly as it is given.
+// client gives up where something hangs, instead of the whole test run.
+var client = &http.Client{
+	Timeout:   time.Minute,
+	Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true},
+}
+
+// raw sends one request exactly as it is given. Every answer has to keep the rules that all of them keep.
 func (w *world) raw(method, url string, header http.Header, body []byte) answer {
 	w.t.Helper()
+	got, err := w.try(method, url, header, body)
+	must(w.t, err)
+	return got
+}
+
+// try is raw for goroutines beside the test's own, which must not end the test.
+func (w *world) try(method, url string, header http.Header, body []byte) (answer, error) {
 	req, err := http.NewRequestWithContext(w.t.Context(), method, url, bytes.NewReader(body))
-	w.must(err)
-	for name, values := range header {
-		req.Header[name] = values
+	if err != nil {
+		return answer{}, err
 	}
-	resp, err := http.DefaultClient.Do(req)
-	w.must(err)
+	maps.Copy(req.Header, header)
+	return w.send(req)
+}
+
+func (w *world) send(req *http.Request) (answer, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
-	w.must(err)
+	if err != nil {
+		return answer{}, err
+	}
 	a := answer{status: resp.StatusCode, header: resp.Header, raw: raw}
 	_ = json.Unmarshal(raw, &a.body) // an answer that is no JSON shows in the checks
-	return a
+	w.mustKeepTheRules(req, a)
+	return a, nil
 }
 
 // rest makes a call by its operation's name and arguments over REST.
@@ -78,28 +114,40 @@ func (w *world) rest(credential, tool string, args map[string]any, idem string) 
 
 func (w *world) restAt(base, credential, tool string, args map[string]any, idem string) answer {
 	w.t.Helper()
+	got, err := w.tryRest(base, credential, tool, args, idem)
+	must(w.t, err)
+	return got
+}
+
+func (w *world) tryRest(base, credential, tool string, args map[string]any, idem string) (answer, error) {
 	op := w.Registry().Tool(tool)
 	if op == nil {
-		w.t.Fatalf("no operation %s", tool)
+		return answer{}, fmt.Errorf("no operation %s", tool)
 	}
 	target, rest := address(op, args)
-	header := http.Header{}
-	if credential != "" {
-		header.Set("Authorization", "Bearer "+credential)
-	}
+	header := bearer(credential)
 	if idem != "" {
-		header.Set("Idempotency-Key", idem)
+		header["Idempotency-Key"] = []string{idem}
 	}
 	if op.Reads() {
 		if len(rest) > 0 {
 			target += "?" + query(rest)
 		}
-		return w.raw(op.Method, base+target, header, nil)
+		return w.try(op.Method, base+target, header, nil)
 	}
 	body, err := json.Marshal(rest)
-	w.must(err)
+	if err != nil {
+		return answer{}, err
+	}
 	header.Set("Content-Type", "application/json")
-	return w.raw(op.Method, base+target, header, body)
+	return w.try(op.Method, base+target, header, body)
+}
+
+func bearer(credential string) http.Header {
+	if credential == "" {
+		return http.Header{}
+	}
+	return http.Header{"Authorization": {"Bearer " + credential}}
 }
 
 // address fills an operation's path and gives the arguments that are left.
@@ -127,30 +175,45 @@ func query(args map[string]any) string {
 func (w *world) tool(credential, tool string, args map[string]any, idem string) answer {
 	w.t.Helper()
 	if idem != "" {
-		with := map[string]any{"idempotency_key": idem}
-		for name, value := range args {
-			with[name] = value
-		}
-		args = with
+		args = merged(args, map[string]any{"idempotency_key": idem})
 	}
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": args}})
-	w.must(err)
-	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-06-18"}}
-	if credential != "" {
-		header.Set("Authorization", "Bearer "+credential)
-	}
-	got := w.raw(http.MethodPost, w.root+"/mcp", header, body)
+	body, err := json.Marshal(args)
+	must(w.t, err)
+	return w.toolVerbatim(credential, tool, string(body))
+}
+
+// toolVerbatim makes a tool call with arguments that are JSON already, or something near it.
+func (w *world) toolVerbatim(credential, tool, arguments string) answer {
+	w.t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)
+	header := bearer(credential)
+	header["Content-Type"] = []string{"application/json"}
+	header["Accept"] = []string{"application/json, text/event-stream"}
+	header["Mcp-Protocol-Version"] = []string{"2025-06-18"}
+	return w.toolAnswer(tool, w.raw(http.MethodPost, w.root+"/mcp", header, []byte(body)))
+}
+
+// toolAnswer takes the answer out of its envelope, which holds it as text and, where it is no refusal, as an object.
+func (w *world) toolAnswer(tool string, got answer) answer {
+	w.t.Helper()
 	if got.status != http.StatusOK {
 		return got
 	}
-	out := answer{status: http.StatusOK, header: got.header, raw: got.raw}
-	if text := got.text("result.content.0.text"); json.Unmarshal([]byte(text), &out.body) != nil {
+	out := answer{header: got.header, raw: []byte(got.text("result.content.0.text"))}
+	if json.Unmarshal(out.raw, &out.body) != nil {
 		w.t.Fatalf("%s answered no JSON: %s", tool, got.raw)
 	}
 	if failed, _ := got.at("result.isError").(bool); failed {
-		if status, ok := out.body["status"].(float64); ok {
-			out.status = int(status)
-		}
+		out.status = int(out.number("status"))
+		return out
+	}
+	out.status = w.Registry().Tool(tool).Success
+	text, err := json.Marshal(out.body)
+	must(w.t, err)
+	structured, err := json.Marshal(got.at("result.structuredContent"))
+	must(w.t, err)
+	if !bytes.Equal(text, structured) {
+		w.t.Errorf("%s: structuredContent differs from the text:\n%s\n%s", tool, structured, text)
 	}
 	return out
 }
@@ -165,13 +228,29 @@ func (w *world) full(tool string, args map[string]any) answer {
 	return got
 }
 
-// draft makes a draft to the first account and gives its id.
+// draft makes a draft, to the first account where none is named, and gives its id.
 func (w *world) draft(caption string, accounts ...int64) string {
 	w.t.Helper()
 	if len(accounts) == 0 {
 		accounts = w.accounts[:1]
 	}
 	return w.full("create_post", map[string]any{"caption": caption, "account_ids": accounts}).text("data.id")
+}
+
+// scheduled makes a post that is scheduled in so long.
+func (w *world) scheduled(caption string, in time.Duration) string {
+	w.t.Helper()
+	id := w.draft(caption)
+	w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(in)})
+	return id
+}
+
+// published makes a post that was handed over, and waits until that has ended.
+func (w *world) published(caption string, accounts ...int64) string {
+	w.t.Helper()
+	id := w.draft(caption, accounts...)
+	w.publish(id)
+	return id
 }
 
 // finished follows a job to its end.
@@ -211,21 +290,58 @@ func (w *world) until(what string, done func() bool) {
 	}
 }
 
-// held lists the texts that the sandbox networks hold and that contain some words.
+// held lists the accounts on which the sandbox networks hold a text that contains some words.
 func (w *world) held(words string) []string {
 	w.t.Helper()
-	got := w.raw(http.MethodGet, w.box.URL+"/held?contains="+url.QueryEscape(words), nil, nil)
-	texts := []string{}
-	posts, _ := got.at("posts").([]any)
-	for _, p := range posts {
-		texts = append(texts, fmt.Sprint(p.(map[string]any)["account"]))
+	resp, err := client.Get(w.box.URL + "/held?contains=" + url.QueryEscape(words))
+	must(w.t, err)
+	defer resp.Body.Close()
+	var got struct{ Posts []struct{ Account string } }
+	must(w.t, json.NewDecoder(resp.Body).Decode(&got))
+	accounts := []string{}
+	for _, p := range got.Posts {
+		accounts = append(accounts, p.Account)
 	}
-	return texts
+	return accounts
 }
+
+// begun is when the tests began. Times to come are counted from it, so that two worlds send the same ones.
+var begun = time.Now().UTC().Truncate(time.Minute)
+
+// ahead is a time to come, as text.
+func ahead(d time.Duration) string { return begun.Add(d).Format(time.RFC3339) }
 
 func (a answer) mustRefuse(t *testing.T, status int, code, reason string) {
 	t.Helper()
+	met(code, reason)
 	if a.status != status || a.code() != code || a.text("context.reason") != reason {
 		t.Errorf("got %d %s %s, want %d %s %s: %s", a.status, a.code(), a.text("context.reason"), status, code, reason, a.raw)
 	}
+}
+
+func (a answer) mustBe(t *testing.T, status int) {
+	t.Helper()
+	if a.status != status {
+		t.Errorf("got %d, want %d: %s", a.status, status, a.raw)
+	}
+}
+
+// mustHold checks values of an answer by their paths.
+func (a answer) mustHold(t *testing.T, want map[string]any) {
+	t.Helper()
+	for path, value := range want {
+		if got := a.at(path); fmt.Sprint(got) != fmt.Sprint(value) {
+			t.Errorf("%s is %v, want %v: %s", path, got, value, a.raw)
+		}
+	}
+}
+
+func number(n int64) string { return fmt.Sprint(n) }
+
+// merged is some arguments with more, or with others in their place.
+func merged(args, more map[string]any) map[string]any {
+	out := map[string]any{}
+	maps.Copy(out, args)
+	maps.Copy(out, more)
+	return out
 }

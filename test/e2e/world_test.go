@@ -4,11 +4,15 @@ package e2e
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,22 +28,45 @@ import (
 
 const appPassword = "open-sesame-1234"
 
-// world is a running program with a team, its keys and accounts, and a sandbox network.
-type world struct {
+// house is a running program with its database and sandbox networks. Any number of teams live in it, which is
+// cheaper than a program for each and shows on the way that they do not see each other.
+type house struct {
 	*server.Server
+	t       *testing.T
+	url     string // of the database
+	sealing string
+	base    string // of the API
+	root    string // of the program
+	box     *httptest.Server
+	sandbox *sandbox.Server
+	db      *db.DB // a second look into the database
+	people  atomic.Int64
+	meddle  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers in the network's place where it says so
+	gate    chan time.Time                                                // what posts with gatedMarker wait for
+	opened  sync.Once
+}
+
+// gatedMarker makes the network wait with a post until the test opens the gate; gatedFor is how it asks.
+const (
+	gatedMarker = "[sandbox:slow=59]"
+	gatedFor    = 59 * time.Second
+)
+
+// world is a team in a house, with its keys and accounts.
+type world struct {
+	*house
 	t        *testing.T
-	base     string // of the API
-	root     string // of the program
-	box      *httptest.Server
-	sandbox  *sandbox.Server
-	db       *db.DB // a second look into the database
+	base     string // where the API is asked: the program's own address, or that of a proxy before it
+	proxied  bool
 	team     int64
 	owner    int64
 	keys     map[access.Level]string
+	keyIDs   map[access.Level]int64
 	accounts []int64
+	notes    map[string]string // what a scenario's preparation leaves for its call
 }
 
-// options change a world before it starts.
+// options change a house or a team before it starts.
 type options struct {
 	plan     string // agency where empty
 	zone     string // Europe/Berlin where empty
@@ -47,66 +74,96 @@ type options struct {
 	now      func() time.Time
 }
 
-// newWorld starts the program on a database until the test ends.
-func newWorld(t *testing.T, url string, o options) *world {
+// worlds runs a test on a program of its own, with one team, on each database.
+func worlds(t *testing.T, o options, run func(t *testing.T, w *world)) {
 	t.Helper()
-	w := &world{t: t, keys: map[access.Level]string{}}
-	w.startSandbox()
-	w.start(url, o)
-	w.settle(o)
-	return w
+	houses(t, o, func(t *testing.T, h *house) { run(t, h.world(t, o)) })
 }
 
-func (w *world) startSandbox() {
+// houses runs a test on a program of its own on each database.
+func houses(t *testing.T, o options, run func(t *testing.T, h *house)) {
+	t.Helper()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		run(t, newHouse(t, url, o))
+	})
+}
+
+// newHouse starts the program on a database until the test ends.
+func newHouse(t *testing.T, url string, o options) *house {
+	t.Helper()
+	h := &house{t: t, url: url, gate: make(chan time.Time)}
+	h.startSandbox()
 	var err error
-	w.sandbox, err = sandbox.Open(w.t.TempDir(), sandbox.Options{})
-	w.must(err)
-	w.box = httptest.NewServer(w.sandbox.Handler())
-	w.t.Cleanup(func() {
-		w.box.Close()
-		_ = w.sandbox.Close()
+	h.sealing, err = seal.NewKey()
+	must(t, err)
+	h.Server, h.root = h.start(o, server.RoleAll)
+	h.base = h.root + "/api/v1"
+	h.db = testkit.Open(t, url, nil)
+	return h
+}
+
+func (h *house) startSandbox() {
+	var err error
+	// Beside a database of the tests, which is in memory where the machine has room there.
+	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(h.t), "sqlite:"))
+	h.sandbox, err = sandbox.Open(dir, sandbox.Options{After: h.after})
+	must(h.t, err)
+	networks := h.sandbox.Handler()
+	h.box = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if meddle := h.meddle.Load(); meddle == nil || !(*meddle)(w, r) {
+			networks.ServeHTTP(w, r)
+		}
+	}))
+	h.t.Cleanup(func() {
+		h.open()
+		h.box.Close()
+		_ = h.sandbox.Close()
 	})
 }
 
-func (w *world) start(url string, o options) {
-	w.t.Helper()
+// after lets the network wait in earnest, or for the test.
+func (h *house) after(d time.Duration) <-chan time.Time {
+	if d == gatedFor {
+		return h.gate
+	}
+	return time.After(d)
+}
+
+// open lets the posts through that the network waits with.
+func (h *house) open() { h.opened.Do(func() { close(h.gate) }) }
+
+// start starts one more node of the program on the house's database and gives its address.
+func (h *house) start(o options, role server.Role) (*server.Server, string) {
+	h.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	w.must(err)
-	key, err := seal.NewKey()
-	w.must(err)
-	w.root = "http://" + listener.Addr().String()
-	w.base = w.root + "/api/v1"
-	w.Server, err = server.Open(w.t.Context(), server.Config{
-		Version: "test", PublicURL: w.root, Database: url, SealingKey: key, Role: server.RoleAll, Workers: 8, Now: o.now,
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	must(h.t, err)
+	root := "http://" + listener.Addr().String()
+	node, err := server.Open(h.t.Context(), server.Config{
+		Version: "test", PublicURL: root, Database: h.url, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now,
+		Log: slog.New(slog.DiscardHandler),
 	})
-	w.must(err)
+	must(h.t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- w.Run(ctx, listener) }()
-	w.t.Cleanup(func() {
+	go func() { ended <- node.Run(ctx, listener) }()
+	h.t.Cleanup(func() {
+		h.open() // nobody waits for the network any more
 		stop()
-		if err := errors.Join(<-ended, w.Close()); err != nil {
-			w.t.Errorf("ending the program: %v", err)
+		if err := errors.Join(<-ended, node.Close()); err != nil {
+			h.t.Errorf("ending the program: %v", err)
 		}
 	})
-	w.db = testkit.Open(w.t, url, nil)
+	return node, root
 }
 
-// settle makes the team.
-func (w *world) settle(o options) {
-	w.t.Helper()
-	ctx := w.t.Context()
-	owner, err := w.Teams.AddPerson(ctx, "Ada Okafor", "ada@harbour.example", "")
-	w.must(err)
-	w.owner = owner.ID
-	made, err := w.Teams.AddTeam(ctx, team.Team{Name: "Harbour Coffee", Timezone: or(o.zone, "Europe/Berlin"), Language: "en", Plan: or(o.plan, "agency")}, owner.ID)
-	w.must(err)
-	w.team = made.ID
+// world makes a team in the house, for a test or a part of one.
+func (h *house) world(t *testing.T, o options) *world {
+	t.Helper()
+	w := &world{house: h, t: t, base: h.base, keys: map[access.Level]string{}, keyIDs: map[access.Level]int64{}, notes: map[string]string{}}
+	w.team, w.owner = w.newTeam(team.Team{Name: "Harbour Coffee", Timezone: or(o.zone, "Europe/Berlin"), Language: "en", Plan: or(o.plan, "agency")})
 	for _, level := range access.Levels() {
-		_, value, err := w.Teams.AddKey(ctx, made.ID, "test "+string(level), level, time.Time{})
-		w.must(err)
-		w.keys[level] = value
+		w.keyIDs[level], w.keys[level] = w.newKey(w.team, level, time.Time{})
 	}
 	names := []string{"harbour.test", "second.test", "third.test"}
 	count := o.accounts
@@ -114,52 +171,70 @@ func (w *world) settle(o options) {
 		count = 2
 	}
 	for _, handle := range names[:count] {
-		w.accounts = append(w.accounts, w.connect(made.ID, handle))
+		w.accounts = append(w.accounts, w.connect(w.team, handle))
 	}
+	return w
 }
 
+func (w *world) newTeam(wanted team.Team) (int64, int64) {
+	w.t.Helper()
+	owner, err := w.Teams.AddPerson(w.t.Context(), "Ada Okafor", fmt.Sprintf("ada%d@harbour.example", w.people.Add(1)), "")
+	must(w.t, err)
+	made, err := w.Teams.AddTeam(w.t.Context(), wanted, owner.ID)
+	must(w.t, err)
+	return made.ID, owner.ID
+}
+
+func (w *world) newKey(team int64, level access.Level, expires time.Time) (int64, string) {
+	w.t.Helper()
+	key, value, err := w.Teams.AddKey(w.t.Context(), team, "test "+string(level), level, expires)
+	must(w.t, err)
+	return key.ID, value
+}
+
+// connect connects an account of the sandbox to a team, or connects it again.
 func (w *world) connect(team int64, handle string) int64 {
 	w.t.Helper()
-	w.must(w.sandbox.EnsureBlueskyAccount(handle, handle, appPassword))
+	must(w.t, w.sandbox.EnsureBlueskyAccount(handle, handle, appPassword))
 	a, err := w.Accounts.Connect(w.t.Context(), team, "bluesky", network.Credentials{Server: w.box.URL + "/bluesky", Identifier: handle, Password: appPassword})
-	w.must(err)
+	must(w.t, err)
 	return a.ID
 }
 
-// otherTeam makes a second team with a full key and an account.
-func (w *world) otherTeam() (string, int64) {
+// stranger makes another team in the same house, with a full key, an account and a draft.
+func (w *world) stranger() *world {
 	w.t.Helper()
-	owner, err := w.Teams.AddPerson(w.t.Context(), "Ben", "ben@other.example", "")
-	w.must(err)
-	made, err := w.Teams.AddTeam(w.t.Context(), team.Team{Name: "Other", Timezone: "UTC", Language: "de", Plan: "team"}, owner.ID)
-	w.must(err)
-	_, key, err := w.Teams.AddKey(w.t.Context(), made.ID, "other", access.Full, time.Time{})
-	w.must(err)
-	return key, w.connect(made.ID, "other.test")
-}
-
-func (w *world) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	other := w.world(w.t, options{plan: "team", zone: "UTC", accounts: 1})
+	other.notes["post"] = other.draft("not yours")
+	return other
 }
 
 // exec changes the database behind the program's back, for states that nothing makes yet.
 func (w *world) exec(query string, args ...any) {
 	w.t.Helper()
-	w.must(w.db.Write(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, query, args...)
-		return err
-	}))
+	must(w.t, w.tryExec(query, args...))
 }
 
-// count counts the rows of a table.
-func (w *world) count(table string) int {
+func (w *world) tryExec(query string, args ...any) error {
+	return w.db.Write(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, query, args...)
+		return err
+	})
+}
+
+// count counts rows: a table, or a table with its condition.
+func (w *world) count(from string, args ...any) int {
 	w.t.Helper()
 	var n int
-	w.must(w.db.QueryRow(w.t.Context(), "SELECT COUNT(*) FROM "+table).Scan(&n))
+	must(w.t, w.db.QueryRow(w.t.Context(), "SELECT COUNT(*) FROM "+from, args...).Scan(&n))
 	return n
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func or(text, otherwise string) string {
@@ -169,13 +244,8 @@ func or(text, otherwise string) string {
 	return text
 }
 
-// worlds runs a test on a running program on each database.
-func worlds(t *testing.T, o options, run func(t *testing.T, w *world)) {
-	t.Helper()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		t.Parallel()
-		run(t, newWorld(t, url, o))
-	})
-}
+// clock runs as the real one does, and can be moved on: what is waited for still comes.
+type clock struct{ ahead atomic.Int64 }
 
-func contains(text, part string) bool { return strings.Contains(text, part) }
+func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }

@@ -1,0 +1,150 @@
+package e2e
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressroom/internal/secret"
+)
+
+// callers are who an address is asked as.
+func callers(w *world) map[string]http.Header {
+	return map[string]http.Header{"the right key": bearer(full(w)), "a wrong key": bearer(secret.New(secret.APIKey)), "no key": {}}
+}
+
+// An address that is none is the same answer for everybody, before anything else is looked at.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		id := w.draft("a draft")
+		first := w.raw(http.MethodGet, w.base+"/nowhere", nil, nil)
+		first.mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
+		for _, path := range []string{
+			"", "/", "//", "/nowhere", "/me/", "//me", "/ME", "/me/me", "/posts/", "/posts/" + id + "/", "/posts/" + id + "/nowhere", "/posts/" + id + "/cancel/now",
+			"/posts/bad_id", "/posts/a.b", "/posts/" + strings.Repeat("a", 65), "/posts/%00", "/posts/a%2Fb", "/posts/..", "/posts/%2e%2e/me", "/posts/é",
+			"/jobs", "/jobs/social_post", "/jobs/Social:abc", "/jobs/" + strings.Repeat("a", 33) + ":abc", "/jobs/social_post:" + strings.Repeat("a", 65), "/jobs/:abc", "/jobs/a:b:c",
+			"/social-accounts/1", "/mcp", "/../v1/me", "/openapi.yaml", "/me;x=1", "/{id}",
+		} {
+			for name, header := range callers(w) {
+				got := w.raw(http.MethodGet, w.base+path, header, nil)
+				if steady(got) != steady(first) {
+					t.Errorf("%q with %s:\n%s", path, name, steady(got))
+				}
+			}
+			// Neither the body nor any header changes that.
+			header := http.Header{"Content-Type": {"text/plain"}, "Idempotency-Key": {"a", "b"}, "Authorization": {"Bearer x"}}
+			if got := w.raw(http.MethodPost, w.base+path, header, []byte("{")); steady(got) != steady(first) {
+				t.Errorf("POST %q:\n%s", path, steady(got))
+			}
+		}
+	})
+}
+
+// Every address says which methods it has, the same to everybody.
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(_ *testing.T, w *world) {
+		declared := map[string][]string{"/openapi.json": {"GET"}}
+		names := regexp.MustCompile(`\{[a-z_]+\}`)
+		for _, op := range w.Registry().All() {
+			id := noSuchID
+			if strings.HasPrefix(op.Path, "/jobs/") {
+				id = "social_post:" + noSuchID
+			}
+			path := names.ReplaceAllString(op.Path, id)
+			declared[path] = append(declared[path], op.Method)
+		}
+		for path, has := range declared {
+			slices.Sort(has)
+			for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "BREW", "get"} {
+				if slices.Contains(has, method) {
+					continue
+				}
+				w.mustNotAllow(method, path, has)
+			}
+		}
+	})
+}
+
+func (w *world) mustNotAllow(method, path string, has []string) {
+	w.t.Helper()
+	var first answer
+	for name, header := range callers(w) {
+		header.Set("Origin", "https://example.org")
+		header.Set("Access-Control-Request-Method", "POST")
+		header.Set("Idempotency-Key", "x")
+		got := w.raw(method, w.base+path+"?x=1", header, nil)
+		if allow := got.header.Get("Allow"); got.status != http.StatusMethodNotAllowed || allow != strings.Join(has, ", ") {
+			w.t.Errorf("%s %s: %d, Allow: %s, want %v", method, path, got.status, allow, has)
+		}
+		if method == http.MethodHead {
+			if len(got.raw) > 0 {
+				w.t.Errorf("HEAD %s has a body", path)
+			}
+		} else {
+			got.mustRefuse(w.t, http.StatusMethodNotAllowed, "method_not_allowed", "")
+		}
+		if first.header != nil && steady(got) != steady(first) {
+			w.t.Errorf("%s %s with %s:\n%s\n\nand else\n\n%s", method, path, name, steady(got), steady(first))
+		}
+		first = got
+	}
+}
+
+// A colon may be escaped: so are the addresses of jobs that answers give.
+func TestJobAddress(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		started := w.full("publish_post", map[string]any{"post_id": w.draft("a post")})
+		job := started.text("data.job_id")
+		location := started.header.Get("Location")
+		if location != w.base+"/jobs/"+strings.Replace(job, ":", "%3A", 1) {
+			t.Fatalf("Location %q of %s", location, job)
+		}
+		for _, url := range []string{location, w.base + "/jobs/" + job, strings.Replace(location, "%3A", "%3a", 1)} {
+			got := w.raw(http.MethodGet, url, bearer(full(w)), nil)
+			got.mustBe(t, http.StatusOK)
+			got.mustHold(t, map[string]any{"data.job_id": job})
+		}
+		made := w.full("create_post", map[string]any{"caption": "x", "account_ids": w.accounts})
+		w.raw(http.MethodGet, made.header.Get("Location"), bearer(full(w)), nil).mustHold(t, map[string]any{"data.id": made.text("data.id")})
+	})
+}
+
+// The description needs no key and may be cached.
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		first := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)
+		first.mustBe(t, http.StatusOK)
+		etag := first.header.Get("ETag")
+		if etag == "" || !strings.Contains(first.header.Get("Cache-Control"), "max-age=") || first.header.Get("Content-Type") != "application/json" {
+			t.Errorf("headers: %v", first.header)
+		}
+		golden, err := os.ReadFile("../../api/openapi.json")
+		must(t, err)
+		if served := regexp.MustCompile(`"url":"[^"]*/api/v1"`); served.ReplaceAllString(squeeze(string(first.raw)), "") != served.ReplaceAllString(squeeze(string(golden)), "") {
+			t.Error("it is not api/openapi.json")
+		}
+		for held, want := range map[string]int{
+			etag: 304, "W/" + etag: 304, `"other", ` + etag: 304, "*": 304, `"other"`: 200, "": 200, strings.Trim(etag, `"`): 200,
+		} {
+			for name, header := range callers(w) {
+				header.Set("If-None-Match", held)
+				got := w.raw(http.MethodGet, w.base+"/openapi.json", header, nil)
+				if got.status != want || got.header.Get("ETag") != etag || (want == 304) != (len(got.raw) == 0) {
+					t.Errorf("If-None-Match: %s with %s: %d and %d bytes, want %d", held, name, got.status, len(got.raw), want)
+				}
+			}
+		}
+	})
+}
+
+// squeeze takes the white space out of JSON whose texts are not compared.
+func squeeze(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, `": `, `":`)), "")
+}

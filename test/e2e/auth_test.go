@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/secret"
+)
+
+// steady is all of an answer that may not differ between two that have to be the same: status, body and every
+// header but those of the one request.
+func steady(a answer) string {
+	lines := []string{}
+	for name, values := range a.header {
+		if name != "Date" && name != "X-Request-Id" {
+			lines = append(lines, name+": "+strings.Join(values, " | "))
+		}
+	}
+	slices.Sort(lines)
+	return fmt.Sprintf("%d\n%s\n\n%s", a.status, strings.Join(lines, "\n"), a.raw)
+}
+
+// Whatever is wrong with a credential, the answer is the same, byte for byte.
+func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		revoked, revokedKey := w.newKey(w.team, access.Full, time.Time{})
+		must(t, w.Teams.RevokeKey(t.Context(), revoked))
+		_, expiredKey := w.newKey(w.team, access.Full, time.Now().Add(-time.Hour))
+		key := full(w)
+		first := w.raw(http.MethodGet, w.base+"/me", nil, nil)
+		first.mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+		if got := first.header.Get("WWW-Authenticate"); got != `Bearer realm="api"` {
+			t.Errorf("WWW-Authenticate: %s", got)
+		}
+		same := func(name string, got answer) {
+			t.Helper()
+			if steady(got) != steady(first) {
+				t.Errorf("%s:\n%s\n\nwant\n\n%s", name, steady(got), steady(first))
+			}
+		}
+		for name, values := range map[string][]string{
+			"empty": {""}, "the scheme alone": {"Bearer"}, "nothing behind the scheme": {"Bearer "}, "no scheme": {key}, "another scheme": {"Basic " + key},
+			"mistyped": {"Bearer " + mistyped(key)}, "cut short": {"Bearer " + key[:len(key)-1]}, "too long": {"Bearer " + key + "a"},
+			"in capitals": {"Bearer " + strings.ToUpper(key)}, "two keys": {"Bearer " + key + " " + key}, "two headers": {"Bearer " + key, "Bearer " + key},
+			"never made": {"Bearer " + secret.New(secret.APIKey)}, "an upload secret": {"Bearer " + secret.New(secret.Upload)}, "revoked": {"Bearer " + revokedKey},
+			"expired": {"Bearer " + expiredKey}, "an assistant's token": {"Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"}, "in quotes": {`Bearer "` + key + `"`},
+			"very long": {"Bearer " + strings.Repeat("a", 30_000)},
+		} {
+			same(name, w.raw(http.MethodGet, w.base+"/me", http.Header{"Authorization": values}, nil))
+		}
+		for name, header := range map[string]http.Header{
+			"in a cookie": {"Cookie": {"key=" + key}}, "in another header": {"X-Api-Key": {key}}, "for a proxy": {"Proxy-Authorization": {"Bearer " + key}},
+		} {
+			same(name, w.raw(http.MethodGet, w.base+"/me", header, nil))
+		}
+		same("in the address", w.raw(http.MethodGet, w.base+"/me?api_key="+key+"&access_token="+key, nil, nil))
+		same("in the body", w.raw(http.MethodPost, w.base+"/posts", jsonType, []byte(`{"api_key":"`+key+`","caption":"x","account_ids":[1]}`)))
+		same("of a write", w.raw(http.MethodPost, w.base+"/posts/"+noSuchID+"/publish", nil, nil))
+		same("with rubbish in the body", w.raw(http.MethodPost, w.base+"/posts", jsonType, []byte("{")))
+		same("with a key of no use", w.raw(http.MethodGet, w.base+"/me", http.Header{"Idempotency-Key": {"x"}}, nil))
+		for _, scheme := range []string{"Bearer ", "bearer ", "BEARER ", "Bearer   "} {
+			w.raw(http.MethodGet, w.base+"/me", http.Header{"Authorization": {scheme + key}}, nil).mustBe(t, http.StatusOK)
+		}
+	})
+}
+
+// Repeating one wrong key is slowed down, on both edges together, and nobody else is.
+func TestRepeatedWrongKeyIsSlowedDown(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		for _, wrong := range []string{secret.New(secret.APIKey), "no key at all"} {
+			refusals := map[int]int{}
+			var slowed answer
+			for range 30 {
+				got := w.rest(wrong, "get_identity", nil, "")
+				refusals[got.status]++
+				if got.status == http.StatusTooManyRequests {
+					slowed = got
+				}
+			}
+			if refusals[401] < 10 || refusals[429] == 0 || len(refusals) != 2 {
+				t.Fatalf("30 wrong keys: %v", refusals)
+			}
+			slowed.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+			wait, err := strconv.Atoi(slowed.header.Get("Retry-After"))
+			if err != nil || wait < 1 || wait > 60 || slowed.number("context.retry_after_seconds") != int64(wait) || slowed.text("context.scope") != "failed_authentication" {
+				t.Errorf("Retry-After %q: %s", slowed.header.Get("Retry-After"), slowed.raw)
+			}
+			w.tool(wrong, "get_identity", nil, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+			// What is wrong with the request besides is not told to it either.
+			w.raw(http.MethodPost, w.base+"/posts", bearer(wrong), []byte("{")).mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+			w.raw(http.MethodGet, w.base+"/nowhere", bearer(wrong), nil).mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
+		}
+		w.rest(secret.New(secret.APIKey), "get_identity", nil, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+		w.full("get_identity", nil)
+		for range 30 {
+			w.rest("", "get_identity", nil, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+		}
+	})
+}

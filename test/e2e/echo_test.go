@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pressroom/internal/operation"
+	"pressroom/internal/secret"
+)
+
+const canary = "zqcanary7391"
+
+// No refusal repeats a value that was sent, whichever argument of whichever operation it stood in.
+func TestNothingIsEchoed(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		tried := 0
+		for _, op := range w.Registry().All() {
+			for name := range op.Input.Properties {
+				for _, value := range canaries(op, name) {
+					args := w.sample(op)
+					args[name] = value
+					w.mustNotEcho(op.Tool+" "+name, w.rest(full(w), op.Tool, args, ""))
+					w.mustNotEcho(op.Tool+" "+name, w.tool(full(w), op.Tool, args, ""))
+					tried++
+				}
+			}
+			args := w.sample(op)
+			args["zq_unknown"] = canary
+			w.mustNotEcho(op.Tool+", an argument that is none", w.rest(full(w), op.Tool, args, ""))
+			w.mustNotEcho(op.Tool+", an argument that is none", w.tool(full(w), op.Tool, args, ""))
+			w.mustNotEcho(op.Tool+", its key", w.rest(full(w), op.Tool, w.sample(op), strings.Repeat(canary, 20)))
+			w.mustNotEcho(op.Tool+", its key", w.tool(full(w), op.Tool, w.sample(op), strings.Repeat(canary, 20)))
+		}
+		if tried < 25 {
+			t.Errorf("only %d arguments were tried", tried)
+		}
+	})
+}
+
+// canaries are values that an argument cannot have.
+func canaries(op *operation.Operation, name string) []any {
+	if strings.Contains(op.Path, "{"+name+"}") {
+		return []any{canary + "-" + canary, canary + "_" + canary}
+	}
+	s := op.Input.Properties[name]
+	if name == "caption" || name == "cursor" {
+		return []any{strings.Repeat(canary, 1000), []any{canary}, map[string]any{canary: canary}}
+	}
+	if s.Type == "array" {
+		return []any{canary, []any{canary}, map[string]any{"a": canary}}
+	}
+	return []any{canary, []any{canary}}
+}
+
+// sample are arguments that an operation takes.
+func (w *world) sample(op *operation.Operation) map[string]any {
+	args := map[string]any{}
+	for _, name := range op.Input.Required {
+		switch name {
+		case "id", "post_id":
+			args[name] = noSuchID
+		case "job_id":
+			args[name] = "social_post:" + noSuchID
+		case "account_ids":
+			args[name] = []int64{999999999}
+		case "scheduled_at":
+			args[name] = "2001-01-01T00:00Z"
+		default:
+			args[name] = "sample"
+		}
+	}
+	return args
+}
+
+func (w *world) mustNotEcho(what string, got answer) {
+	w.t.Helper()
+	if got.status < 400 || got.status >= 500 {
+		w.t.Errorf("%s: not refused: %d %s", what, got.status, got.raw)
+	}
+	if bytes.Contains(bytes.ToLower(got.raw), []byte(canary)) || strings.Contains(strings.ToLower(fmt.Sprint(got.header)), canary) {
+		w.t.Errorf("%s: repeats what was sent: %s\n%v", what, got.raw, got.header)
+	}
+}
+
+// Nor does any other part of a request come back.
+func TestNoHeaderIsEchoed(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		for name, value := range map[string]string{
+			"Authorization": "Bearer " + canary, "Content-Type": canary + "/json", "X-Request-Id": canary, "Origin": "https://" + canary, "User-Agent": canary,
+			"Accept": canary, "Cookie": canary + "=1", "X-Forwarded-Host": canary, "Idempotency-Key": canary + "\t", "If-None-Match": canary,
+		} {
+			header := bearer(full(w))
+			header["Content-Type"] = []string{"application/json"}
+			header[name] = []string{value}
+			w.mustNotEcho(name, w.raw(http.MethodPost, w.base+"/posts", header, []byte(`{"caption":"x","account_ids":[999999999]}`)))
+		}
+		w.mustNotEcho("the address", w.raw(http.MethodGet, w.base+"/"+canary, nil, nil))
+		w.mustNotEcho("the query", w.raw(http.MethodGet, w.base+"/posts?limit="+canary+"&"+canary+"[]=1", bearer(full(w)), nil))
+		w.mustNotEcho("the method", w.raw(strings.ToUpper(canary), w.base+"/posts", bearer(full(w)), nil))
+		// Absolute links come from the public address, whatever the Host header says.
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+"/me", nil)
+		must(t, err)
+		req.Host, req.Header = canary+".example", bearer(full(w))
+		got, err := w.send(req)
+		must(t, err)
+		if got.mustBe(t, http.StatusOK); bytes.Contains(got.raw, []byte(canary)) {
+			t.Errorf("the Host header came back: %s", got.raw)
+		}
+	})
+}
+
+// A secret in an argument is refused, not repeated, and nothing of the call stays anywhere.
+func TestSecretsAreNotKept(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		id := w.draft("a draft")
+		key := secret.New(secret.APIKey)
+		for name, args := range map[string]map[string]any{
+			"create_post":   {"caption": "my key is " + key, "account_ids": w.accounts},
+			"update_post":   {"id": id, "caption": key},
+			"schedule_post": {"post_id": id, "scheduled_at": key},
+			"retry_post":    {"post_id": id, "account_ids": []any{key}},
+			"cancel_post":   {"post_id": id, "why": []any{map[string]any{"x": key}}},
+			"publish_post":  {"post_id": id, key: 1},
+		} {
+			for _, got := range []answer{w.rest(full(w), name, args, ""), w.tool(full(w), name, args, "")} {
+				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "secret_in_argument")
+				if bytes.Contains(got.raw, []byte(key)) {
+					t.Errorf("%s repeats the key: %s", name, got.raw)
+				}
+			}
+		}
+		for _, query := range footprintOf {
+			for row := range w.texts(query, w.team) {
+				if strings.Contains(row, key) {
+					t.Errorf("the key is kept: %s", row)
+				}
+			}
+		}
+		w.post(id).mustHold(t, map[string]any{"data.status": "draft", "data.caption": "a draft"})
+	})
+}

@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+)
+
+// rows counts rows that a call made, changed or took away.
+type rows struct{ posts, targets, events, keys, jobs, deliveries int }
+
+// footprint is all that the database holds of a team, a text for each row of each table.
+type footprint [6]map[string]bool
+
+var footprintOf = [6]string{
+	`SELECT * FROM posts WHERE team_id = ?`,
+	`SELECT * FROM post_targets WHERE post_id IN (SELECT id FROM posts WHERE team_id = ?)`,
+	`SELECT * FROM events WHERE team_id = ?`,
+	`SELECT * FROM idempotency_records WHERE key_id IN (SELECT id FROM api_keys WHERE team_id = ?)`,
+	`SELECT * FROM jobs WHERE team_id = ?`,
+	`SELECT * FROM deliveries WHERE team_id = ?`,
+}
+
+// footprint looks at the team's rows once nothing of it is under way.
+func (w *world) footprint() footprint {
+	w.t.Helper()
+	w.until("the team's work to end", func() bool { return w.count("jobs WHERE team_id = ? AND finished_at = 0", w.team) == 0 })
+	var f footprint
+	for i, query := range footprintOf {
+		f[i] = w.texts(query, w.team)
+	}
+	return f
+}
+
+// texts gives the rows of a query, each as a text.
+func (w *world) texts(query string, args ...any) map[string]bool {
+	w.t.Helper()
+	found, err := w.db.Query(context.Background(), query, args...)
+	must(w.t, err)
+	defer found.Close()
+	columns, err := found.Columns()
+	must(w.t, err)
+	out := map[string]bool{}
+	for found.Next() {
+		values := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		must(w.t, found.Scan(into...))
+		out[fmt.Sprint(values...)] = true
+	}
+	must(w.t, found.Err())
+	return out
+}
+
+// since counts the rows of each table that differ from an earlier look: those that are new or other now, and
+// those that are gone.
+func (f footprint) since(before footprint) rows {
+	var n [6]int
+	for i := range f {
+		for row := range f[i] {
+			if !before[i][row] {
+				n[i]++
+			}
+		}
+		n[i] += max(0, len(before[i])-len(f[i]))
+	}
+	return rows{n[0], n[1], n[2], n[3], n[4], n[5]}
+}
+
+// The look at effects itself can tell one that is there.
+func TestFootprint(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		before := w.footprint()
+		id := w.draft("seen")
+		if got := w.footprint().since(before); got != (rows{posts: 1, targets: 1, events: 1}) {
+			t.Errorf("a draft: %+v", got)
+		}
+		before = w.footprint()
+		w.exec("DELETE FROM post_targets WHERE post_id = ?", id)
+		w.exec("UPDATE posts SET caption = 'other' WHERE id = ?", id)
+		if got := w.footprint().since(before); got != (rows{posts: 1, targets: 1}) {
+			t.Errorf("a change and a row less: %+v", got)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/team"
+	"pressroom/internal/testkit"
+)
+
+// within is how long a change of a key may take to hold everywhere (design, what must stay, 4).
+const within = time.Second
+
+// A change of a key made by another process holds within a second: every request that begins later is answered by it.
+func TestKeyChangesHoldWithinASecond(t *testing.T) {
+	t.Parallel()
+	houses(t, options{}, func(t *testing.T, h *house) {
+		elsewhere := team.New(testkit.Open(t, h.url, nil), nil)
+		for name, c := range map[string]struct {
+			change func(w *world, key int64) error
+			call   string
+			args   map[string]any
+			after  int
+		}{
+			"revoked": {func(w *world, key int64) error { return elsewhere.RevokeKey(w.t.Context(), key) }, "get_identity", nil, http.StatusUnauthorized},
+			"lowered": {func(w *world, key int64) error { return elsewhere.SetKeyLevel(w.t.Context(), key, access.ReadOnly) }, "cancel_post", nil, http.StatusForbidden},
+			"of a person whose role is lowered": {func(w *world, _ int64) error {
+				return elsewhere.SetMember(w.t.Context(), w.team, w.owner, access.Viewer)
+			}, "cancel_post", nil, http.StatusForbidden},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, options{accounts: 1})
+				args := map[string]any{}
+				if c.call == "cancel_post" {
+					args["post_id"] = w.draft("a draft")
+				}
+				key, value := w.newKey(w.team, access.Drafts, time.Time{})
+				w.rest(value, c.call, args, "").mustBe(t, http.StatusOK)
+				must(t, c.change(w, key))
+				changed := time.Now()
+				w.until("the change to hold", func() bool {
+					asked := time.Now()
+					got := w.rest(value, c.call, args, "")
+					if got.status != c.after && asked.Sub(changed) > within {
+						t.Fatalf("%v after the change: %d", asked.Sub(changed), got.status)
+					}
+					return got.status == c.after
+				})
+				w.rest(value, c.call, args, "").mustBe(t, c.after)
+				w.tool(value, c.call, args, "").mustBe(t, c.after)
+			})
+		}
+	})
+}
+
+// A key that is raised may do more within a second too, and one that is made works at once.
+func TestKeyRaisedAndMadeElsewhere(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		elsewhere := team.New(testkit.Open(t, w.url, nil), nil)
+		_, value, err := elsewhere.AddKey(t.Context(), w.team, "made elsewhere", access.ReadOnly, time.Time{})
+		must(t, err)
+		w.rest(value, "get_identity", nil, "").mustHold(t, map[string]any{"data.key.level": "read_only", "data.key.name": "made elsewhere"})
+		must(t, elsewhere.SetKeyLevel(t.Context(), w.keyIDs[access.ReadOnly], access.Full))
+		changed := time.Now()
+		w.until("the key to be raised", func() bool {
+			asked := time.Now()
+			level := w.rest(w.keys[access.ReadOnly], "get_identity", nil, "").text("data.key.level")
+			if level != "full" && asked.Sub(changed) > within {
+				t.Fatalf("%v after the change the level is %s", asked.Sub(changed), level)
+			}
+			return level == "full"
+		})
+	})
+}
+
+// A key ends at its time, also one that was used a moment before.
+func TestKeyExpires(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		clock := &clock{}
+		w := newHouse(t, url, options{now: clock.now}).world(t, options{accounts: 1})
+		_, value := w.newKey(w.team, access.Full, clock.now().Add(time.Hour))
+		w.rest(value, "get_identity", nil, "").mustBe(t, http.StatusOK)
+		clock.advance(time.Hour - 10*time.Second)
+		w.rest(value, "get_identity", nil, "").mustBe(t, http.StatusOK)
+		clock.advance(10 * time.Second)
+		for i := range 2 {
+			got := w.rest(value, "get_identity", nil, "")
+			if got.mustRefuse(t, http.StatusUnauthorized, "unauthorized", ""); t.Failed() {
+				t.Fatal(fmt.Sprint("call ", i))
+			}
+		}
+	})
+}

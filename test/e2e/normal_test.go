@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+var (
+	uuidForm      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	recordKeyForm = regexp.MustCompile(`/post/[2-7a-z]{13}`)
+)
+
+// normaliser makes answers of two worlds that were made the same way comparable: ids become the order in which
+// they appear, times of today "now", cursors and links what they are.
+type normaliser struct {
+	w     *world
+	named map[string]string
+}
+
+// normal gives the parts of an answer that both edges have to agree on.
+func (w *world) normal(a answer) map[string]any {
+	n := &normaliser{w, map[string]string{}}
+	out := map[string]any{"status": a.status}
+	for _, part := range []string{"data", "meta", "page", "billing", "untrusted_content", "notes", "code", "title", "detail", "context"} {
+		if value, ok := a.body[part]; ok {
+			out[part] = n.value(value, part)
+		}
+	}
+	return out
+}
+
+func (n *normaliser) value(value any, name string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return n.members(v, name)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = n.value(item, name)
+		}
+		return out
+	case float64:
+		return n.number(int64(v), name)
+	case string:
+		if name == "cursor" {
+			return "<cursor>"
+		}
+		return n.text(v)
+	}
+	return value
+}
+
+// members walks in a fixed order, so that ids are numbered alike. The list is the name of the one it stands in.
+func (n *normaliser) members(v map[string]any, list string) any {
+	if utc, ok := v["utc"].(string); ok && len(v) == 2 {
+		if at, err := time.Parse(time.RFC3339Nano, utc); err == nil && time.Since(at).Abs() < time.Hour {
+			return "<now>"
+		}
+	}
+	out := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		as := name
+		if name == "id" && strings.HasSuffix(list, "accounts") {
+			as = "account_id"
+		}
+		out[name] = n.value(v[name], as)
+	}
+	return out
+}
+
+// number names an account by its place in the world; the name is that of the member or of the list it is in.
+func (n *normaliser) number(v int64, name string) any {
+	switch name {
+	case "id":
+		return "<id>"
+	case "account_id":
+		return fmt.Sprintf("<account %d>", slices.Index(n.w.accounts, v))
+	}
+	return v
+}
+
+func (n *normaliser) text(v string) string {
+	v = strings.ReplaceAll(recordKeyForm.ReplaceAllString(v, "/post/<record>"), n.w.root, "<root>")
+	return uuidForm.ReplaceAllStringFunc(v, func(id string) string {
+		if n.named[id] == "" {
+			n.named[id] = fmt.Sprintf("<uuid %d>", len(n.named)+1)
+		}
+		return n.named[id]
+	})
+}

@@ -1,0 +1,226 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// pager asks for one page of a list after a cursor; it gives the ids and the next cursor.
+type pager func(w *world, args map[string]any) answer
+
+// byREST follows the Link header, which has to say the same as the cursor does.
+func byREST(w *world, args map[string]any) answer {
+	w.t.Helper()
+	got := w.rest(full(w), "list_posts", args, "")
+	link := got.header.Get("Link")
+	cursor := got.text("page.cursor")
+	if cursor == "" {
+		if link != "" {
+			w.t.Errorf("a Link without a page: %s", link)
+		}
+		return got
+	}
+	address, rel, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+	next, err := url.Parse(address)
+	must(w.t, err)
+	want := url.Values{"cursor": {cursor}}
+	for name, value := range args {
+		if name != "cursor" {
+			want.Set(name, fmt.Sprint(value))
+		}
+	}
+	if rel != `; rel="next"` || !strings.HasPrefix(address, w.base+"/posts?") || next.Query().Encode() != want.Encode() {
+		w.t.Errorf("Link: %s, want the query %s", link, want.Encode())
+	}
+	return got
+}
+
+func byTool(w *world, args map[string]any) answer {
+	w.t.Helper()
+	return w.tool(full(w), "list_posts", args, "")
+}
+
+// ids reads a whole list page by page. Between is called after the first page.
+func (w *world) ids(page pager, args map[string]any, between func()) []string {
+	w.t.Helper()
+	out := []string{}
+	for pages := 0; ; pages++ {
+		got := page(w, args)
+		got.mustBe(w.t, http.StatusOK)
+		items := got.list("data.posts")
+		for i := range items {
+			out = append(out, got.text(fmt.Sprintf("data.posts.%d.id", i)))
+		}
+		if got.at("page") == nil {
+			return out
+		}
+		if got.at("page.has_more") != true || len(items) == 0 || pages > 50 {
+			w.t.Fatalf("a page that leads nowhere: %s", got.raw)
+		}
+		if pages == 0 && between != nil {
+			between()
+		}
+		args = merged(args, map[string]any{"cursor": got.text("page.cursor")})
+	}
+}
+
+// Every list, whatever bounds it, gives each item once, from the first page to the last, in the same order for
+// every size of a page; and what is added meanwhile moves nothing.
+func TestPaging(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		for i := range 7 {
+			id := w.draft(fmt.Sprint("post ", i), w.accounts[:1+i%2]...)
+			if i != 3 { // three share a time, so that the id has to decide
+				w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(time.Duration(48+i/3) * time.Hour)})
+			}
+		}
+		for name, filter := range map[string]map[string]any{
+			"all": {}, "a status": {"status": "scheduled"}, "an account": {"account_id": w.accounts[1]}, "an account and a status": {"account_id": w.accounts[0], "status": "scheduled"},
+			"from": {"from": ahead(time.Hour)}, "to": {"to": ahead(99 * time.Hour)}, "both": {"from": ahead(48 * time.Hour), "to": ahead(50 * time.Hour)},
+			"an account and from": {"account_id": w.accounts[1], "from": ahead(0)}, "a date": {"from": ahead(0)[:10]},
+		} {
+			whole := w.ids(byREST, merged(filter, map[string]any{"limit": 50}), nil)
+			if unique := slices.Compact(slices.Sorted(slices.Values(whole))); len(whole) < 2 || len(unique) != len(whole) {
+				t.Fatalf("%s: %v", name, whole)
+			}
+			for _, limit := range []int{1, 2, 3, len(whole)} {
+				for _, page := range []pager{byREST, byTool} {
+					if got := w.ids(page, merged(filter, map[string]any{"limit": limit}), nil); !slices.Equal(got, whole) {
+						t.Errorf("%s by %d: %v, want %v", name, limit, got, whole)
+					}
+				}
+			}
+			added := func() { w.scheduled("in between", 200*time.Hour) }
+			if got := w.ids(byREST, merged(filter, map[string]any{"limit": 2}), added); !slices.Equal(got, whole) {
+				t.Errorf("%s while one is added: %v, want %v", name, got, whole)
+			}
+			w.exec("DELETE FROM post_targets WHERE post_id IN (SELECT id FROM posts WHERE caption = 'in between')")
+			w.exec("DELETE FROM posts WHERE caption = 'in between'")
+		}
+	})
+}
+
+// A page goes on where it was even if what it ended with is gone or has changed.
+func TestPagingPastWhatIsGone(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		ids := []string{}
+		for i := range 4 {
+			ids = append(ids, w.scheduled(fmt.Sprint("post ", i), time.Duration(48+i)*time.Hour))
+		}
+		for _, filter := range []map[string]any{{"limit": 2}, {"limit": 2, "from": ahead(0)}, {"limit": 2, "status": "scheduled"}} {
+			got := w.ids(byREST, filter, func() { w.full("cancel_post", map[string]any{"post_id": ids[2]}) })
+			if want := []string{ids[3], ids[2], ids[1], ids[0]}; !slices.Equal(got, want) {
+				t.Errorf("%v: %v, want %v", filter, got, want)
+			}
+			w.full("schedule_post", map[string]any{"post_id": ids[2], "scheduled_at": ahead(50 * time.Hour)})
+		}
+	})
+}
+
+// A cursor is good for its team, operation and filters alone; the size of a page may change.
+func TestCursors(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		for range 3 {
+			w.draft("a draft", w.accounts...)
+		}
+		other := w.stranger()
+		other.draft("another")
+		cursor := w.full("list_posts", map[string]any{"limit": 1, "status": "draft"}).text("page.cursor")
+		accounts := w.full("list_social_accounts", map[string]any{"limit": 1}).text("page.cursor")
+		if cursor == "" || accounts == "" {
+			t.Fatal("no cursor")
+		}
+		for _, edge := range []func(credential, tool string, args map[string]any, idem string) answer{w.rest, w.tool} {
+			for _, limit := range []int{1, 2, 50} {
+				got := edge(full(w), "list_posts", map[string]any{"limit": limit, "status": "draft", "cursor": cursor}, "")
+				if got.mustBe(t, http.StatusOK); len(got.list("data.posts")) != min(limit, 2) {
+					t.Errorf("limit %d: %s", limit, got.raw)
+				}
+			}
+			// A default written out is the same list.
+			edge(full(w), "list_social_accounts", map[string]any{"cursor": accounts, "active_only": true}, "").mustBe(t, http.StatusOK)
+			for name, call := range map[string]func() answer{
+				"without its filter": func() answer { return edge(full(w), "list_posts", map[string]any{"cursor": cursor}, "") },
+				"with another filter": func() answer {
+					return edge(full(w), "list_posts", map[string]any{"cursor": cursor, "status": "scheduled"}, "")
+				},
+				"with one filter more": func() answer {
+					return edge(full(w), "list_posts", map[string]any{"cursor": cursor, "status": "draft", "account_id": w.accounts[0]}, "")
+				},
+				"with a bound": func() answer {
+					return edge(full(w), "list_posts", map[string]any{"cursor": cursor, "status": "draft", "from": ahead(0)}, "")
+				},
+				"of another team": func() answer {
+					return edge(full(other), "list_posts", map[string]any{"cursor": cursor, "status": "draft"}, "")
+				},
+				"of another list": func() answer { return edge(full(w), "list_posts", map[string]any{"cursor": accounts}, "") },
+				"of the other list": func() answer {
+					return edge(full(w), "list_social_accounts", map[string]any{"cursor": cursor}, "")
+				},
+				"changed": func() answer {
+					return edge(full(w), "list_posts", map[string]any{"cursor": swapped(cursor), "status": "draft"}, "")
+				},
+				"cut off": func() answer {
+					return edge(full(w), "list_posts", map[string]any{"cursor": cursor[:len(cursor)-2], "status": "draft"}, "")
+				},
+			} {
+				got := call()
+				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
+				if t.Failed() {
+					t.Fatalf("a cursor %s", name)
+				}
+			}
+			edge(full(w), "list_posts", map[string]any{"cursor": strings.Repeat("a", 1001)}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "too_long")
+		}
+	})
+}
+
+// swapped is a text with two characters in its midst changed.
+func swapped(text string) string {
+	middle := len(text) / 2
+	other := "A"
+	if text[middle] == 'A' {
+		other = "B"
+	}
+	return text[:middle] + other + text[middle+1:]
+}
+
+// Another team's item and one that is not there are the same answer, byte for byte.
+func TestAnotherTeamsItemIsAMissingOne(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		other := w.stranger()
+		theirs := map[string]string{"id": other.its("post"), "post_id": other.its("post")}
+		theirs["job_id"] = other.publish(other.its("post")).text("data.job_id")
+		tried := 0
+		for _, op := range w.Registry().All() {
+			for _, name := range op.InPath {
+				missing, foreign := w.sample(op), w.sample(op)
+				foreign[name] = theirs[name]
+				if op.Tool == "schedule_post" {
+					missing["scheduled_at"], foreign["scheduled_at"] = ahead(time.Hour), ahead(time.Hour)
+				}
+				if a, b := w.rest(full(w), op.Tool, missing, ""), w.rest(full(w), op.Tool, foreign, ""); steady(a) != steady(b) || a.code() != "not_found" {
+					t.Errorf("%s:\n%s\n\n%s", op.Tool, steady(a), steady(b))
+				}
+				tried++
+			}
+		}
+		if tried < 8 {
+			t.Errorf("only %d operations were tried", tried)
+		}
+		ofOthers := w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": other.accounts}, "")
+		ofNobody := w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": []int64{999999999}}, "")
+		if steady(ofOthers) != steady(ofNobody) || ofOthers.code() != "not_found" {
+			t.Errorf("an account:\n%s\n\n%s", steady(ofOthers), steady(ofNobody))
+		}
+	})
+}

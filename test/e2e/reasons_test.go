@@ -1,0 +1,135 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// notYet are the codes and reasons that no operation of today can answer with, each with why. Once one is met
+// it has to leave this list.
+var notYet = map[string]string{
+	"rest_disabled":              "nothing switches the API off yet",
+	"mcp_disabled_for_team":      "nothing switches a team's access off yet",
+	"plan_lapsed":                "plans are not asked about keys yet",
+	"connection_suspended":       "nothing pauses a key yet",
+	"team_closed":                "nothing closes a team yet",
+	"account_not_approved":       "nothing puts an owner on hold yet",
+	"membership_lost":            "nothing takes a member out yet",
+	"ownership_lost":             "nothing passes a team on yet",
+	"role_lost":                  "assistants do not sign in yet",
+	"read_not_allowed":           "every level and every role may read",
+	"spend_not_allowed":          "no operation is paid yet",
+	"daily_call_limit_reached":   "free calls are not counted yet",
+	"daily_credit_limit_reached": "no operation is paid yet",
+	"insufficient_credits":       "no operation is paid yet",
+	"folder_not_found":           "there is no media library yet",
+	"provider_unavailable":       "no network keeps scheduled copies yet: cancelling is our own affair",
+	"not_a_number":               "no operation takes a number that need not be whole",
+	"not_expressible_in_a_query": "every argument of today's reads is a single value",
+	"idempotency_key_required":   "no operation is paid yet",
+	"exactly_one_of":             "no operation has arguments of which one excludes another yet",
+}
+
+// onPostgres are met on PostgreSQL alone, where a repeat waits for the first call in the database.
+var onPostgres = []string{"idempotency_key_in_progress"}
+
+var seen = struct {
+	sync.Mutex
+	names map[string]bool
+}{names: map[string]bool{}}
+
+// met notes that a test demands a code and its reason.
+func met(code, reason string) {
+	seen.Lock()
+	defer seen.Unlock()
+	seen.names[code] = true
+	if reason != "" {
+		seen.names[reason] = true
+	}
+}
+
+// TestMain looks, after a full run, whether every code and reason was demanded by some test.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// Most of a test's time is waiting for the program: as many at once as there are processors would idle.
+	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		_ = flag.Set("test.parallel", strconv.Itoa(8*runtime.GOMAXPROCS(0))) // the flag is there and takes a number
+	}
+	code := m.Run()
+	if everything() && code == 0 {
+		if err := everyReasonMet(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// everything tells whether all tests were asked for.
+func everything() bool {
+	for _, name := range []string{"test.run", "test.skip", "test.list"} {
+		if flag.Lookup(name).Value.String() != "" {
+			return false
+		}
+	}
+	return flag.Lookup("test.count").Value.String() != "0" && flag.Lookup("test.short").Value.String() == "false"
+}
+
+func everyReasonMet() error {
+	all, err := reasons("../../internal/fault/fault.go")
+	if err != nil {
+		return err
+	}
+	for name := range notYet {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("%s is excused but is no code or reason", name)
+		}
+		if seen.names[name] {
+			return fmt.Errorf("%s is met by a test now: take it off the list of those that cannot be", name)
+		}
+	}
+	postgres := os.Getenv("PRESSROOM_TEST_POSTGRES") != ""
+	for _, name := range all {
+		if seen.names[name] || notYet[name] != "" || !postgres && slices.Contains(onPostgres, name) {
+			continue
+		}
+		return fmt.Errorf("no test demands %s, and nothing says why", name)
+	}
+	return nil
+}
+
+// reasons reads the constants of package fault: the codes, and the reasons of validation_failed.
+func reasons(path string) ([]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		for _, value := range spec.Values {
+			if text, ok := value.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				if plain, err := strconv.Unquote(text.Value); err == nil {
+					out = append(out, plain)
+				}
+			}
+		}
+		return true
+	})
+	if len(out) < 50 {
+		return nil, fmt.Errorf("%s holds %d codes and reasons: they have moved", path, len(out))
+	}
+	return out, nil
+}

@@ -1,0 +1,224 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/replay"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+)
+
+// together makes n calls at once and gives their answers.
+func (w *world) together(n int, call func(i int) (answer, error)) []answer {
+	w.t.Helper()
+	out, errs := make([]answer, n), make([]error, n)
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			<-start
+			out[i], errs[i] = call(i)
+		})
+	}
+	close(start)
+	wg.Wait()
+	must(w.t, errors.Join(errs...))
+	return out
+}
+
+// mustBeOneDraft checks the answers to repeats of one request that makes a draft.
+func (w *world) mustBeOneDraft(answers []answer) {
+	w.t.Helper()
+	first, ids := 0, map[string]int{}
+	for _, got := range answers {
+		switch got.status {
+		case http.StatusCreated:
+			ids[got.text("data.id")]++
+			if got.header.Get("Idempotent-Replayed") == "" {
+				first++
+			}
+		case http.StatusConflict:
+			got.mustRefuse(w.t, http.StatusConflict, "idempotency_key_in_progress", "")
+		default:
+			w.t.Errorf("answered %d %s", got.status, got.raw)
+		}
+	}
+	if first != 1 || len(ids) != 1 {
+		w.t.Errorf("%d first answers, drafts %v", first, ids)
+	}
+	if n := w.count("posts WHERE team_id = ?", w.team); n != 1 {
+		w.t.Errorf("%d drafts are stored", n)
+	}
+	if n := w.count("events WHERE team_id = ? AND kind = 'post.created'", w.team); n != 1 {
+		w.t.Errorf("%d events say that a draft was made", n)
+	}
+}
+
+// 200 repeats at once of one request with one key make one draft, on one node and spread over two.
+func TestConcurrentRepeats(t *testing.T) {
+	t.Parallel()
+	houses(t, options{}, func(t *testing.T, h *house) {
+		_, root := h.start(options{}, server.RoleAPI)
+		for name, bases := range map[string][]string{"one node": {h.base}, "two nodes": {h.base, root + "/api/v1"}} {
+			t.Run(name, func(t *testing.T) {
+				w := h.world(t, options{})
+				args := map[string]any{"caption": "once", "account_ids": w.accounts}
+				w.mustBeOneDraft(w.together(200, func(i int) (answer, error) {
+					return w.tryRest(bases[i%len(bases)], full(w), "create_post", args, "a key")
+				}))
+			})
+		}
+	})
+}
+
+// A publish repeated at once with its key hands the post over once.
+func TestConcurrentRepeatsOfPublish(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		id := w.draft("once for all", w.accounts...)
+		jobs := map[string]bool{}
+		for _, got := range w.together(50, func(int) (answer, error) {
+			return w.tryRest(w.base, full(w), "publish_post", map[string]any{"post_id": id}, "a key")
+		}) {
+			if got.status == http.StatusAccepted {
+				jobs[got.text("data.job_id")] = true
+				got.mustHold(t, map[string]any{"data.already_submitted": false})
+			} else {
+				got.mustRefuse(t, http.StatusConflict, "idempotency_key_in_progress", "")
+			}
+		}
+		if len(jobs) != 1 {
+			t.Fatalf("jobs %v", jobs)
+		}
+		for job := range jobs {
+			w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+		}
+		if held := w.held("once for all"); len(held) != 2 {
+			t.Errorf("held: %v", held)
+		}
+	})
+}
+
+// A key is remembered for a day, by every node and both edges, and belongs to its API key.
+func TestKeyIsRemembered(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		clock := &clock{}
+		h := newHouse(t, url, options{now: clock.now})
+		w := h.world(t, options{})
+		_, root := h.start(options{now: clock.now}, server.RoleAPI)
+		other := root + "/api/v1"
+		args := map[string]any{"caption": "remembered", "account_ids": w.accounts}
+		first := w.rest(full(w), "create_post", args, "a key")
+		first.mustBe(t, http.StatusCreated)
+		same := func(what string, got answer) {
+			t.Helper()
+			if got.status != http.StatusCreated || got.text("data.id") != first.text("data.id") {
+				t.Errorf("%s: %d %s", what, got.status, got.raw)
+			}
+			if replayed := got.header.Get("Idempotent-Replayed"); got.header.Get("Location") != "" && replayed != "true" {
+				t.Errorf("%s: Idempotent-Replayed is %q", what, replayed)
+			}
+		}
+		same("at once", w.rest(full(w), "create_post", args, "a key"))
+		same("quoted", w.rest(full(w), "create_post", args, `"a key"`))
+		same("by another node", w.restAt(other, full(w), "create_post", args, "a key"))
+		same("as a tool", w.tool(full(w), "create_post", args, "a key"))
+		clock.advance(24*time.Hour - time.Minute)
+		same("a minute before the day is over", w.restAt(other, full(w), "create_post", args, "a key"))
+		w.rest(full(w), "create_post", map[string]any{"caption": "other", "account_ids": w.accounts}, "a key").mustRefuse(t, 422, "idempotency_key_reused", "")
+		w.rest(w.keys[access.Drafts], "create_post", args, "a key").mustBe(t, http.StatusCreated)
+		clock.advance(2 * time.Minute)
+		again := w.rest(full(w), "create_post", args, "a key")
+		if again.mustBe(t, http.StatusCreated); again.text("data.id") == first.text("data.id") || again.header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("after a day the key is still known: %s", again.raw)
+		}
+		same2 := w.tool(full(w), "create_post", args, "a key")
+		if same2.text("data.id") != again.text("data.id") {
+			t.Errorf("the key is not known anew: %s", same2.raw)
+		}
+		if n := w.count("posts WHERE team_id = ?", w.team); n != 3 {
+			t.Errorf("%d drafts, want 3", n)
+		}
+	})
+}
+
+// What the first call answered stays the answer, however the item changed since.
+func TestReplayIsTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		args := map[string]any{"caption": "first", "account_ids": w.accounts}
+		first := w.rest(full(w), "create_post", args, "a key")
+		id := first.text("data.id")
+		w.full("update_post", map[string]any{"id": id, "caption": "second"})
+		w.publish(id)
+		again := w.rest(full(w), "create_post", args, "a key")
+		if fmt.Sprint(again.at("data")) != fmt.Sprint(first.at("data")) || again.header.Get("Location") != first.header.Get("Location") {
+			t.Errorf("the answer is another:\n%s\n%s", first.raw, again.raw)
+		}
+		if again.text("meta.request_id") == first.text("meta.request_id") {
+			t.Error("the second request has the first one's id")
+		}
+	})
+}
+
+// Keys whose day is over are forgotten, and no others.
+func TestSweepingKeys(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		for i := range 3 {
+			w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": w.accounts}, fmt.Sprint("key ", i)).mustBe(t, http.StatusCreated)
+		}
+		w.exec("UPDATE idempotency_records SET expires_at = expires_at + 1000000000 WHERE key_id = ? AND key = 'key 2'", w.keyIDs[access.Full])
+		swept := func(at time.Time) int64 {
+			n, err := replay.New(testkit.Open(t, w.url, testkit.NewClock(at))).Sweep(t.Context())
+			must(t, err)
+			return n
+		}
+		if n := swept(time.Now().Add(replay.Memory - time.Minute)); n != 0 {
+			t.Errorf("swept %d keys before their time", n)
+		}
+		if n := swept(time.Now().Add(replay.Memory)); n != 2 {
+			t.Errorf("swept %d keys, want 2", n)
+		}
+		if n := w.count("idempotency_records WHERE key_id = ? AND key = 'key 2'", w.keyIDs[access.Full]); n != 1 {
+			t.Error("swept a key that was not over")
+		}
+	})
+}
+
+// While the first call runs on another node, a repeat is told to come again, and then gets a result.
+func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		if !w.db.Postgres() {
+			t.Skip("SQLite has one writer: a repeat waits for the first call instead")
+		}
+		args := map[string]any{"caption": "slow", "account_ids": w.accounts}
+		stopped := errors.New("the first call failed after all")
+		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, 'a key', 'create_post', ?, ?, ?)`,
+				w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro(), time.Now().Add(time.Hour).UnixMicro())
+			must(t, err)
+			got := w.rest(full(w), "create_post", args, "a key")
+			got.mustRefuse(t, http.StatusConflict, "idempotency_key_in_progress", "")
+			if after := got.header.Get("Retry-After"); after != "1" || got.number("context.retry_after_seconds") != 1 {
+				t.Errorf("Retry-After %q: %s", after, got.raw)
+			}
+			return stopped
+		})
+		if !errors.Is(err, stopped) {
+			t.Fatal(err)
+		}
+		w.mustBeOneDraft([]answer{w.rest(full(w), "create_post", args, "a key"), w.rest(full(w), "create_post", args, "a key")})
+	})
+}

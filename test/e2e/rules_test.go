@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pressroom/internal/testkit/prism"
+)
+
+var requestIDs sync.Map // every X-Request-Id that was seen
+
+// mustKeepTheRules checks what holds for every answer, whatever was asked: so no test can meet one that does
+// not, and none has to ask for it.
+func (w *world) mustKeepTheRules(req *http.Request, a answer) {
+	wrong := func(what string, got any) {
+		w.t.Helper()
+		w.t.Errorf("%s %s answered %d with %s: %v\n%s", req.Method, req.URL.Path, a.status, what, got, a.raw)
+	}
+	for name := range a.header {
+		if strings.HasPrefix(name, "Access-Control-") {
+			wrong("a permission for other origins", name)
+		}
+	}
+	if w.proxied {
+		w.mustConform(req, a)
+	}
+	if strings.HasSuffix(req.URL.Path, "/openapi.json") && a.status < 400 {
+		return // it may be cached
+	}
+	if got := a.header.Get("Cache-Control"); got != "no-store" {
+		wrong("Cache-Control", got)
+	}
+	id := a.header.Get("X-Request-Id")
+	if _, again := requestIDs.LoadOrStore(id, true); again || len(id) != 36 {
+		wrong("an X-Request-Id that is none or not new", id)
+	}
+	if !strings.HasPrefix(req.URL.Path, "/mcp") && req.Method != http.MethodHead {
+		w.mustBeWrapped(a, id, wrong)
+	}
+}
+
+// mustBeWrapped checks an answer of REST: an envelope, or a problem document.
+func (w *world) mustBeWrapped(a answer, id string, wrong func(string, any)) {
+	kind, _, _ := mime.ParseMediaType(a.header.Get("Content-Type"))
+	if a.status >= 400 {
+		switch link := a.text("type"); {
+		case kind != "application/problem+json":
+			wrong("a Content-Type that is not a problem's", kind)
+		case a.number("status") != int64(a.status) || a.code() == "" || a.text("title") == "" || a.text("detail") == "":
+			wrong("a problem that lacks something", "")
+		case !strings.Contains(link, "/docs/errors#"+a.code()):
+			wrong("a type that is no link to the code", link)
+		}
+		return
+	}
+	at, err := time.Parse(time.RFC3339, a.text("meta.answered_at.utc"))
+	switch {
+	case kind != "application/json":
+		wrong("a Content-Type that is not JSON's", kind)
+	case a.text("meta.request_id") != id:
+		wrong("a request_id other than X-Request-Id", id)
+	case err != nil || !strings.HasSuffix(a.text("meta.answered_at.utc"), "Z") || at.IsZero():
+		wrong("no time of the answer", err)
+	case !strings.HasPrefix(a.text("meta.app_url"), "http://127.0.0.1:"):
+		wrong("a link to the app that is none", a.text("meta.app_url"))
+	}
+}
+
+// mustConform checks what the proxy says: every answer has to be as the description has it, and so has every
+// request that is answered with a success.
+func (w *world) mustConform(req *http.Request, a answer) {
+	sent, answered := prism.Violations(a.header)
+	if len(answered) > 0 {
+		w.t.Errorf("%s %s: the answer %d is not as described: %s\n%s", req.Method, req.URL, a.status, strings.Join(answered, "; "), a.raw)
+	}
+	if quoted := strings.HasPrefix(req.Header.Get("Idempotency-Key"), `"`); quoted {
+		// The quotes are RFC 8941's and not the key's, whose length the description tells.
+		sent = slices.DeleteFunc(sent, func(text string) bool { return strings.HasPrefix(text, "request.header.idempotency-key") })
+	}
+	if len(sent) > 0 && a.status < 300 {
+		w.t.Errorf("%s %s: succeeded although the description does not allow it: %s", req.Method, req.URL, strings.Join(sent, "; "))
+	}
+}

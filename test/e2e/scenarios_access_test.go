@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"strings"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/secret"
+)
+
+// accessScenarios are those of keys and what they may do.
+func accessScenarios() []scenario {
+	unauthorized := func(name string, as func(*world) string) scenario {
+		return scenario{name: "key: " + name, tool: "create_post", as: as, args: toFirst(nil), want: refused(401, "unauthorized")}
+	}
+	role := func(role access.Role, tool string, args func(*world) map[string]any, expected want, effects rows) scenario {
+		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: with(aDraft, func(w *world) {
+			must(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, role))
+			w.keyHolds(w.keys[access.Full], access.Effective(access.Full, role))
+		}), args: args, want: expected, effects: effects}
+	}
+	return []scenario{
+		unauthorized("none", func(*world) string { return "" }),
+		unauthorized("mistyped", func(w *world) string { return mistyped(full(w)) }),
+		unauthorized("never made", func(*world) string { return secret.New(secret.APIKey) }),
+		unauthorized("an upload secret", func(*world) string { return secret.New(secret.Upload) }),
+		unauthorized("expired", func(w *world) string {
+			_, key := w.newKey(w.team, access.Full, time.Now().Add(-time.Second))
+			return key
+		}),
+		unauthorized("revoked", func(w *world) string {
+			id, key := w.newKey(w.team, access.Full, time.Time{})
+			must(w.t, w.Teams.RevokeKey(w.t.Context(), id))
+			return key
+		}),
+		{name: "key: that will expire", tool: "create_post", args: toFirst(nil), effects: oneDraft, as: func(w *world) string {
+			_, key := w.newKey(w.team, access.Drafts, time.Now().Add(time.Hour))
+			return key
+		}},
+		role(access.Viewer, "create_post", toFirst(nil), refused(403, "write_not_allowed"), rows{}),
+		role(access.Viewer, "get_post", byID(nil), want{}, rows{}),
+		role(access.Client, "publish_post", post(nil), refused(403, "publish_not_allowed"), rows{}),
+		role(access.Editor, "publish_post", post(nil), want{}, oneSent),
+		role(access.Admin, "publish_post", post(nil), want{}, oneSent),
+		{name: "the service fails", tool: "get_identity", args: noArgs, want: refused(500, "internal_error"), prepare: func(w *world) {
+			w.exec("UPDATE teams SET timezone = 'Nowhere/Land' WHERE id = ?", w.team)
+		}},
+	}
+}
+
+// keyHolds waits until a key may do this: what the node remembers of keys is out of date for a moment.
+func (w *world) keyHolds(key string, capabilities []access.Capability) {
+	w.t.Helper()
+	w.until("the key to change", func() bool {
+		return len(w.rest(key, "get_identity", nil, "").list("data.capabilities")) == len(capabilities)
+	})
+}
+
+// mistyped is a key with one character wrong.
+func mistyped(key string) string {
+	if strings.HasSuffix(key, "a") {
+		return key[:len(key)-1] + "b"
+	}
+	return key[:len(key)-1] + "a"
+}
+
+// replayScenarios are those of the Idempotency-Key, which a tool call has as an argument.
+func replayScenarios() []scenario {
+	const key = "order 66"
+	first := func(w *world) {
+		w.keep("post", w.rest(full(w), "create_post", toFirst(nil)(w), key).text("data.id"))
+	}
+	bad := func(name, idem string, expected want) scenario {
+		return scenario{name: "replay: " + name, tool: "create_post", args: toFirst(nil), idem: idem, want: expected}
+	}
+	same := func(w *world, got answer) {
+		got.mustHold(w.t, map[string]any{"data.id": w.its("post")})
+		if replayed := got.header.Get("Idempotent-Replayed"); got.header.Get("Location") != "" && replayed != "true" {
+			w.t.Errorf("Idempotent-Replayed is %q", replayed)
+		}
+	}
+	return []scenario{
+		{name: "replay: a new key", tool: "create_post", args: toFirst(nil), idem: key, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, check: func(w *world, got answer) {
+			if got.header.Get("Idempotent-Replayed") != "" {
+				w.t.Errorf("a first answer says it is repeated")
+			}
+		}},
+		{name: "replay: the same again", tool: "create_post", prepare: first, args: toFirst(nil), idem: key, check: same},
+		{name: "replay: the same again, quoted", tool: "create_post", prepare: first, args: toFirst(nil), idem: `"` + key + `"`, check: same},
+		{name: "replay: the same with a default written out", tool: "create_post", prepare: first, args: func(w *world) map[string]any {
+			return map[string]any{"caption": "hello", "account_ids": []float64{float64(w.accounts[0])}}
+		}, idem: key, check: same},
+		{name: "replay: other arguments", tool: "create_post", prepare: first, args: toFirst(map[string]any{"caption": "other"}), idem: key, want: refused(422, "idempotency_key_reused")},
+		{name: "replay: another operation", tool: "cancel_post", prepare: first, args: post(nil), idem: key, want: refused(422, "idempotency_key_reused")},
+		{name: "replay: another item", tool: "cancel_post", idem: key, args: post(nil), want: refused(422, "idempotency_key_reused"), prepare: func(w *world) {
+			w.rest(full(w), "cancel_post", map[string]any{"post_id": w.draft("one")}, key)
+			aDraft(w)
+		}},
+		{name: "replay: another API key's is another key", tool: "create_post", as: drafts, prepare: first, args: toFirst(map[string]any{"caption": "other"}), idem: key, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
+		{name: "replay: a refusal leaves the key free", tool: "create_post", args: toFirst(nil), idem: key, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, prepare: func(w *world) {
+			w.rest(full(w), "create_post", toFirst(map[string]any{"account_ids": []int64{999999999}})(w), key).mustRefuse(w.t, 404, "not_found", "")
+			aDraft(w)
+			w.rest(full(w), "retry_post", post(nil)(w), key).mustRefuse(w.t, 422, "validation_failed", "wrong_state")
+			if n := w.count("idempotency_records WHERE key_id = ?", w.keyIDs[access.Full]); n != 0 {
+				w.t.Errorf("a refusal is kept")
+			}
+		}},
+		{name: "replay: publishing again", tool: "publish_post", idem: key, args: post(nil), prepare: func(w *world) {
+			aDraft(w)
+			w.keep("job", w.rest(full(w), "publish_post", post(nil)(w), key).text("data.job_id"))
+		}, check: func(w *world, got answer) {
+			// The first answer, not what became of it since.
+			got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "data.already_submitted": false, "data.finished": false})
+		}},
+		{name: "replay: 128 characters", tool: "create_post", args: toFirst(nil), idem: strings.Repeat("k", 128), effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
+		{name: "replay: 128 characters in quotes", tool: "create_post", args: toFirst(nil), idem: `"` + strings.Repeat("k", 128) + `"`, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
+		bad("129 characters", strings.Repeat("k", 129), invalid("idempotency_key_too_long", "")),
+		bad("129 characters in quotes", `"`+strings.Repeat("k", 129)+`"`, invalid("idempotency_key_too_long", "")),
+		bad("129 characters for a change", strings.Repeat("k", 129), invalid("idempotency_key_too_long", "")),
+		bad("nothing in quotes", `""`, invalid("idempotency_key_empty", "")),
+		bad("nothing but a space", " ", invalid("idempotency_key_empty", "")),
+		bad("a tab", "a\tb", invalid("malformed", "")),
+		// It would be kept as it is.
+		bad("an API key", secret.New(secret.APIKey), invalid("secret_in_argument", "")),
+	}
+}
+
+// timeScenarios are the times of the team's zone (spec, Conventions).
+func timeScenarios() []scenario {
+	year := time.Now().UTC().Year() + 1
+	march, october := lastSunday(year, time.March), lastSunday(year, time.October)
+	reads := func(name, zone, text, utc, team string) scenario {
+		return scenario{name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text), effects: oneChange, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.scheduled_at.utc": utc, "data.scheduled_at.team": team})
+		}}
+	}
+	skipped := func(name, zone, text string) scenario {
+		return scenario{name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text), want: invalid("time_does_not_exist", "scheduled_at")}
+	}
+	all := []scenario{
+		reads("in winter", "", "2099-01-10T12:00", "2099-01-10T11:00:00Z", "2099-01-10T12:00:00+01:00"),
+		reads("in summer", "", "2099-07-10T12:00:30", "2099-07-10T10:00:30Z", "2099-07-10T12:00:30+02:00"),
+		reads("in UTC", "", "2099-07-10T12:00:00Z", "2099-07-10T12:00:00Z", "2099-07-10T14:00:00+02:00"),
+		reads("with an offset", "", "2099-07-10T12:00:00-05:30", "2099-07-10T17:30:00Z", "2099-07-10T19:30:00+02:00"),
+		reads("with an unescaped plus", "", "2099-07-10T12:00:00 02:00", "2099-07-10T10:00:00Z", "2099-07-10T12:00:00+02:00"),
+		reads("with a fraction", "", "2099-07-10T12:00:00.25Z", "2099-07-10T12:00:00.25Z", "2099-07-10T14:00:00.25+02:00"),
+		reads("before the skipped hour", "", march+"T01:59", march+"T00:59:00Z", march+"T01:59:00+01:00"),
+		reads("after the skipped hour", "", march+"T03:00", march+"T01:00:00Z", march+"T03:00:00+02:00"),
+		reads("in the skipped hour with an offset", "", march+"T02:30:00+01:00", march+"T01:30:00Z", march+"T03:30:00+02:00"),
+		reads("in the doubled hour, the earlier", "", october+"T02:30", october+"T00:30:00Z", october+"T02:30:00+02:00"),
+		reads("in the doubled hour, the later by its offset", "", october+"T02:30:00+01:00", october+"T01:30:00Z", october+"T02:30:00+01:00"),
+		reads("in half-hour zones", "Asia/Kolkata", "2099-07-10T12:00", "2099-07-10T06:30:00Z", "2099-07-10T12:00:00+05:30"),
+		skipped("in the skipped hour", "", march+"T02:30"),
+		skipped("at the first skipped instant", "", march+"T02:00"),
+		skipped("at the last skipped second", "", march+"T02:59:59"),
+		{name: "time: what an answer tells may be sent back", tool: "update_post", prepare: aScheduled, args: func(w *world) map[string]any {
+			return map[string]any{"id": w.its("post"), "scheduled_at": w.post(w.its("post")).text("data.scheduled_at.team")}
+		}},
+		{name: "time: a change reads it alike", tool: "update_post", prepare: aDraft, args: byID(map[string]any{"scheduled_at": march + "T02:30"}), want: invalid("time_does_not_exist", "scheduled_at")},
+	}
+	return all
+}
+
+// lastSunday is the day on which Europe's clocks change.
+func lastSunday(year int, month time.Month) string {
+	day := time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC)
+	return day.AddDate(0, 0, -int(day.Weekday())).Format(time.DateOnly)
+}

@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// listed checks which posts an answer lists, by the names under which they were kept.
+func listed(names ...string) func(*world, answer) {
+	return func(w *world, got answer) {
+		w.t.Helper()
+		have := []string{}
+		for i := range got.list("data.posts") {
+			id := got.text(fmt.Sprintf("data.posts.%d.id", i))
+			for name, kept := range w.notes {
+				if kept == id {
+					id = name
+				}
+			}
+			have = append(have, id)
+		}
+		if !slices.Equal(have, names) {
+			w.t.Errorf("posts %v, want %v", have, names)
+		}
+	}
+}
+
+// fivePosts are posts in several states, the newest last; their times stand in another order.
+func fivePosts(w *world) {
+	w.keep("old", w.draft("old"))
+	w.keep("march", w.draft("in march", w.accounts[1]))
+	w.keep("april", w.draft("in april"))
+	w.keep("may", w.draft("in may", w.accounts...))
+	w.keep("new", w.draft("new"))
+	for name, at := range map[string]string{"march": "2026-03-31T22:30:00Z", "april": "2026-04-15T10:00:00Z", "may": "2026-04-30T22:00:00Z"} {
+		stamp, err := time.Parse(time.RFC3339, at)
+		must(w.t, err)
+		w.exec("UPDATE posts SET status = 'published', published_at = ?, slot_at = ? WHERE id = ?", stamp.UnixMicro(), stamp.UnixMicro(), w.its(name))
+	}
+}
+
+func listScenarios() []scenario {
+	list := func(name string, args map[string]any, posts ...string) scenario {
+		return scenario{name: "posts: " + name, tool: "list_posts", as: readOnly, prepare: fivePosts, args: these(args), check: listed(posts...)}
+	}
+	bad := func(name string, args map[string]any, reason, argument string) scenario {
+		return scenario{name: "posts: " + name, tool: "list_posts", args: these(args), want: invalid(reason, argument)}
+	}
+	all := []scenario{
+		list("the newest first", nil, "new", "may", "april", "march", "old"),
+		list("of a status", map[string]any{"status": "published"}, "may", "april", "march"),
+		list("of a status without any", map[string]any{"status": "failed"}),
+		// A date is a day of the team's: 31 March ends at 22:00 UTC in Berlin's summer.
+		list("from a date", map[string]any{"from": "2026-04-01"}, "may", "april", "march"),
+		list("from the next date", map[string]any{"from": "2026-04-02"}, "may", "april"),
+		list("to a date, which is exclusive", map[string]any{"to": "2026-05-01"}, "april", "march"),
+		list("between times with an offset", map[string]any{"from": "2026-03-31T22:30:00Z", "to": "2026-05-01T00:00:00+02:00"}, "april", "march"),
+		list("from a time of the team's", map[string]any{"from": "2026-04-01T00:31"}, "may", "april"),
+		list("from after to", map[string]any{"from": "2026-05-02", "to": "2026-04-01"}),
+		list("within times and of a status", map[string]any{"from": "2026-04-02", "status": "published"}, "may", "april"),
+		bad("limit 0", map[string]any{"limit": 0}, "out_of_range", "limit"),
+		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
+		bad("limit many", map[string]any{"limit": "many"}, "not_an_integer", "limit"),
+		bad("limit 1.5", map[string]any{"limit": 1.5}, "not_an_integer", "limit"),
+		bad("limit true", map[string]any{"limit": true}, "not_an_integer", "limit"),
+		bad("limit beyond all numbers", map[string]any{"limit": strings.Repeat("9", 30)}, "not_an_integer", "limit"),
+		bad("an empty limit", map[string]any{"limit": ""}, "not_an_integer", "limit"),
+		bad("account_id first", map[string]any{"account_id": "first"}, "not_an_integer", "account_id"),
+		bad("a status that is none", map[string]any{"status": "lost"}, "not_allowed_value", "status"),
+		bad("an empty status", map[string]any{"status": ""}, "not_allowed_value", "status"),
+		bad("from yesterday", map[string]any{"from": "yesterday"}, "malformed", "from"),
+		bad("to a day that is none", map[string]any{"to": "2026-02-30"}, "malformed", "to"),
+		bad("from nothing", map[string]any{"from": ""}, "malformed", "from"),
+		bad("to nothing", map[string]any{"to": ""}, "malformed", "to"),
+		bad("from a time that the clocks skip", map[string]any{"from": "2026-03-29T02:30"}, "time_does_not_exist", "from"),
+		bad("from too long a text", map[string]any{"from": strings.Repeat("2", 65)}, "too_long", "from"),
+		bad("an empty cursor", map[string]any{"cursor": ""}, "invalid_cursor", "cursor"),
+		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
+		bad("a cursor that was changed", map[string]any{"cursor": "ATB8MDE5ZDM4ODkAAAAAAAAAAA"}, "invalid_cursor", "cursor"),
+		bad("an argument that is none", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
+		bad("an argument with a bracket", map[string]any{"limit[]": "5"}, "unknown_argument", ""),
+	}
+	return append(all, listAccountScenarios()...)
+}
+
+func listAccountScenarios() []scenario {
+	account := func(i int) func(w *world) map[string]any {
+		return func(w *world) map[string]any { return map[string]any{"account_id": w.accounts[i]} }
+	}
+	return []scenario{
+		{name: "posts: none", tool: "list_posts", args: noArgs, check: func(w *world, got answer) {
+			if posts, ok := got.at("data.posts").([]any); !ok || len(posts) != 0 || got.at("page") != nil {
+				w.t.Errorf("no empty list: %s", got.raw)
+			}
+		}},
+		{name: "posts: of an account", tool: "list_posts", prepare: fivePosts, args: account(1), check: listed("may", "march")},
+		{name: "posts: of an account and a status", tool: "list_posts", prepare: fivePosts, check: listed("new", "old"), args: func(w *world) map[string]any {
+			return map[string]any{"account_id": w.accounts[0], "status": "draft"}
+		}},
+		{name: "posts: of an account within times", tool: "list_posts", prepare: fivePosts, check: listed("may", "march"), args: func(w *world) map[string]any {
+			return map[string]any{"account_id": w.accounts[1], "from": "2026-01-01"}
+		}},
+		{name: "posts: of an account that is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{"account_id": 999999999}), check: listed()},
+		{name: "posts: of account 0, which is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{"account_id": 0}), check: listed()},
+		{name: "posts: of another team's account", tool: "list_posts", check: listed(), prepare: func(w *world) {
+			w.keep("account", fmt.Sprint(w.stranger().accounts[0]))
+		}, args: func(w *world) map[string]any { return map[string]any{"account_id": jsonNumber(w.its("account"))} }},
+		{name: "posts: what an entry tells", tool: "list_posts", prepare: with(aScheduled), args: noArgs, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{
+				"data.posts.0.id": w.its("post"), "data.posts.0.status": "scheduled", "data.posts.0.scheduled_at.utc": ahead(48 * time.Hour), "data.posts.0.published_at": nil,
+				"data.posts.0.accounts.0.id": w.accounts[0], "data.posts.0.accounts.0.platform": "bluesky", "data.posts.0.accounts.0.username": "harbour.test",
+				"data.posts.0.excerpt": "a scheduled post", "page": nil,
+			})
+		}},
+		{name: "posts: an excerpt is one short line", tool: "list_posts", args: noArgs, prepare: func(w *world) {
+			w.keep("post", w.draft("two\nlines and "+words(500)))
+		}, check: func(w *world, got answer) {
+			text := got.text("data.posts.0.excerpt")
+			if !strings.HasPrefix(text, "two lines and all work") || !strings.HasSuffix(text, "…") || len([]rune(text)) != 140 {
+				w.t.Errorf("excerpt %q", text)
+			}
+		}},
+	}
+}

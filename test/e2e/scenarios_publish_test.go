@@ -1,0 +1,172 @@
+package e2e
+
+import (
+	"fmt"
+	"time"
+)
+
+// stampOf is twelve hexadecimal digits for one of a team's posts.
+func stampOf(team int64, n int) string { return fmt.Sprintf("%08x%04x", team, n) }
+
+// oneSent is a post handed over and published on one account.
+var oneSent = rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}
+
+func publishScenarios() []scenario {
+	goes := func(name string, prepare func(*world), effects rows) scenario {
+		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), effects: effects, check: func(w *world, got answer) {
+			w.mustBeJob(got)
+			got.mustHold(w.t, map[string]any{"data.already_submitted": false, "data.state": "pending", "data.finished": false})
+			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.post_id": w.its("post")})
+			w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
+		}}
+	}
+	not := func(name string, prepare func(*world), expected want) scenario {
+		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), want: expected}
+	}
+	lost := func(w *world) {
+		w.exec("UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?", w.accounts[0])
+	}
+	again := func(name, idem string, prepare func(*world), effects rows, state string) scenario {
+		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), idem: idem, effects: effects, check: func(w *world, got answer) {
+			w.mustBeJob(got)
+			got.mustHold(w.t, map[string]any{"data.already_submitted": true, "data.finished": true, "data.state": state, "data.result.post_id": w.its("post")})
+		}}
+	}
+	return []scenario{
+		goes("a draft", aDraft, oneSent),
+		goes("a draft to two accounts", aWideDraft, rows{posts: 1, targets: 2, events: 3, jobs: 1, deliveries: 2}),
+		goes("a scheduled post", aScheduled, oneSent),
+		goes("an approved draft", with(aDraft, set("approval = 'approved'")), oneSent),
+		goes("a draft whose wished time is over", with(aDraft, set("scheduled_at = 1000000")), oneSent),
+		again("a second time", "", aPublished, rows{}, "succeeded"),
+		again("a second time with a key", "k", aPublished, rows{keys: 1}, "succeeded"),
+		again("what failed", "", aFailedOne, rows{}, "failed"),
+		again("what failed in part", "", aPartOne, rows{}, "partially_succeeded"),
+		again("what was sent and waits for the client now", "", with(aPublished, set("approval = 'waiting'")), rows{}, "succeeded"),
+		not("a waiting draft", with(aDraft, set("approval = 'waiting'")), awaitingApproval),
+		not("a rejected draft", with(aDraft, set("approval = 'rejected'")), awaitingApproval),
+		not("a scheduled post that waits", with(aScheduled, set("approval = 'waiting'")), awaitingApproval),
+		not("a template", with(aDraft, inSeries(true)), wrongState("recurring_template")),
+		not("too long a text", aBlocked, preflightBlocked),
+		not("an account without a connection", with(aDraft, lost), preflightBlocked),
+		not("another team's post", aStrangersOne, notFound),
+		{name: "publish: a post that is not there", tool: "publish_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
+		{name: "publish: by a key for drafts", tool: "publish_post", as: drafts, prepare: aDraft, args: post(nil), want: refused(403, "publish_not_allowed")},
+		{name: "publish: what was sent, by a key for drafts", tool: "publish_post", as: drafts, prepare: aPublished, args: post(nil), want: refused(403, "publish_not_allowed")},
+		{name: "publish: takes no members", tool: "publish_post", prepare: aDraft, args: post(map[string]any{"now": true}), want: invalid("unknown_argument", "now")},
+	}
+}
+
+// mustBeJob checks that an answer names a job where it says one is.
+func (w *world) mustBeJob(got answer) {
+	w.t.Helper()
+	id := got.text("data.job_id")
+	if len(id) != len("social_post:")+36 || got.text("data.type") != "social_post" {
+		w.t.Errorf("no job: %s", got.raw)
+	}
+	if location := got.header.Get("Location"); location != "" && location != w.root+"/api/v1/jobs/social_post%3A"+id[len("social_post:"):] {
+		w.t.Errorf("Location %q of %s", location, id)
+	}
+}
+
+// aFailedOne is a post that its one account refused for a reason that is over by now.
+func aFailedOne(w *world) {
+	w.keep("post", w.published("[sandbox:reject]"))
+	w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", w.its("post"))
+}
+
+// aPartOne is a post that stands on its first account and was refused on its second.
+func aPartOne(w *world) {
+	aWideDraft(w)
+	w.exec("UPDATE post_targets SET caption = '[sandbox:reject]' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
+	w.publish(w.its("post"))
+	w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "partially_published", "data.accounts.0.state": "published", "data.accounts.1.state": "failed"})
+	w.exec("UPDATE post_targets SET caption = NULL WHERE post_id = ?", w.its("post"))
+}
+
+// second changes columns of the prepared post's last account.
+func second(columns string, args ...any) func(*world) {
+	return func(w *world) {
+		w.exec("UPDATE post_targets SET "+columns+" WHERE post_id = ? AND account_id = ?", append(args, w.its("post"), w.accounts[1])...)
+	}
+}
+
+func retryScenarios() []scenario {
+	again := func(name string, prepare func(*world), args func(*world) map[string]any, skipped string) scenario {
+		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args, effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}, check: func(w *world, got answer) {
+			w.mustBeJob(got)
+			got.mustHold(w.t, map[string]any{"data.finished": false, "data.progress.total": 1})
+			w.mustSkip(got, skipped)
+			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded"})
+			w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
+		}}
+	}
+	// Where there is nothing to send, the job is the one that sent the post last.
+	skips := func(name string, prepare func(*world), args func(*world) map[string]any, skipped string) scenario {
+		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args, check: func(w *world, got answer) {
+			w.mustBeJob(got)
+			got.mustHold(w.t, map[string]any{"data.finished": true})
+			w.mustSkip(got, skipped)
+		}}
+	}
+	not := func(name string, prepare func(*world), more map[string]any, expected want) scenario {
+		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: post(more), want: expected}
+	}
+	naming := func(accounts ...int) func(*world) map[string]any {
+		return func(w *world) map[string]any {
+			ids := []int64{}
+			for _, i := range accounts {
+				ids = append(ids, w.accounts[i])
+			}
+			return map[string]any{"post_id": w.its("post"), "account_ids": ids}
+		}
+	}
+	minuteAgo := func(w *world) {
+		second("retries_used = 1, retried_at = ?", time.Now().Add(-61*time.Second).UnixMicro())(w)
+	}
+	justNow := func(w *world) { second("retries_used = 1, retried_at = ?", time.Now().UnixMicro())(w) }
+	return []scenario{
+		again("what failed", aFailedOne, post(nil), ""),
+		again("what failed in part", aPartOne, post(nil), "0 not_failed"),
+		again("the account that failed, by name", aPartOne, naming(1), ""),
+		again("both accounts by name", aPartOne, naming(0, 1), "0 not_failed"),
+		again("a minute after the last time", with(aPartOne, minuteAgo), naming(1), ""),
+		again("an approved post", with(aPartOne, set("approval = 'approved'")), naming(1), ""),
+		skips("what stands", aPublished, post(nil), "0 not_failed"),
+		skips("the account that stands, by name", aPartOne, naming(0), "0 not_failed"),
+		skips("moments after the last time", with(aPartOne, justNow), naming(1), "1 retried_moments_ago"),
+		skips("with no retries left", with(aPartOne, second("retries_used = 3, retried_at = 5")), naming(1), "1 no_retries_left"),
+		skips("what the network could not confirm", with(aPartOne, second("state = 'unconfirmed', error_code = 'not_confirmed'")), post(nil), "0 not_failed, 1 unconfirmed"),
+		not("a draft", aDraft, nil, wrongState("draft")),
+		not("a scheduled post", aScheduled, nil, wrongState("scheduled")),
+		not("what waits for the client", with(aPartOne, set("approval = 'waiting'")), nil, awaitingApproval),
+		not("what the client rejected", with(aPartOne, set("approval = 'rejected'")), nil, awaitingApproval),
+		not("another team's post", aStrangersOne, nil, notFound),
+		not("an account that the post does not have", aFailedOne, map[string]any{"account_ids": []int64{999999999}}, missing("account_ids")),
+		not("no account", aFailedOne, map[string]any{"account_ids": []int64{}}, invalid("too_short", "account_ids")),
+		not("accounts that are a text", aFailedOne, map[string]any{"account_ids": "all"}, invalid("not_a_list", "account_ids")),
+		not("an argument that is none", aFailedOne, map[string]any{"force": true}, invalid("unknown_argument", "force")),
+		{name: "retry: a post that is not there", tool: "retry_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
+		{name: "retry: by a key for drafts", tool: "retry_post", as: drafts, prepare: aFailedOne, args: post(nil), want: refused(403, "publish_not_allowed")},
+	}
+}
+
+// mustSkip checks which accounts a retry left alone, and why: "0 not_failed, 1 unconfirmed".
+func (w *world) mustSkip(got answer, want string) {
+	w.t.Helper()
+	have := ""
+	for i := range got.list("data.skipped") {
+		if i > 0 {
+			have += ", "
+		}
+		for n, account := range w.accounts {
+			if got.number(fmt.Sprintf("data.skipped.%d.account_id", i)) == account {
+				have += fmt.Sprint(n)
+			}
+		}
+		have += " " + got.text(fmt.Sprintf("data.skipped.%d.reason", i))
+	}
+	if have != want || got.at("data.skipped") == nil {
+		w.t.Errorf("skipped %q, want %q: %s", have, want, got.raw)
+	}
+}
