@@ -29,9 +29,19 @@ type bluesky struct {
 	lastTID int64 // microseconds
 }
 
-func (b *bluesky) name() string          { return blueskyName }
-func (b *bluesky) title() string         { return "Bluesky" }
-func (b *bluesky) handler() http.Handler { return http.HandlerFunc(b.serveXRPC) }
+func (b *bluesky) name() string  { return blueskyName }
+func (b *bluesky) title() string { return "Bluesky" }
+
+// handler answers XRPC, and at the addresses that a post has in the network's web client, the sandbox's page.
+func (b *bluesky) handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/profile/") {
+			http.Redirect(w, r, b.baseURL(r)+"/#"+anchor(blueskyName, r.URL.Path), http.StatusSeeOther)
+			return
+		}
+		b.serveXRPC(w, r)
+	})
+}
 
 // EnsureBlueskyAccount makes an account that signs in with appPassword, or gives the one with this handle
 // the name and the password. The handle is a domain name such as "demo.test".

@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
 )
 
 var (
@@ -26,6 +28,7 @@ type shownNetwork struct {
 }
 
 type shownPost struct {
+	Anchor             string
 	Name, Handle, Text string
 	Media              []string
 	Machine, Human     string // its time
@@ -77,11 +80,16 @@ func show(p platform, posts []post) shownNetwork {
 			name = held.handle
 		}
 		shown.Posts = append(shown.Posts, shownPost{
-			Name: name, Handle: held.handle, Text: held.text, Media: held.media,
+			Anchor: anchor(p.name(), held.id), Name: name, Handle: held.handle, Text: held.text, Media: held.media,
 			Machine: held.at.Format("2006-01-02T15:04:05Z07:00"), Human: held.at.Format("2 January 2006, 15:04:05 UTC"),
 		})
 	}
 	return shown
+}
+
+// anchor is where a post stands on the page, by the last part of its id or of its address.
+func anchor(platform, id string) string {
+	return platform + "-" + url.PathEscape(id[strings.LastIndexByte(id, '/')+1:])
 }
 
 func styleHandler() http.Handler {

@@ -199,3 +199,13 @@ func fuzzSession(t *testing.T, s *Server) string {
 	}
 	return id
 }
+
+// A post's address in the network's web client leads to the post on the page.
+func TestPermalinksLeadToThePage(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	start(t, Options{}).Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/bluesky/profile/alice.test/post/3miatogtx2c22", nil))
+	if to := w.Header().Get("Location"); w.Code != http.StatusSeeOther || !strings.HasSuffix(to, "/#bluesky-3miatogtx2c22") {
+		t.Errorf("%d to %s", w.Code, to)
+	}
+}

@@ -46,6 +46,7 @@ type Config struct {
 	Workers     int           // deliveries worked on at once
 	Lease       time.Duration // see delivery.Options
 	MetricsAddr string        // where /metrics listens; nowhere where empty
+	BlueskyWeb  string        // where links to Bluesky posts lead; the network's own web client where empty
 	Log         *slog.Logger
 	Now         func() time.Time // the clock; time.Now where nil
 }
@@ -112,7 +113,7 @@ func (s *Server) build(sealer *seal.Sealer) error {
 		return err
 	}
 	s.Teams = team.New(s.db, guesses)
-	s.Accounts = social.New(s.db, sealer, bluesky.New(bluesky.Options{Now: s.cfg.Now}))
+	s.Accounts = social.New(s.db, sealer, bluesky.New(bluesky.Options{Now: s.cfg.Now, WebURL: s.cfg.BlueskyWeb}))
 	s.replay = replay.New(s.db)
 	s.jobs = job.NewStore(s.db, map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)})
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, post.DefaultLimits)
