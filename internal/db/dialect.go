@@ -51,10 +51,11 @@ func (d dialect) conflict(err error) bool {
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
-// Blocked tells whether a statement gave up waiting for another transaction's row.
+// Blocked tells whether a statement gave up waiting for another transaction: for its row, or with SQLite for
+// another process's turn to write.
 func Blocked(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "55P03"
+	return errors.As(err, &pg) && pg.Code == "55P03" || sqlite.Busy(err)
 }
 
 // ForUpdate ends a SELECT whose rows the transaction is going to change. SQLite has one writer and needs none.

@@ -5,9 +5,10 @@
 package sqlite
 
 import (
+	"errors"
 	"net/url"
 
-	_ "github.com/mattn/go-sqlite3" // the SQLite driver where there is a C compiler
+	"github.com/mattn/go-sqlite3"
 )
 
 // Driver is the name of the driver for database/sql.
@@ -21,4 +22,10 @@ func DSN(path string, writer bool) string {
 		v.Set("_txlock", "deferred")
 	}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + v.Encode()
+}
+
+// Busy tells whether a statement gave up waiting for another process's transaction.
+func Busy(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && e.Code == sqlite3.ErrBusy
 }

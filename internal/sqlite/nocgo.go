@@ -5,9 +5,10 @@
 package sqlite
 
 import (
+	"errors"
 	"net/url"
 
-	_ "modernc.org/sqlite" // the SQLite driver in pure Go, about half as fast
+	"modernc.org/sqlite"
 )
 
 // Driver is the name of the driver for database/sql.
@@ -21,4 +22,12 @@ func DSN(path string, writer bool) string {
 		v.Set("_txlock", "deferred")
 	}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + v.Encode()
+}
+
+const busy = 5 // SQLITE_BUSY, the low byte of a result code
+
+// Busy tells whether a statement gave up waiting for another process's transaction.
+func Busy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == busy
 }
