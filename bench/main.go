@@ -73,7 +73,7 @@ func serveFloor(ctx context.Context, o options) error {
 		return errors.Join(fmt.Errorf("listening: %w", err), f.Close())
 	}
 	fmt.Println(listener.Addr())
-	server := &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Hour} // connections rest while others are measured
 	go func() {
 		<-ctx.Done()
 		_ = server.Close()
