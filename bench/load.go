@@ -20,8 +20,12 @@ type side struct {
 	perSecond, p50, p99, cpu []float64
 }
 
-// newSide opens the connections.
+// newSide opens the connections and asks once on each: a server closes one on which nothing was asked for long, and
+// its turn may come late.
 func newSide(target *process, c call, conns int) (*side, error) {
+	if err := target.resume(); err != nil {
+		return nil, err
+	}
 	s := &side{target: target, want: c.want}
 	for i := range conns {
 		one, err := dial(target.addr)
@@ -30,8 +34,12 @@ func newSide(target *process, c call, conns int) (*side, error) {
 			return nil, err
 		}
 		s.conns, s.makers = append(s.conns, one), append(s.makers, c.maker(target, i))
+		if _, _, err := one.do(s.makers[i](nil), false); err != nil {
+			s.close()
+			return nil, fmt.Errorf("%s: %w", target.name, err)
+		}
 	}
-	return s, nil
+	return s, target.pause()
 }
 
 func (s *side) close() {
