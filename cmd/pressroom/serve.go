@@ -14,7 +14,10 @@ import (
 	"pressroom/internal/server"
 )
 
-const defaultWorkers = 16
+const (
+	defaultWorkers = 16
+	sealingKeyEnd  = ".sealing-key" // of the file beside an SQLite database
+)
 
 // storeFlags are what every command on a real database needs.
 type storeFlags struct {
@@ -85,13 +88,16 @@ func (f storeFlags) sealingKey(log *slog.Logger) (string, error) {
 	if !isSQLite {
 		return "", errors.New("PRESSROOM_SEALING_KEY (--sealing-key) is needed with PostgreSQL, the same on every node; make one with: pressroom admin sealing-key")
 	}
-	path += ".sealing-key"
+	path += sealingKeyEnd
 	raw, err := os.ReadFile(path)
 	if err == nil {
 		return strings.TrimSpace(string(raw)), nil
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("reading the sealing key: %w", err)
+	}
+	if _, err := os.Stat(strings.TrimSuffix(path, sealingKeyEnd)); err == nil {
+		return "", fmt.Errorf("the database is there but not the sealing key that was made with it, %s; give that key by PRESSROOM_SEALING_KEY (--sealing-key)", path)
 	}
 	key, err := seal.NewKey()
 	if err != nil {

@@ -128,7 +128,7 @@ func (x *exchange) log(took time.Duration) {
 	}
 	attrs := []slog.Attr{
 		slog.String("request_id", x.id), slog.String("rpc", x.rpc), slog.String("operation", x.tool), slog.Int("status", x.status),
-		slog.Duration("took", took), slog.Int64("team", x.team), slog.Int64("key", x.key),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team), slog.Int64("key", x.key),
 	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))

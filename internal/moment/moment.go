@@ -105,6 +105,8 @@ func StartOfMonth(t time.Time, zone *time.Location) (time.Time, time.Time) {
 	return StartOfDay(local.Year(), local.Month(), 1, zone), StartOfDay(next.Year(), next.Month(), 1, zone)
 }
 
+const day = 24 * 60 * 60 // seconds
+
 // mendPlus gives back the + of an offset that a query string turned into a space.
 func mendPlus(text string) string {
 	if i := strings.LastIndexByte(text, ' '); i > len("2006-01-02") {
@@ -129,6 +131,9 @@ func cutOffset(text string) (string, time.Duration, bool) {
 	for _, layout := range []string{"-07:00", "-0700", "-07"} {
 		if t, err := time.Parse(layout, text[i:]); err == nil {
 			_, seconds := t.Zone()
+			if seconds <= -day || seconds >= day {
+				return text, 0, false
+			}
 			return text[:i], time.Duration(seconds) * time.Second, true
 		}
 	}

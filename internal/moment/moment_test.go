@@ -44,6 +44,7 @@ func TestParse(t *testing.T) {
 		{text: "2026-03-29T10:00:00,5", err: moment.ErrMalformed},
 		{text: "9999-12-31T23:30:00-01:00", err: moment.ErrMalformed},
 		{text: "9999-12-31T23:30:00Z", err: moment.ErrMalformed}, // the year 10000 in Berlin
+		{text: "2026-07-01T10:15:00+24:00", err: moment.ErrMalformed},
 		{text: "tomorrow", err: moment.ErrMalformed},
 		{text: "", err: moment.ErrMalformed},
 		{text: "T", err: moment.ErrMalformed},

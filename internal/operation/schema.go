@@ -86,6 +86,12 @@ func withoutNull(s *jsonschema.Schema) {
 
 func applyTags(tag reflect.StructTag, s *jsonschema.Schema) {
 	s.MinItems, s.MaxItems = tagInt(tag, "minItems", s.MinItems), tagInt(tag, "maxItems", s.MaxItems)
+	if text, ok := tag.Lookup("default"); ok {
+		if s.Type == "string" {
+			text = strconv.Quote(text)
+		}
+		s.Default = json.RawMessage(text)
+	}
 	if s.Type == "array" {
 		s = s.Items
 	}
@@ -101,12 +107,6 @@ func applyTags(tag reflect.StructTag, s *jsonschema.Schema) {
 		for value := range strings.SplitSeq(text, "|") {
 			s.Enum = append(s.Enum, enumValue(value, s.Type))
 		}
-	}
-	if text, ok := tag.Lookup("default"); ok {
-		if s.Type == "string" {
-			text = strconv.Quote(text)
-		}
-		s.Default = json.RawMessage(text)
 	}
 }
 

@@ -26,6 +26,6 @@ type Meta struct {
 func (o Outcome) Envelope(publicURL string) Envelope {
 	return Envelope{
 		Data: o.Data, Page: o.Page, Billing: o.Billing, Untrusted: o.Untrusted, Notes: o.Notes,
-		Meta: Meta{AppURL: publicURL + o.App, AnsweredAt: o.Call.Moment(o.Call.Now), RequestID: o.Call.RequestID},
+		Meta: Meta{AppURL: publicURL + o.App, AnsweredAt: o.Call.Moment(o.At), RequestID: o.Call.RequestID},
 	}
 }

@@ -34,7 +34,8 @@ type Key struct {
 type Outcome struct {
 	operation.Result
 	Call     operation.Call
-	Replayed bool // the first result of an earlier call with the same key
+	At       time.Time // when the answer was made
+	Replayed bool      // the first result of an earlier call with the same key
 }
 
 // The ports that the pipeline needs.
@@ -87,6 +88,7 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	if err := p.guarded(ctx, f); err != nil {
 		return Outcome{Call: f.outcome.Call}, err
 	}
+	f.outcome.At = p.now().UTC().Truncate(time.Microsecond)
 	return f.outcome, nil
 }
 

@@ -229,7 +229,7 @@ func badTime(argument string, err error) error {
 	case errors.Is(err, moment.ErrSkipped):
 		return fault.Invalid(fault.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
 	}
-	return fault.Invalid(fault.Malformed, argument, "The time has to be in ISO 8601, as in 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
+	return fault.Invalid(fault.Malformed, argument, "The time has to be one that exists, in the years 1 to 9999, in the extended form of ISO 8601, as in 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
 }
 
 func sameMonth(a, b time.Time, zone *time.Location) bool {

@@ -32,10 +32,10 @@ func (r row) slot() int64 {
 	switch {
 	case r.published != 0:
 		return r.published
-	case r.submitted != 0:
-		return r.submitted
+	case r.scheduled != 0:
+		return r.scheduled
 	}
-	return r.scheduled
+	return r.submitted
 }
 
 func scanRow(rows *sql.Rows, r *row) error {
@@ -93,6 +93,7 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	if q.bySlot {
 		q.order = "p.slot_at DESC, p.id DESC"
 		q.add("p.slot_at > 0")
+		q.add("(p.scheduled_at > 0 OR p.published_at > 0)") // others have a slot for the month's allowance alone
 	}
 	for _, bound := range []struct {
 		name  string

@@ -38,7 +38,7 @@ type (
 	CreateInput struct {
 		Caption    string  `json:"caption" maxLength:"10000" jsonschema:"The text."`
 		AccountIDs []int64 `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts it is to go to."`
-		MediaIDs   []int64 `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Media of the library, in their order."`
+		MediaIDs   []int64 `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in their order."`
 	}
 	// UpdateInput is a change of a draft or a scheduled post; what is not given stays.
 	UpdateInput struct {

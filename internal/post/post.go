@@ -98,10 +98,10 @@ func (p Post) slot() time.Time {
 	switch {
 	case !p.PublishedAt.IsZero():
 		return p.PublishedAt
-	case !p.SubmittedAt.IsZero():
-		return p.SubmittedAt
+	case !p.ScheduledAt.IsZero():
+		return p.ScheduledAt
 	}
-	return p.ScheduledAt
+	return p.SubmittedAt
 }
 
 // held tells whether the client's approval keeps the post from going out.

@@ -95,6 +95,8 @@ func (l Limits) retryable(t Target, now time.Time) (string, bool) {
 		return "unconfirmed", false
 	case t.State != NotSent:
 		return "not_failed", false
+	case !t.Active:
+		return "account_gone", false // it would only use up a retry: a person has to connect the account first
 	case t.RetriesUsed >= l.Retries:
 		return "no_retries_left", false
 	case !t.RetriedAt.IsZero() && now.Sub(t.RetriedAt) < l.RetryBetween:

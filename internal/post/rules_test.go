@@ -48,6 +48,7 @@ func TestRetryable(t *testing.T) {
 		want   string
 	}{
 		{Target{State: NotSent}, ""},
+		{Target{State: NotSent, RetriesUsed: 3}, "no_retries_left"},
 		{Target{State: NotSent, RetriesUsed: 2, RetriedAt: now.Add(-time.Minute)}, ""},
 		{Target{State: NotSent, RetriesUsed: 1, RetriedAt: now.Add(-59 * time.Second)}, "retried_moments_ago"},
 		{Target{State: NotSent, RetriesUsed: 3, RetriedAt: now.Add(-time.Hour)}, "no_retries_left"},
@@ -57,10 +58,19 @@ func TestRetryable(t *testing.T) {
 		{Target{State: Sending}, "not_failed"},
 		{Target{State: Pending}, "not_failed"},
 	} {
+		c.target.Active = true
 		reason, ok := DefaultLimits.retryable(c.target, now)
 		if reason != c.want || ok != (c.want == "") {
 			t.Errorf("%+v: %q %t", c.target, reason, ok)
 		}
+	}
+}
+
+// An account whose connection is lost is left alone: a retry of it would be spent for nothing.
+func TestLostAccountsKeepTheirRetries(t *testing.T) {
+	t.Parallel()
+	if reason, ok := DefaultLimits.retryable(Target{State: NotSent}, time.Now()); ok || reason != "account_gone" {
+		t.Errorf("%q %t", reason, ok)
 	}
 }
 

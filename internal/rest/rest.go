@@ -3,6 +3,7 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -108,8 +109,10 @@ func (x *exchange) call(op *operation.Operation, values map[string]string) {
 }
 
 func (x *exchange) answer(op *operation.Operation, outcome pipeline.Outcome) {
-	body, err := json.Marshal(outcome.Envelope(x.edge.opts.PublicURL))
-	if err != nil {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false) // people read answers in terminals
+	if err := enc.Encode(outcome.Envelope(x.edge.opts.PublicURL)); err != nil {
 		x.refuse(err)
 		return
 	}
@@ -124,7 +127,7 @@ func (x *exchange) answer(op *operation.Operation, outcome pipeline.Outcome) {
 	if outcome.Replayed {
 		h.Set("Idempotent-Replayed", "true")
 	}
-	x.write(op.Success, append(body, '\n'))
+	x.write(op.Success, body.Bytes())
 }
 
 // nextPage is the same request with the cursor of the next page.
@@ -161,7 +164,7 @@ func (x *exchange) log(took time.Duration) {
 	}
 	attrs := []slog.Attr{
 		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.String("operation", x.tool), slog.Int("status", x.status),
-		slog.Duration("took", took), slog.Int64("team", x.team), slog.Int64("key", x.key),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team), slog.Int64("key", x.key),
 	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))

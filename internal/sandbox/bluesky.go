@@ -36,7 +36,7 @@ func (b *bluesky) title() string { return "Bluesky" }
 func (b *bluesky) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/profile/") {
-			http.Redirect(w, r, b.baseURL(r)+"/#"+anchor(blueskyName, r.URL.Path), http.StatusSeeOther)
+			http.Redirect(w, r, b.baseURL(r)+"/#"+anchor(blueskyName, r.URL.Path), http.StatusSeeOther) //nolint:gosec // the base is our own, and what is appended is escaped
 			return
 		}
 		b.serveXRPC(w, r)

@@ -28,6 +28,7 @@ type Quickstart struct {
 	*Server
 	Greeting Greeting
 	Sample   string // the id of a draft to try things on, empty where there is none
+	lock     *os.File
 	box      *sandbox.Server
 	boxHTTP  *http.Server
 }
@@ -66,13 +67,17 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of --data: %w", err)
 	}
-	key, err := keptText(filepath.Join(dir, "sealing.key"), seal.NewKey)
+	lock, err := lockDir(filepath.Join(dir, "lock"))
 	if err != nil {
 		return nil, err
 	}
-	q := &Quickstart{}
+	key, err := keptText(filepath.Join(dir, "sealing.key"), seal.NewKey)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	q := &Quickstart{lock: lock}
 	if err := q.openSandbox(dir); err != nil {
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
 	cfg.Database, cfg.SealingKey, cfg.Role = "sqlite:"+filepath.Join(dir, "pressroom.db"), key, RoleAll
 	cfg.BlueskyWeb = q.Greeting.SandboxURL + "/bluesky"
@@ -130,7 +135,9 @@ func (q *Quickstart) openSandbox(dir string) error {
 	return nil
 }
 
-func (q *Quickstart) closeSandbox() error { return errors.Join(q.boxHTTP.Close(), q.box.Close()) }
+func (q *Quickstart) closeSandbox() error {
+	return errors.Join(q.boxHTTP.Close(), q.box.Close(), q.lock.Close())
+}
 
 // furnish makes the demo team on the first start, and new keys on every one.
 func (q *Quickstart) furnish(ctx context.Context, dir string) error {
@@ -199,14 +206,15 @@ func (q *Quickstart) makeKeys(ctx context.Context, teamID int64) error {
 	return nil
 }
 
-// connectDemo connects the demo account, and again where the sandbox had to move to another address.
+// connectDemo connects the demo account, and again where its connection was lost (a marker can do that) or the
+// sandbox had to move to another address.
 func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password string) (int64, error) {
 	if err := q.box.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", password); err != nil {
 		return 0, fmt.Errorf("making the demo account: %w", err)
 	}
 	server := q.Greeting.SandboxURL + "/bluesky"
 	if id, there := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); there {
-		if g, err := q.Accounts.Grant(ctx, id); err == nil && strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
+		if g, err := q.Accounts.Grant(ctx, id); err == nil && !g.Lost && strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
 			return id, nil
 		}
 	}

@@ -83,6 +83,9 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.build(sealer); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	if err := s.Accounts.CheckSealing(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	return s, nil
 }
 
@@ -211,6 +214,7 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 	var err error
 	select {
 	case <-ctx.Done():
+		s.cfg.Log.Info("stopping: taking no more requests and letting what is under way end", "at_most", drain.String())
 	case err = <-failed:
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
@@ -225,7 +229,8 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 }
 
 func newHTTPServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		DisableGeneralOptionsHandler: true} // OPTIONS is no method of any address
 }
 
 // quiet lets the queue's own log tell only what is wrong.

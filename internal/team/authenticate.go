@@ -17,7 +17,7 @@ import (
 )
 
 // unauthorized is the one refusal of everything that does not authenticate.
-var unauthorized = fault.New(fault.Unauthorized, "Send a team API key that works as Authorization: Bearer <key>.")
+var unauthorized = fault.New(fault.Unauthorized, "Send a team API key that works in the Authorization header, as a Bearer token.")
 
 // Authenticate finds who an API key acts for. Whatever is wrong with it, the refusal is the same; repeating one
 // wrong credential many times is rate_limited (spec, Authentication 3).

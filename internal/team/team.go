@@ -3,7 +3,6 @@ package team
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -59,12 +58,8 @@ type Key struct {
 	RevokedAt time.Time    `json:"revoked_at,omitzero"`
 }
 
-// ErrInvalid is the cause of every refusal of this service's own; its text says what to mend.
-var ErrInvalid = errors.New("invalid")
-
-func invalid(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
-}
+// invalid refuses what the operator asked for; the text says what to mend.
+func invalid(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
 // AddPerson makes a person. The password may be empty: such a person cannot sign in yet.
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {

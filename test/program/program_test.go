@@ -196,6 +196,27 @@ func TestQuickstartKeepsItsDirectory(t *testing.T) {
 	}
 }
 
+// A directory belongs to one process, and a database to the key that its accounts were sealed with.
+func TestASecondProcessIsKeptOff(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	p := start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0", "--json")
+	p.line()
+	if out := fails(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0"); !strings.Contains(out, "another pressroom runs") {
+		t.Errorf("a second quickstart: %s", out)
+	}
+	database := "sqlite:" + filepath.Join(data, "pressroom.db")
+	if out := fails(t, nil, "serve", "--database", database); !strings.Contains(out, "PRESSROOM_SEALING_KEY") {
+		t.Errorf("without its key: %s", out)
+	}
+	if out := fails(t, nil, "serve", "--database", database, "--sealing-key", newSealingKey(t)); !strings.Contains(out, "not the key") {
+		t.Errorf("with another key: %s", out)
+	}
+	if status := p.end(); status != 0 {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+}
+
 // What is wrong with the configuration is told with the variable and the mend.
 func TestConfigurationErrorsNameTheMend(t *testing.T) {
 	t.Parallel()

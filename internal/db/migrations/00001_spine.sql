@@ -141,7 +141,7 @@ CREATE TABLE posts (
     scheduled_at BIGINT NOT NULL DEFAULT 0,
     submitted_at BIGINT NOT NULL DEFAULT 0,
     published_at BIGINT NOT NULL DEFAULT 0,
-    -- the time by which lists and the monthly allowance know the post: published, else submitted, else scheduled
+    -- the time by which lists and the monthly allowance know the post: published, else scheduled, else submitted
     slot_at      BIGINT NOT NULL DEFAULT 0,
     job_id       {{.ID}} NOT NULL DEFAULT '',
     created_at   BIGINT NOT NULL,
