@@ -1,19 +1,27 @@
 package server_test
 
 import (
+	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )
+
+func silent() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 // Nodes that start at once on an empty database all come up.
 func TestNodesStartTogether(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		cfg := server.Config{Database: url, Log: slog.New(slog.DiscardHandler)}
+		cfg := server.Config{Database: url, Log: silent()}
 		var wg sync.WaitGroup
 		for range 5 {
 			wg.Go(func() {
@@ -29,4 +37,44 @@ func TestNodesStartTogether(t *testing.T) {
 		}
 		wg.Wait()
 	})
+}
+
+// A node is ready as long as its database answers and, where it works in the background, its queue carries.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		key, err := seal.NewKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		open := func(role server.Role) *server.Server {
+			s, err := server.Open(t.Context(), server.Config{Database: url, SealingKey: key, Role: role, Log: silent(), Now: clock.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		worker, api := open(server.RoleWorker), open(server.RoleAPI)
+		ready(t, worker, http.StatusOK, `"queue":"ok"`)
+		ready(t, api, http.StatusOK, `"database":"ok"`)
+		clock.Advance(31 * time.Second) // nothing runs here, so nothing is carried
+		ready(t, worker, http.StatusServiceUnavailable, `"queue":"carries no work"`)
+		ready(t, api, http.StatusOK, `"database":"ok"`)
+		for _, s := range []*server.Server{worker, api} {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			ready(t, s, http.StatusServiceUnavailable, `"database":"does not answer"`)
+		}
+	})
+}
+
+func ready(t *testing.T, s *server.Server, status int, says string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+	if w.Code != status || !strings.Contains(w.Body.String(), says) {
+		t.Errorf("%d %s, want %d with %s", w.Code, w.Body, status, says)
+	}
 }

@@ -14,11 +14,11 @@ func TestConformsToTheDescription(t *testing.T) {
 	h := newHouse(t, testkit.SQLite(t), options{})
 	proxy := prism.Start(t, "../../api/openapi.json", h.base)
 	for _, s := range scenarios() {
+		if s.verbatim != "" {
+			continue // the proxy writes JSON anew, so that what is odd about it is gone
+		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			if s.verbatim != "" {
-				t.Skip("the proxy writes JSON anew, so that what is odd about it is gone")
-			}
 			w := h.world(t, s.options())
 			w.base, w.proxied = proxy, true
 			s.play(t, w, overREST)
