@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,7 +14,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-func silent() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // Nodes that start at once on an empty database all come up.
 func TestNodesStartTogether(t *testing.T) {
