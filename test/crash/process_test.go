@@ -5,14 +5,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -61,13 +64,18 @@ func (p *process) kill() {
 	<-p.exited
 }
 
+// freeAddr finds a port below those that the system hands out, so that nobody is given it meanwhile.
 func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("finding a port: %w", err)
+	for {
+		addr := fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(6_000))
+		l, err := net.Listen("tcp", addr)
+		if err == nil {
+			return addr, l.Close()
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return "", fmt.Errorf("finding a port: %w", err)
+		}
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }
 
 // call makes one request; an error means that no answer came.

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -123,18 +124,20 @@ func execute(t *testing.T, script string) {
 	}
 }
 
+// freePort finds a port below those that the system hands out, so that nobody is given it meanwhile.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		port := strconv.Itoa(26_000 + rand.IntN(6_000))
+		l, err := net.Listen("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			continue // taken
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return port
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 func stopAll(t *testing.T, running string) {
