@@ -151,7 +151,7 @@ func (s *Service) Grant(ctx context.Context, account int64) (Grant, error) {
 // take deliveries that it cannot make.
 func (s *Service) CheckSealing(ctx context.Context) error {
 	var newest int64
-	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts`).Scan(&newest)
+	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts WHERE length(sealed_grant) > 0`).Scan(&newest)
 	if err != nil {
 		return fmt.Errorf("looking for connected accounts: %w", err)
 	}
