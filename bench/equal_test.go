@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -49,7 +48,7 @@ func newBoth(t *testing.T) *both {
 	b.must(err)
 	made, err := s.Teams.AddTeam(ctx, team.Team{Name: "Harbour <Coffee>", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, owner.ID)
 	b.must(err)
-	entry, value, err := s.Teams.AddKey(ctx, made.ID, "bench", access.Full, time.Time{})
+	entry, value, err := s.Teams.AddKey(ctx, team.NewKey{Team: made.ID, Name: "bench", Level: access.Full})
 	b.must(err)
 	b.data.Person, b.data.Team, b.data.KeyID, b.data.Key = owner.ID, made.ID, entry.ID, value
 	b.db, err = openBulk(ctx, url)

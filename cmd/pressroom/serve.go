@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
+	"pressroom/internal/terms"
 )
 
 const (
@@ -23,6 +24,7 @@ const (
 type storeFlags struct {
 	Database   string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
 	SealingKey string `help:"Key that networks' tokens are sealed with; make one with: pressroom admin sealing-key. With SQLite it is made beside the file where none is given." env:"PRESSROOM_SEALING_KEY"`
+	Terms      string `help:"JSON file with plans, prices and limits in place of the shipped ones; pressroom admin terms prints those." type:"path" env:"PRESSROOM_TERMS"`
 }
 
 type serveCmd struct {
@@ -30,6 +32,7 @@ type serveCmd struct {
 	Addr        string        `help:"Address to listen at." default:"127.0.0.1:8080" env:"PRESSROOM_ADDR"`
 	PublicURL   string        `help:"Address by which clients reach the service; every link begins with it. http://ADDR where empty." env:"PRESSROOM_PUBLIC_URL"`
 	Role        string        `help:"What this node does: all, api (requests alone) or worker (background work, and requests sent to it)." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
+	Redis       string        `help:"Redis or Valkey where all nodes count request rates together: redis://HOST:6379/0. Each node counts for itself where empty, or while it does not answer." env:"PRESSROOM_REDIS"`
 	MetricsAddr string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers     int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
 	Lease       time.Duration `help:"How long work that a dead node held waits before another takes it over." default:"10s" env:"PRESSROOM_LEASE"`
@@ -70,13 +73,26 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if c.Lease < time.Second || c.Workers < 1 {
 		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1")
 	}
+	cfg.Redis = c.Redis
 	cfg.PublicURL, cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = strings.TrimRight(c.PublicURL, "/"), server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
 	return cfg, nil
 }
 
 func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
+	offered, err := f.terms()
+	if err != nil {
+		return server.Config{}, err
+	}
 	key, err := f.sealingKey(log)
-	return server.Config{Version: version, Database: f.Database, SealingKey: key, Role: server.RoleAPI, Workers: 1, Log: log}, err
+	return server.Config{Version: version, Database: f.Database, SealingKey: key, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log}, err
+}
+
+// terms are those of the file, or the shipped ones.
+func (f storeFlags) terms() (terms.Terms, error) {
+	if f.Terms == "" {
+		return terms.Shipped(), nil
+	}
+	return terms.Read(f.Terms)
 }
 
 // sealingKey is the one given, or with SQLite one that lies beside the file.

@@ -62,6 +62,9 @@ func Roles() []Role { return []Role{Owner, Admin, Editor, Viewer, Client} }
 // Valid tells whether this is a role.
 func (r Role) Valid() bool { return byRole[r] != nil }
 
+// SeesBalance tells whether the role may see what the team has left to spend.
+func (r Role) SeesBalance() bool { return r == Owner || r == Admin }
+
 // Effective is what a key of this level may do for a person of this role: what both allow. It is never nil.
 func Effective(l Level, r Role) []Capability {
 	out := []Capability{}

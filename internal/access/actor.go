@@ -15,11 +15,36 @@ type Actor struct {
 	KeyName      string
 	Role         Role
 	Level        Level
-	Capabilities []Capability
+	Capabilities []Capability   // what level and role allow and nothing pauses
 	Zone         *time.Location // the team's
 	Language     string         // the team's content language, BCP 47
-	Plan         string         // the id of the team's plan
+	Plan         string         // the id of the plan that holds for the team now
+	Gates        Gates
+	Daily        Daily
+}
+
+// Daily are the limits of the team's day. -1 is unlimited.
+type Daily struct {
+	FreeCalls   int64 // of the team
+	KeyCredits  int64 // of this key
+	TeamCredits int64 // of the team's keys and assistants together
+}
+
+// Gates are what stands in the way of every call of a key, however much it may do by itself.
+type Gates struct {
+	APIOff      bool // the operator has switched the API off
+	TeamOff     bool // the owner has switched the team's access off
+	PlanLapsed  bool // the plan has no keys
+	Paused      bool // the key, the team or the service is paused
+	TeamClosed  bool
+	OwnerHeld   bool         // the owner's account is on hold
+	NotMember   bool         // the key's person left the team
+	NotOwner    bool         // the key's person does not own the team any more
+	PausedKinds []Capability // kinds of action that are paused: spend, publish
 }
 
 // Can tells whether the actor has a capability.
 func (a *Actor) Can(c Capability) bool { return slices.Contains(a.Capabilities, c) }
+
+// Suspended tells whether this kind of action is paused, whoever asks.
+func (a *Actor) Suspended(c Capability) bool { return slices.Contains(a.Gates.PausedKinds, c) }

@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
+	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -144,7 +145,7 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 	must(job.MigrateQueue(ctx, d, log))
 	queue, err := job.NewQueue(d, 1, log)
 	must(err)
-	teams := team.New(d, nil)
+	teams := team.New(d, nil, terms.Shipped())
 	owner, err := teams.AddPerson(ctx, "Ada", key+"@example.com", "")
 	must(err)
 	made, err := teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
@@ -152,7 +153,7 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 	accounts := social.New(d, sealer, n)
 	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
 	must(err)
-	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}), post.DefaultLimits)
+	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), post.DefaultLimits, terms.Shipped())
 	s := &stage{Service: New(d, posts, accounts, queue, DefaultOptions, log), net: n, clock: clock, db: d, tools: map[string]operation.Operation{}}
 	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID, Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
 	for _, op := range posts.Operations() {

@@ -80,6 +80,10 @@ const (
 	WrongState            = "wrong_state"
 )
 
+// ChargeKeySpent is the reason of an idempotency_key_reused on a paid operation: the key paid for this very request
+// before, and the result is no longer kept (spec, Authentication 8).
+const ChargeKeySpent = "charge_key_spent"
+
 // Error is a refusal or a failure. Detail is safe to show; Err is for the log alone.
 type Error struct {
 	Code       Code

@@ -48,6 +48,8 @@ type Record struct {
 	ErrorCode  string
 	CreatedAt  time.Time
 	FinishedAt time.Time
+	// Reservation is what was set aside for the work, 0 for nothing. Whoever ends the job settles it.
+	Reservation int64
 }
 
 // Finished tells whether the job has ended.
@@ -55,18 +57,57 @@ func (r Record) Finished() bool { return !r.FinishedAt.IsZero() }
 
 // Store keeps the records.
 type Store struct {
-	db      *db.DB
-	results map[Type]Result
+	db       *db.DB
+	results  map[Type]Result
+	inFlight int
 }
 
-// NewStore makes the store. The results say what a finished job of each type produced.
-func NewStore(d *db.DB, results map[Type]Result) *Store { return &Store{db: d, results: results} }
+// NewStore makes the store. The results say what a finished job of each type produced; inFlight is how many jobs
+// a team's callers may have under way at once.
+func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
+	return &Store{db: d, results: results, inFlight: inFlight}
+}
 
-// Create makes a pending job in the transaction of the work's own record.
-func Create(ctx context.Context, tx *db.Tx, team int64, t Type, subject string, total int) (Record, error) {
-	r := Record{ID: string(t) + ":" + uuid.Must(uuid.NewV7()).String(), TeamID: team, Type: t, State: Pending, Subject: subject, Total: int64(total), CreatedAt: tx.Now()}
-	_, err := tx.Exec(ctx, `INSERT INTO jobs (id, team_id, type, state, subject, total, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, team, string(t), string(r.State), subject, r.Total, db.Micros(r.CreatedAt))
+// New is a job to be made.
+type New struct {
+	TeamID      int64
+	Type        Type
+	Subject     string // the id of what the job is about
+	Total       int    // parts to be done
+	Reservation int64  // see Record
+}
+
+// Create makes a pending job in the transaction of the work's own record, for work that no caller waits for.
+func (s *Store) Create(ctx context.Context, tx *db.Tx, n New) (Record, error) {
+	return create(ctx, tx, n, 0)
+}
+
+// Start is Create for work that a caller asked for. It is rate_limited, scope jobs_in_flight, while the team's
+// callers have as many jobs under way as they may. The team's row is held, so that two calls cannot both take the
+// last place.
+func (s *Store) Start(ctx context.Context, tx *db.Tx, n New) (Record, error) {
+	var id, open int64
+	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&id); err != nil {
+		return Record{}, fmt.Errorf("holding the team: %w", err)
+	}
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM jobs WHERE team_id = ? AND has_place = 1 AND finished_at = 0`, n.TeamID).Scan(&open); err != nil {
+		return Record{}, fmt.Errorf("counting jobs under way: %w", err)
+	}
+	if open >= int64(s.inFlight) {
+		return Record{}, fault.New(fault.RateLimited, "The team has as many jobs under way as it may. Wait until one of them has ended.").
+			With("scope", "jobs_in_flight").After(placeFreeAfter)
+	}
+	return create(ctx, tx, n, 1)
+}
+
+// placeFreeAfter is a guess at when a job under way will have ended.
+const placeFreeAfter = 5 * time.Second
+
+func create(ctx context.Context, tx *db.Tx, n New, place int) (Record, error) {
+	r := Record{ID: string(n.Type) + ":" + uuid.Must(uuid.NewV7()).String(), TeamID: n.TeamID, Type: n.Type, State: Pending, Subject: n.Subject,
+		Total: int64(n.Total), CreatedAt: tx.Now(), Reservation: n.Reservation}
+	_, err := tx.Exec(ctx, `INSERT INTO jobs (id, team_id, type, state, subject, total, created_at, reservation_id, has_place) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.TeamID, string(r.Type), string(r.State), r.Subject, r.Total, db.Micros(r.CreatedAt), r.Reservation, place)
 	if err != nil {
 		return r, fmt.Errorf("creating a job: %w", err)
 	}
@@ -101,7 +142,7 @@ func Correct(ctx context.Context, tx *db.Tx, id string, state State, errorCode s
 	return nil
 }
 
-const columns = `id, team_id, type, state, subject, done, total, error_code, created_at, finished_at`
+const columns = `id, team_id, type, state, subject, done, total, error_code, created_at, finished_at, reservation_id`
 
 // Get reads a job of a team; a missing one and another team's are the same not_found.
 func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, error) {
@@ -109,7 +150,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 	var kind, state string
 	var created, finished int64
 	err := q.QueryRow(ctx, `SELECT `+columns+` FROM jobs WHERE id = ? AND team_id = ?`, id, team).
-		Scan(&r.ID, &r.TeamID, &kind, &state, &r.Subject, &r.Done, &r.Total, &r.ErrorCode, &created, &finished)
+		Scan(&r.ID, &r.TeamID, &kind, &state, &r.Subject, &r.Done, &r.Total, &r.ErrorCode, &created, &finished, &r.Reservation)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, fault.Missing()
 	}

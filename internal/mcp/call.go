@@ -38,6 +38,7 @@ func (x *exchange) run(ctx context.Context, op *operation.Operation, raw json.Ra
 		Operation: op, Credential: x.credential, RequestID: x.id, Key: key,
 		Arguments: func() (operation.Arguments, error) { return args, unfit },
 	})
+	x.rates = outcome.Rates
 	if err != nil {
 		return nil, err
 	}

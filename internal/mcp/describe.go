@@ -41,7 +41,23 @@ func description(op *operation.Operation) string {
 	if op.Also != nil {
 		out += ", and " + string(op.Also.Capability) + " when " + op.Also.When
 	}
-	return out + "."
+	return out + "." + price(op)
+}
+
+// price says what a call costs.
+func price(op *operation.Operation) string {
+	p := op.Price
+	if p == nil {
+		return ""
+	}
+	out := fmt.Sprintf(" Costs %d to %d credits.", p.Min, p.Max)
+	if p.Min == p.Max {
+		out = fmt.Sprintf(" Costs %d credits.", p.Max)
+	}
+	if r := p.Recurring; r != nil {
+		out += fmt.Sprintf(" Then %d credits %s, until it stops %s.", r.Credits, r.Repeats, r.Stops)
+	}
+	return out
 }
 
 // inputSchema is that of the operation, with the idempotency key as one more argument where it takes one.

@@ -14,7 +14,9 @@ import (
 
 	"pressroom/internal/credential"
 	"pressroom/internal/fault"
+	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
+	"pressroom/internal/ratelimit"
 )
 
 const (
@@ -36,6 +38,7 @@ type exchange struct {
 	cause      error
 	team       int64
 	key        int64
+	rates      []pipeline.Rate
 }
 
 type exchangeKey struct{}
@@ -54,7 +57,15 @@ func (x *exchange) serve() {
 		x.refuse(err)
 		return
 	}
-	if x.settle(body) {
+	reply := x.settle(body)
+	if x.rpc != toolCall { // the pipeline counts a call
+		if err := x.count(); err != nil {
+			x.refuse(err)
+			return
+		}
+	}
+	if reply != nil {
+		reply()
 		return
 	}
 	x.r.Body = io.NopCloser(bytes.NewReader(body))
@@ -72,7 +83,7 @@ func (x *exchange) foreign() bool {
 // is nothing here.
 func (x *exchange) admit() ([]byte, error) {
 	x.credential = credential.Bearer(x.r)
-	actor, err := x.edge.auth.Authenticate(x.r.Context(), x.credential)
+	actor, err := x.edge.pipe.Keys.Authenticate(x.r.Context(), x.credential)
 	if err != nil {
 		return nil, fmt.Errorf("authenticating: %w", err)
 	}
@@ -82,6 +93,13 @@ func (x *exchange) admit() ([]byte, error) {
 		return nil, fault.New(fault.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions.")
 	}
 	return x.body()
+}
+
+// count holds a request that calls no tool against the key's limits and what stands in its way.
+func (x *exchange) count() error {
+	outcome, err := x.edge.pipe.Admit(x.r.Context(), x.credential)
+	x.rates, x.cause = outcome.Rates, err
+	return err
 }
 
 func (x *exchange) body() ([]byte, error) {
@@ -139,15 +157,17 @@ func (x *exchange) log(took time.Duration) {
 	x.edge.opts.Log.LogAttrs(ctx, level, "tool request", attrs...)
 }
 
-// answer keeps the status, and no-store over what the SDK says of caching.
+// answer keeps the status, adds how the limits stand, and keeps no-store over what the SDK says of caching.
 type answer struct {
 	http.ResponseWriter
-	status int
+	exchange *exchange
+	status   int
 }
 
 func (a *answer) WriteHeader(status int) {
 	a.status = status
 	a.Header().Set("Cache-Control", "no-store")
+	ratelimit.Tell(a.Header(), a.exchange.rates)
 	a.ResponseWriter.WriteHeader(status)
 }
 

@@ -64,8 +64,8 @@ func newWorld(t *testing.T) *world {
 		log: &logged{}, observed: make(chan string, 100), started: make(chan struct{}), release: make(chan struct{}),
 		ended: make(chan error, 1), done: map[string]struct{}{},
 	}
-	pipe := pipeline.New(keys{}, &kept{byKey: map[string]pipeline.Outcome{}}, func() time.Time { return now })
-	handler := mcp.New(w.registry(), pipe, keys{}, mcp.Options{
+	pipe := pipeline.New(pipeline.Ports{Keys: keys{}, Replay: &kept{byKey: map[string]pipeline.Outcome{}}, Rates: rates{}, FreeCalls: freeCalls{}, Credits: credits{}}, func() time.Time { return now })
+	handler := mcp.New(w.registry(), pipe, mcp.Options{
 		PublicURL: publicURL, Version: "1.2.3", Log: slog.New(slog.NewJSONHandler(w.log, nil)),
 		Observe: func(tool string, failed bool, _ time.Duration) {
 			if failed {
@@ -82,7 +82,11 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) registry() *operation.Registry {
 	spec := func(tool, method, path string, needs access.Capability, key operation.KeyRule, success int) operation.Spec {
-		return operation.Spec{Tool: tool, Method: method, Path: path, Summary: "About " + tool, Description: "What it does.", Needs: needs, Key: key, Success: success}
+		var price *operation.Price
+		if key == operation.KeyRequired {
+			price = operation.Fixed(3)
+		}
+		return operation.Spec{Price: price, Tool: tool, Method: method, Path: path, Summary: "About " + tool, Description: "What it does.", Needs: needs, Key: key, Success: success}
 	}
 	change := spec("change_note", "PATCH", "/notes/{id}", access.Write, operation.KeyOptional, 200)
 	change.Also = operation.When(access.Publish, "the note is public", func(context.Context, operation.Call, noteInput) (bool, error) { return false, nil })

@@ -14,15 +14,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/access"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
-
-// Authenticator finds who a credential acts for. Whatever is wrong with one, the refusal is the same.
-type Authenticator interface {
-	Authenticate(ctx context.Context, credential string) (*access.Actor, error)
-}
 
 // Options of the edge.
 type Options struct {
@@ -35,14 +29,13 @@ type Options struct {
 type edge struct {
 	tools  http.Handler
 	pipe   *pipeline.Pipeline
-	auth   Authenticator
 	opts   Options
 	origin string // of the public address
 }
 
 // New makes the edge over a registry. It serves one address, wherever it is mounted.
-func New(reg *operation.Registry, pipe *pipeline.Pipeline, auth Authenticator, opts Options) http.Handler {
-	e := &edge{pipe: pipe, auth: auth, opts: opts, origin: originOf(opts.PublicURL)}
+func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) http.Handler {
+	e := &edge{pipe: pipe, opts: opts, origin: originOf(opts.PublicURL)}
 	server := newServer(reg, opts)
 	e.tools = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		// Stateless and plain JSON: any node behind a balancer answers any request, and nothing outlives a request.
@@ -77,6 +70,9 @@ func refuseUnknown(reg *operation.Registry) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			if call, ok := req.(*sdk.CallToolRequest); ok && reg.Tool(call.Params.Name) == nil {
+				if x := exchangeOf(ctx); x.count() != nil {
+					return x.refusal(x.cause), nil
+				}
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no such tool. tools/list names the tools."}
 			}
 			return next(ctx, method, req)
@@ -87,7 +83,8 @@ func refuseUnknown(reg *operation.Registry) sdk.Middleware {
 // ServeHTTP answers one request.
 func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	x := &exchange{edge: e, w: &answer{ResponseWriter: w}, id: uuid.Must(uuid.NewV7()).String(), tool: none, rpc: none}
+	x := &exchange{edge: e, id: uuid.Must(uuid.NewV7()).String(), tool: none, rpc: none}
+	x.w = &answer{ResponseWriter: w, exchange: x}
 	x.r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")

@@ -14,7 +14,7 @@ const sessionless = "2026-07-28"
 
 // served holds the methods that are answered. All else of the protocol (prompts, resources, logging,
 // subscriptions) is not there, and the server's capabilities say so.
-var served = map[string]bool{"initialize": true, "ping": true, "server/discover": true, "tools/list": true, "tools/call": true}
+var served = map[string]bool{"initialize": true, "ping": true, "server/discover": true, "tools/list": true, toolCall: true}
 
 var (
 	foreignOrigin = rpcError{jsonrpc.CodeInvalidRequest, "Pages of another origin may not call the tools."}
@@ -35,28 +35,30 @@ type message struct {
 	Method string         `json:"method"`
 }
 
-// settle answers what the SDK need not see and tells whether it did: all but a call of a method that is served.
-func (x *exchange) settle(body []byte) bool {
+// toolCall is the method by which a tool is called.
+const toolCall = "tools/call"
+
+// settle finds the answer to what the SDK need not see, which is all but a call of a method that is served; nil for
+// such a call.
+func (x *exchange) settle(body []byte) func() {
 	// A member twice is for the tool call to refuse, with the contract's reason. The decoder bounds the depth.
 	raw, lax := jsontext.Value(body), jsontext.AllowDuplicateNames(true)
 	var m message
 	switch {
 	case !raw.IsValid(lax):
-		x.reject(http.StatusBadRequest, parseError)
+		return func() { x.reject(http.StatusBadRequest, parseError) }
 	case raw.Kind() == '[':
 		// Only versions before 2025-06-18 have batches: a small request could ask for thousands of answers at once.
-		x.reject(http.StatusBadRequest, batchRefused)
+		return func() { x.reject(http.StatusBadRequest, batchRefused) }
 	case jsonv2.Unmarshal(body, &m, lax) != nil || !m.sound():
-		x.reject(http.StatusBadRequest, notAMessage)
+		return func() { x.reject(http.StatusBadRequest, notAMessage) }
 	case m.ID == nil || m.Method == "":
-		x.w.WriteHeader(http.StatusAccepted) // a notification, or an answer: without sessions there is nothing to do about either
+		return func() { x.w.WriteHeader(http.StatusAccepted) } // a notification, or an answer: without sessions there is nothing to do about either
 	case !served[m.Method]:
-		x.rejectCall(m.ID, noSuchMethod)
-	default:
-		x.rpc = m.Method
-		return false
+		return func() { x.rejectCall(m.ID, noSuchMethod) }
 	}
-	return true
+	x.rpc = m.Method
+	return nil
 }
 
 // sound tells whether an id is one, and whether a call of a served method has one: it would wait for its answer.

@@ -105,6 +105,13 @@ func StartOfMonth(t time.Time, zone *time.Location) (time.Time, time.Time) {
 	return StartOfDay(local.Year(), local.Month(), 1, zone), StartOfDay(next.Year(), next.Month(), 1, zone)
 }
 
+// Day is the first instant of the day that t falls in, in the zone, and that of the day after.
+func Day(t time.Time, zone *time.Location) (time.Time, time.Time) {
+	local := t.In(zone)
+	next := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, time.UTC)
+	return StartOfDay(local.Year(), local.Month(), local.Day(), zone), StartOfDay(next.Year(), next.Month(), next.Day(), zone)
+}
+
 const day = 24 * 60 * 60 // seconds
 
 // mendPlus gives back the + of an offset that a query string turned into a space.

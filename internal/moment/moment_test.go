@@ -123,3 +123,48 @@ func FuzzParse(f *testing.F) {
 		_, _ = moment.ParseBound(text, berlin)
 	})
 }
+
+func TestDay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ zone, at, from, to string }{
+		{"UTC", "2026-11-21T12:00:00Z", "2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z"},
+		{"Europe/Berlin", "2026-11-21T23:30:00Z", "2026-11-21T23:00:00Z", "2026-11-22T23:00:00Z"},
+		{"Europe/Berlin", "2027-03-28T12:00:00Z", "2027-03-27T23:00:00Z", "2027-03-28T22:00:00Z"},       // 23 hours
+		{"Europe/Berlin", "2026-10-25T12:00:00Z", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"},       // 25 hours
+		{"Africa/Cairo", "2026-04-24T12:00:00Z", "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z"},        // midnight is skipped
+		{"America/Havana", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},      // midnight comes twice
+		{"Pacific/Apia", "2011-12-29T20:00:00Z", "2011-12-29T10:00:00Z", "2011-12-30T10:00:00Z"},        // the next date does not exist
+		{"Australia/Lord_Howe", "2026-10-04T00:00:00Z", "2026-10-03T13:30:00Z", "2026-10-04T13:00:00Z"}, // half an hour
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, _ := time.Parse(time.RFC3339, c.at)
+		from, to := moment.Day(at, zone)
+		if got := from.UTC().Format(time.RFC3339) + " " + to.UTC().Format(time.RFC3339); got != c.from+" "+c.to {
+			t.Errorf("%s at %s: %s, want %s %s", c.zone, c.at, got, c.from, c.to)
+		}
+	}
+}
+
+// The days of a zone follow one another without a gap, and each instant lies in its own.
+func TestDaysFollowOneAnother(t *testing.T) {
+	t.Parallel()
+	zones := []string{"UTC", "Europe/Berlin", "America/Havana", "Africa/Cairo", "Asia/Kathmandu", "America/Santiago", "Pacific/Apia", "Australia/Lord_Howe", "Asia/Beirut", "America/Scoresbysund"}
+	rapid.Check(t, func(t *rapid.T) {
+		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.Unix(rapid.Int64Range(1_200_000_000, 2_100_000_000).Draw(t, "at"), 0).UTC()
+		from, to := moment.Day(at, zone)
+		if from.After(at) || !to.After(at) {
+			t.Fatalf("%v lies outside of its day %v to %v", at, from, to)
+		}
+		again, after := moment.Day(to, zone)
+		if last, _ := moment.Day(to.Add(-time.Microsecond), zone); !last.Equal(from) || !again.Equal(to) || !after.After(to) {
+			t.Fatalf("the day after %v to %v is %v to %v, and its last instant belongs to %v", from, to, again, after, last)
+		}
+	})
+}

@@ -143,7 +143,7 @@ func ref(component string) *jsonschema.Schema {
 func pages(op *operation.Operation) bool { return op.Reads() && op.Input.Properties["cursor"] != nil }
 
 // paid tells whether a call can cost credits.
-func paid(op *operation.Operation) bool { return op.Key == operation.KeyRequired }
+func paid(op *operation.Operation) bool { return op.Paid() }
 
 func exampleAnswer(op *operation.Operation) pipeline.Envelope {
 	out := pipeline.Envelope{Data: op.Example.Data, Meta: exampleMeta}

@@ -50,6 +50,19 @@ type (
 		Tool       string            `json:"x-tool"`
 		Capability access.Capability `json:"x-capability"`
 		Additional *additional       `json:"x-additional-capability,omitempty"`
+		Price      *price            `json:"x-price,omitempty"`
+		Recurring  *recurring        `json:"x-recurring-price,omitempty"`
+	}
+	// price is one amount, or two between which it lies.
+	price struct {
+		Credits *int64 `json:"credits,omitempty"`
+		Min     *int64 `json:"min,omitempty"`
+		Max     *int64 `json:"max,omitempty"`
+	}
+	recurring struct {
+		Credits int64  `json:"credits"`
+		Repeats string `json:"repeats"`
+		Stops   string `json:"stops"`
 	}
 	additional struct {
 		Capability access.Capability `json:"capability"`

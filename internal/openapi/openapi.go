@@ -66,7 +66,12 @@ Within v1 only additions are made: new addresses, new optional members, new valu
 codes. A client passes over members it does not know.
 
 ` + "`x-tool`" + ` names the matching tool for assistants, ` + "`x-capability`" + ` what the key has to be allowed, and
-` + "`x-additional-capability`" + ` what it has to be allowed besides, and when.`
+` + "`x-additional-capability`" + ` what it has to be allowed besides, and when. ` + "`x-price`" + ` is what a call costs in credits, one amount or the
+least and the most; ` + "`x-recurring-price`" + ` what it may commit the team to over and over, when that repeats and how it stops.
+
+Limits. Requests are counted for each key, over REST and as tools together; writes, and calls that reach social networks, are
+counted besides. ` + "`RateLimit`" + ` and ` + "`RateLimit-Policy`" + ` tell how those limits stand. Calls that charge nothing draw on the team's
+daily allowance, which ` + "`GET /limits`" + ` tells.`
 
 // builder gathers the components while the operations are described.
 type builder struct {
@@ -89,12 +94,20 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 	}, nil
 }
 
-// extensionsOf says what only our own members can say of an operation. Prices belong here as well, once
-// operations declare them.
+// extensionsOf says what only our own members can say of an operation.
 func extensionsOf(op *operation.Operation) extensions {
 	out := extensions{Tool: op.Tool, Capability: op.Needs}
 	if op.Also != nil {
 		out.Additional = &additional{Capability: op.Also.Capability, When: op.Also.When}
+	}
+	if p := op.Price; p != nil {
+		out.Price = &price{Min: &p.Min, Max: &p.Max}
+		if p.Min == p.Max {
+			out.Price = &price{Credits: &p.Max}
+		}
+		if r := p.Recurring; r != nil {
+			out.Recurring = &recurring{r.Credits, r.Repeats, r.Stops}
+		}
 	}
 	return out
 }

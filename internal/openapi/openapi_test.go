@@ -12,12 +12,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/credit"
 	"pressroom/internal/job"
+	"pressroom/internal/limit"
 	"pressroom/internal/openapi"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
+	"pressroom/internal/terms"
 )
 
 var update = flag.Bool("update", false, "rewrite api/openapi.json and api/version.txt")
@@ -32,7 +35,9 @@ const (
 func registry() *operation.Registry {
 	return operation.NewRegistry(
 		team.Operations(),
-		job.NewStore(nil, nil).Operations(),
+		new(credit.Service).Operations(),
+		new(limit.Calls).Operations(terms.Shipped()),
+		new(job.Store).Operations(),
 		new(social.Service).Operations(),
 		new(post.Service).Operations(),
 	)

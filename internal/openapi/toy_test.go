@@ -18,7 +18,12 @@ type toyInput struct {
 
 // toy is an operation of a form that may be missing among the real ones.
 func toy(method, path string, key operation.KeyRule) operation.Operation {
-	return operation.Define(operation.Spec{Tool: "toy", Method: method, Path: path, Summary: "A toy", Description: "A toy.",
+	var price *operation.Price
+	if key == operation.KeyRequired {
+		price = operation.Costs(0, 10, func(context.Context, operation.Call, toyInput) (int64, error) { return 5, nil }).
+			Repeating(operation.Recurring{Credits: 2, Repeats: "every day", Stops: "when it is switched off"})
+	}
+	return operation.Define(operation.Spec{Price: price, Tool: "toy", Method: method, Path: path, Summary: "A toy", Description: "A toy.",
 		Needs: access.Spend, Key: key, Success: http.StatusOK, Example: operation.Example{Data: toyInput{Names: []string{"a"}}},
 	}, func(context.Context, operation.Call, toyInput) (operation.Answer[toyInput], error) {
 		return operation.Answer[toyInput]{}, nil

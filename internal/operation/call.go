@@ -15,7 +15,9 @@ type Call struct {
 	Operation string    // the operation's name
 	RequestID string    // for logs and events
 	Now       time.Time // when the call was accepted; the same throughout
-	Filters   []byte    // the arguments without cursor and limit, canonical; a cursor is good for these alone
+	// Reservation is what was set aside for this call, 0 where it costs nothing. Whoever ends the work settles it.
+	Reservation int64
+	Filters     []byte // the arguments without cursor and limit, canonical; a cursor is good for these alone
 }
 
 // Moment shows an instant as this call's team sees it.

@@ -44,8 +44,10 @@ type Spec struct {
 	Needs       access.Capability
 	Also        *Also
 	Key         KeyRule
+	Price       *Price
 	Success     int  // HTTP status of a success
 	Uncounted   bool // never draws on the daily free-call allowance
+	Networks    bool // reaches social networks
 	Example     Example
 }
 
@@ -134,6 +136,8 @@ func (op *Operation) mustBeSound() {
 		fail("no success status")
 	case op.Reads() != (op.Key == KeyRefused):
 		fail("a read refuses an Idempotency-Key, every other operation takes one")
+	case op.Paid() != (op.Key == KeyRequired) || op.Paid() && op.Needs != access.Spend:
+		fail("what is paid needs the capability spend and an Idempotency-Key, and nothing else does")
 	}
 	for _, name := range op.InPath {
 		if op.Input.Properties[name] == nil {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/access"
 	"pressroom/internal/operation"
 )
 
@@ -36,39 +35,19 @@ type Outcome struct {
 	Call     operation.Call
 	At       time.Time // when the answer was made
 	Replayed bool      // the first result of an earlier call with the same key
-}
-
-// The ports that the pipeline needs.
-type (
-	// Keys finds who a credential acts for. What does not authenticate is unauthorized, whatever the cause.
-	Keys interface {
-		Authenticate(ctx context.Context, credential string) (*access.Actor, error)
-	}
-	// Replay does work once for a key and gives the first result to every repeat.
-	Replay interface {
-		Once(ctx context.Context, claim Claim, work func(context.Context) (operation.Result, error)) (operation.Result, bool, error)
-	}
-)
-
-// Claim is what a repeat is recognised by.
-type Claim struct {
-	APIKey    int64
-	Key       string
-	Operation string
-	Arguments []byte // canonical
+	Rates    []Rate    // the limits that the call was counted by; of a refused call too
 }
 
 // Pipeline runs calls.
 type Pipeline struct {
-	keys   Keys
-	replay Replay
-	now    func() time.Time
-	run    handler
+	Ports
+	now func() time.Time
+	run handler
 }
 
 // New makes a pipeline over its ports.
-func New(keys Keys, replay Replay, now func() time.Time) *Pipeline {
-	p := &Pipeline{keys: keys, replay: replay, now: now}
+func New(ports Ports, now func() time.Time) *Pipeline {
+	p := &Pipeline{Ports: ports, now: now}
 	p.run = func(ctx context.Context, f *flight) error { return p.work(ctx, f) }
 	for _, step := range slices.Backward(steps) {
 		next := p.run
@@ -86,7 +65,7 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	defer cancel()
 	f := &flight{request: r, outcome: Outcome{Call: operation.Call{Operation: r.Operation.Tool, RequestID: r.RequestID, Now: p.now().UTC().Truncate(time.Microsecond)}}}
 	if err := p.guarded(ctx, f); err != nil {
-		return Outcome{Call: f.outcome.Call}, err
+		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, err
 	}
 	f.outcome.At = p.now().UTC().Truncate(time.Microsecond)
 	return f.outcome, nil
@@ -127,8 +106,20 @@ type (
 		request   Request
 		arguments []byte
 		outcome   Outcome
+		free      FreeCall // of the day's allowance; nil where none is needed or none was left
+		cost      int64    // credits
 	}
 )
+
+// Admit does for a request that calls no operation what the first steps do for every call.
+func (p *Pipeline) Admit(ctx context.Context, credential string) (Outcome, error) {
+	f := &flight{request: Request{Credential: credential}}
+	pass := func(context.Context, *flight) error { return nil }
+	err := p.authenticate(ctx, f, func(ctx context.Context, f *flight) error {
+		return p.requestRate(ctx, f, func(ctx context.Context, f *flight) error { return p.gates(ctx, f, pass) })
+	})
+	return f.outcome, err
+}
 
 func (p *Pipeline) work(ctx context.Context, f *flight) error {
 	result, err := f.request.Operation.Run(ctx, f.outcome.Call, f.arguments)

@@ -2,10 +2,10 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"pressroom/internal/access"
 	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
@@ -14,14 +14,19 @@ import (
 // steps is the order of checks. Each passes the call on or ends it.
 var steps = []step{
 	{"authentication", (*Pipeline).authenticate},
+	{"request_rate", (*Pipeline).requestRate},
+	{"gates", (*Pipeline).gates},
 	{"capability", (*Pipeline).capability},
 	{"arguments", (*Pipeline).readArguments},
 	{"conditional_capability", (*Pipeline).conditionalCapability},
 	{"idempotency", (*Pipeline).idempotency},
+	{"action_limits", (*Pipeline).actionLimits},
+	{"daily_calls", (*Pipeline).dailyCalls},
+	{"credits", (*Pipeline).credits},
 }
 
 func (p *Pipeline) authenticate(ctx context.Context, f *flight, next handler) error {
-	actor, err := p.keys.Authenticate(ctx, f.request.Credential)
+	actor, err := p.Keys.Authenticate(ctx, f.request.Credential)
 	if err != nil {
 		return err
 	}
@@ -30,7 +35,7 @@ func (p *Pipeline) authenticate(ctx context.Context, f *flight, next handler) er
 }
 
 func (p *Pipeline) capability(ctx context.Context, f *flight, next handler) error {
-	if err := require(f.outcome.Call.Actor, f.request.Operation.Needs); err != nil {
+	if err := f.outcome.Call.Require(f.request.Operation.Needs); err != nil {
 		return err
 	}
 	return next(ctx, f)
@@ -64,18 +69,41 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next ha
 		return err
 	}
 	if holds {
-		return require(f.outcome.Call.Actor, op.Also.Capability)
+		return f.outcome.Call.Require(op.Also.Capability)
 	}
 	return next(ctx, f)
 }
 
+// idempotency does the rest once for a key. A free call is taken before the transaction that this may open, and
+// given back where the call turns out to be none: a repeat, a refusal, or one that is paid for.
 func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) error {
+	if !f.request.Operation.Uncounted {
+		free, left, err := p.FreeCalls.Take(ctx, f.outcome.Call.Actor)
+		if err != nil {
+			return fmt.Errorf("counting a free call: %w", err)
+		}
+		if left {
+			f.free = free
+		}
+	}
+	err := p.once(ctx, f, next)
+	if f.free != nil && (err != nil || f.outcome.Replayed || f.cost > 0) {
+		f.free.Return()
+	}
+	return err
+}
+
+func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 	if !f.request.Key.Given {
 		return next(ctx, f)
 	}
-	call := f.outcome.Call
-	claim := Claim{APIKey: call.KeyID, Key: keyText(f.request.Key.Text), Operation: call.Operation, Arguments: f.arguments}
-	result, replayed, err := p.replay.Once(ctx, claim, func(ctx context.Context) (operation.Result, error) {
+	claim := f.claim()
+	result, replayed, err := p.Replay.Once(ctx, claim, func(ctx context.Context) (operation.Result, error) {
+		if claim.Paid {
+			if err := p.Credits.Unspent(ctx, claim); err != nil {
+				return operation.Result{}, err
+			}
+		}
 		err := next(ctx, f)
 		return f.outcome.Result, err
 	})
@@ -83,19 +111,9 @@ func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) err
 	return err
 }
 
-var denied = map[access.Capability]*fault.Error{
-	access.Read:    fault.New(fault.ReadNotAllowed, "This connection may not read."),
-	access.Write:   fault.New(fault.WriteNotAllowed, "This key may not create or change anything. The team's owner can raise its level in the app."),
-	access.Publish: fault.New(fault.PublishNotAllowed, "Scheduling, publishing, retrying and changing a scheduled post need a key of the level Full. The team's owner can raise the level in the app."),
-	access.Spend:   fault.New(fault.SpendNotAllowed, "Paid operations need a key of the level Full. The team's owner can raise the level in the app."),
-}
-
-// require refuses an actor without a capability.
-func require(actor *access.Actor, c access.Capability) error {
-	if actor.Can(c) {
-		return nil
-	}
-	return denied[c]
+func (f *flight) claim() Claim {
+	op := f.request.Operation
+	return Claim{APIKey: f.outcome.Call.KeyID, Key: keyText(f.request.Key.Text), Operation: op.Tool, Arguments: f.arguments, Paid: op.Paid()}
 }
 
 // checkKey holds the Idempotency-Key against the operation's rule (spec, Authentication 8).

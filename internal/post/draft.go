@@ -84,8 +84,10 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 		if err := p.mayChange(); err != nil {
 			return err
 		}
-		if p.Status == Scheduled && !call.Can(access.Publish) {
-			return fault.New(fault.PublishNotAllowed, "Changing a scheduled post needs a key of the level Full.")
+		if p.Status == Scheduled {
+			if err := call.Require(access.Publish); err != nil {
+				return err
+			}
 		}
 		return s.applyChange(ctx, tx, call, &p, in, at)
 	})

@@ -118,13 +118,13 @@ func (s *Service) writes() []operation.Operation {
 			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID, "scheduled_at": "2026-03-29T10:15"}, Data: exampleFull},
 		}, s.schedule),
 		operation.Define(operation.Spec{
-			Tool: "publish_post", Method: http.MethodPost, Path: "/posts/{post_id}/publish", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusAccepted,
+			Tool: "publish_post", Method: http.MethodPost, Path: "/posts/{post_id}/publish", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
 			Summary:     "Publish a post now",
 			Description: "Hands the post over for publishing; the job tells each account's result as its network confirms it. A post that was handed over before is never sent again: the answer then says already_submitted.",
 			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Publication{Entry: exampleJob}},
 		}, s.publish),
 		operation.Define(operation.Spec{
-			Tool: "retry_post", Method: http.MethodPost, Path: "/posts/{post_id}/retry", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusAccepted,
+			Tool: "retry_post", Method: http.MethodPost, Path: "/posts/{post_id}/retry", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
 			Summary:     "Send failed accounts again",
 			Description: "Sends the accounts that failed once more. Accounts that did not fail, have no retries left, were retried moments ago or are unconfirmed are left alone and named with the reason.",
 			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Retried{Entry: exampleJob, Skipped: []Skip{{2, "not_failed"}}}},

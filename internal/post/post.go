@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/social"
+	"pressroom/internal/terms"
 )
 
 // Status is the state of a post (spec, Enumerations).
@@ -114,6 +115,7 @@ type Service struct {
 	jobs     *job.Store
 	delivery Delivery
 	limits   Limits
+	terms    terms.Terms
 }
 
 // Limits are the operator's figures.
@@ -126,8 +128,8 @@ type Limits struct {
 var DefaultLimits = Limits{Retries: 3, RetryBetween: time.Minute}
 
 // New makes the service. The delivery is given to it by Deliver, as each needs the other.
-func New(d *db.DB, accounts *social.Service, jobs *job.Store, limits Limits) *Service {
-	return &Service{db: d, accounts: accounts, jobs: jobs, limits: limits}
+func New(d *db.DB, accounts *social.Service, jobs *job.Store, limits Limits, t terms.Terms) *Service {
+	return &Service{db: d, accounts: accounts, jobs: jobs, limits: limits, terms: t}
 }
 
 // Deliver says who hands posts to networks. It is called once, before anything is sent.

@@ -128,7 +128,11 @@ func (s *Service) mayBePublished(ctx context.Context, tx *db.Tx, call operation.
 // hand gives some accounts of a post to the delivery under a new job, in the caller's transaction. With a
 // refusal every account fails at once and nothing is sent.
 func (s *Service) hand(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by event.Actor, refused string) (job.Record, error) {
-	j, err := job.Create(ctx, tx, p.TeamID, job.SocialPost, p.ID, len(targets))
+	begin := s.jobs.Start
+	if by == (event.Actor{}) {
+		begin = s.jobs.Create // its time has come: nobody waits for it, and nothing may hold it up
+	}
+	j, err := begin(ctx, tx, job.New{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
 	if err != nil {
 		return j, err
 	}
@@ -211,9 +215,14 @@ func (s *Service) sendAgain(ctx context.Context, tx *db.Tx, call operation.Call,
 	return s.hand(ctx, tx, p, again, event.By(call), "")
 }
 
+// flowing is true of a post whose team may publish: neither is the team closed, nor publishing paused for it or for
+// the whole service. What is scheduled waits meanwhile, and goes out once it may.
+const flowing = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
+	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service' OR x.scope = 'team' AND x.target = posts.team_id))`
+
 // Due lists scheduled posts whose time has come, the longest due first.
 func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
-	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND scheduled_at <= ? ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
+	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND scheduled_at <= ? AND `+flowing+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
 	if err != nil {
 		return nil, fmt.Errorf("looking for due posts: %w", err)
 	}
@@ -229,7 +238,7 @@ func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
 	return ids, rows.Err()
 }
 
-// Release hands a due post over. One that was cancelled, moved or released meanwhile is left alone; one that
+// Release hands a due post over. One that was cancelled, moved, released or paused meanwhile is left alone; one that
 // waits for the client or breaks a network's rules fails without being sent.
 func (s *Service) Release(ctx context.Context, id string) error {
 	return s.db.Write(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
@@ -242,6 +251,13 @@ func (s *Service) Release(ctx context.Context, id string) error {
 			return err
 		}
 		if p.Status != Scheduled || p.ScheduledAt.After(tx.Now()) {
+			return nil
+		}
+		var goes bool
+		if err := tx.QueryRow(ctx, `SELECT `+flowing+` FROM posts WHERE id = ?`, id).Scan(&goes); err != nil {
+			return fmt.Errorf("asking whether a due post may go out: %w", err)
+		}
+		if !goes {
 			return nil
 		}
 		refused, err := s.refusedAtItsTime(ctx, tx, p)

@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/fault"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
-	"pressroom/internal/team"
+	"pressroom/internal/terms"
 )
 
 // Validation says whether a post would go out as it is (contract, Records).
@@ -85,9 +85,10 @@ func (s *Service) mayBeSent(call operation.Call, p Post) error {
 
 // left tells how many posts the plan still allows in the month that a time falls in.
 func (s *Service) left(ctx context.Context, q db.Querier, call operation.Call, at time.Time) (int64, error) {
-	limit := team.PlanOf(call.Plan).PostsPerMonth
-	if limit == team.Unlimited {
-		return team.Unlimited, nil
+	plan, _ := s.terms.Plan(call.Plan)
+	limit := plan.PostsPerMonth
+	if limit == terms.Unlimited {
+		return terms.Unlimited, nil
 	}
 	first, next := moment.StartOfMonth(at, call.Zone)
 	var used int64

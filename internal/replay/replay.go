@@ -6,7 +6,6 @@ package replay
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -32,7 +31,7 @@ func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Co
 	var (
 		out      operation.Result
 		replayed bool
-		hash     = requestHash(c)
+		hash     = c.Hash()
 	)
 	err := s.db.Write(ctx, "replay.once", func(ctx context.Context, tx *db.Tx) error {
 		mine, err := claim(ctx, tx, c, hash)
@@ -47,7 +46,7 @@ func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Co
 		if out, err = work(ctx); err != nil {
 			return err
 		}
-		return keep(ctx, tx, c, out)
+		return keep(ctx, tx, c, hash, out)
 	})
 	if db.Blocked(err) {
 		err = fault.New(fault.KeyInProgress, "The first call with this Idempotency-Key is still running. Repeat it for its result.").After(time.Second).Wrap(err)
@@ -58,29 +57,61 @@ func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Co
 	return out, replayed, nil
 }
 
-// claim makes the key's record, or takes over one whose time is over. On PostgreSQL a second caller waits here
+// claim makes the call's record, or takes over one whose time is over. On PostgreSQL a second caller waits here
 // for the first one's transaction.
 func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool, error) {
 	now := db.Micros(tx.Now())
-	n, err := tx.Exec(ctx, `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (key_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
-			created_at = excluded.created_at, expires_at = excluded.expires_at
-		WHERE idempotency_records.expires_at <= excluded.created_at`,
-		c.APIKey, c.Key, c.Operation, hash, now, now+Memory.Microseconds())
+	insert := claimUnpaid
+	if c.Paid {
+		insert = claimPaid
+	}
+	n, err := tx.Exec(ctx, insert, c.APIKey, c.Key, c.Operation, hash, now, now+Memory.Microseconds())
 	if err != nil {
 		return false, fmt.Errorf("claiming an idempotency key: %w", err)
+	}
+	if n == 1 && !c.Paid {
+		return true, unused(ctx, tx, c)
 	}
 	return n == 1, nil
 }
 
+const (
+	claimUnpaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
+			created_at = excluded.created_at, expires_at = excluded.expires_at
+		WHERE idempotency_records.expires_at <= excluded.created_at`
+	// The same key with another request is another call where money is involved.
+	claimPaid = `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key_id, key, request_hash) DO UPDATE SET answer = NULL, created_at = excluded.created_at, expires_at = excluded.expires_at
+		WHERE paid_requests.expires_at <= excluded.created_at`
+)
+
+var reused = fault.New(fault.KeyReused, "This Idempotency-Key was used before for another request. Nothing was done; take a new key for a new request.")
+
+// unused refuses a key for a write without money that was used for a paid call.
+func unused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
+	var n int64
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM paid_requests WHERE key_id = ? AND key = ? AND expires_at > ?`, c.APIKey, c.Key, db.Micros(tx.Now())).Scan(&n)
+	if err != nil {
+		return fmt.Errorf("reading paid requests: %w", err)
+	}
+	if n > 0 {
+		return reused
+	}
+	return nil
+}
+
 func kept(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (operation.Result, error) {
 	var first, answer []byte
-	err := tx.QueryRow(ctx, `SELECT request_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`, c.APIKey, c.Key).Scan(&first, &answer)
-	if err != nil {
+	query, args := `SELECT request_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`, []any{c.APIKey, c.Key}
+	if c.Paid {
+		query, args = `SELECT request_hash, answer FROM paid_requests WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
+	}
+	if err := tx.QueryRow(ctx, query, args...).Scan(&first, &answer); err != nil {
 		return operation.Result{}, fmt.Errorf("reading an idempotency record: %w", err)
 	}
 	if !bytes.Equal(first, hash) {
-		return operation.Result{}, fault.New(fault.KeyReused, "This Idempotency-Key was used before for another request. Nothing was done; take a new key for a new request.")
+		return operation.Result{}, reused
 	}
 	out, err := operation.Kept(answer)
 	if err != nil {
@@ -89,34 +120,43 @@ func kept(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (operat
 	return out, nil
 }
 
-func keep(ctx context.Context, tx *db.Tx, c pipeline.Claim, out operation.Result) error {
+func keep(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte, out operation.Result) error {
 	raw, err := json.Marshal(out)
 	if err != nil {
 		return fmt.Errorf("writing an answer to keep: %w", err)
 	}
-	if _, err := tx.Exec(ctx, `UPDATE idempotency_records SET answer = ? WHERE key_id = ? AND key = ?`, raw, c.APIKey, c.Key); err != nil {
+	update, args := `UPDATE idempotency_records SET answer = ? WHERE key_id = ? AND key = ?`, []any{raw, c.APIKey, c.Key}
+	if c.Paid {
+		update, args = `UPDATE paid_requests SET answer = ? WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
+	}
+	if _, err := tx.Exec(ctx, update, args...); err != nil {
 		return fmt.Errorf("keeping an answer: %w", err)
 	}
 	return nil
 }
 
-// requestHash is what sameness means: the operation and its arguments, those of the path among them.
-func requestHash(c pipeline.Claim) []byte {
-	sum := sha256.Sum256(append([]byte(c.Operation+"\n"), c.Arguments...))
-	return sum[:]
-}
-
 // sweepBatch bounds one sweep's transaction, so that it holds up nobody.
 const sweepBatch = 1000
 
-// Sweep forgets keys whose time is over and tells how many.
+// Sweep forgets keys whose time is over and tells how many. That a key paid for a request stays known by the
+// reservation.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.Write(ctx, "replay.sweep", func(ctx context.Context, tx *db.Tx) error {
-		var err error
-		n, err = tx.Exec(ctx, `DELETE FROM idempotency_records WHERE (key_id, key) IN
-			(SELECT key_id, key FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`, db.Micros(tx.Now()), sweepBatch)
-		return err
+		n = 0
+		for _, forget := range []string{
+			`DELETE FROM idempotency_records WHERE (key_id, key) IN
+				(SELECT key_id, key FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+			`DELETE FROM paid_requests WHERE (key_id, key, request_hash) IN
+				(SELECT key_id, key, request_hash FROM paid_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+		} {
+			gone, err := tx.Exec(ctx, forget, db.Micros(tx.Now()), sweepBatch)
+			if err != nil {
+				return err
+			}
+			n += gone
+		}
+		return nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("sweeping idempotency records: %w", err)

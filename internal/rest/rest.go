@@ -18,6 +18,7 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
+	"pressroom/internal/ratelimit"
 )
 
 // Prefix is where the API lies.
@@ -98,6 +99,7 @@ func (x *exchange) call(op *operation.Operation, values map[string]string) {
 		Operation: op, Credential: credential.Bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
 		Arguments: func() (operation.Arguments, error) { return x.arguments(op, values) },
 	})
+	ratelimit.Tell(x.w.Header(), outcome.Rates)
 	if actor := outcome.Call.Actor; actor != nil {
 		x.team, x.key = actor.TeamID, actor.KeyID
 	}

@@ -52,24 +52,6 @@ func WellFormed(prefix, text string) bool {
 	return text[prefixLen+bodyLen:] == check(body) && strings.Trim(body, alphabet) == ""
 }
 
-// In tells whether a secret stands anywhere in a text.
-func In(text string) bool {
-	for _, prefix := range []string{APIKey, Upload} {
-		for rest := text; ; {
-			i := strings.Index(rest, prefix)
-			if i < 0 {
-				break
-			}
-			rest = rest[i:]
-			if len(rest) >= length && WellFormed(prefix, rest[:length]) {
-				return true
-			}
-			rest = rest[prefixLen:]
-		}
-	}
-	return false
-}
-
 func check(body string) string {
 	sum := crc32.ChecksumIEEE([]byte(body))
 	out := make([]byte, checkLen)

@@ -1,6 +1,7 @@
 package secret_test
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -53,8 +54,23 @@ func TestWhatIsNoSecret(t *testing.T) {
 	}
 }
 
+// Whatever stands around a secret, it is found, also where all of it is encoded.
 func FuzzIn(f *testing.F) {
+	s := secret.New(secret.Upload)
 	f.Add("prk_pru_prk_")
-	f.Add(secret.New(secret.Upload))
-	f.Fuzz(func(_ *testing.T, text string) { secret.In(text) })
+	f.Add(s)
+	f.Add("%25%u00&#x7;=\r\n=5F\\u\\x\\7\\")
+	f.Add("\xf0\x9d\x90")
+	for _, e := range encodings {
+		f.Add(e.encode(s))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		secret.In(text)
+		text += s + text
+		for _, found := range []string{text, base64.StdEncoding.EncodeToString([]byte(text)), eachByte("%%%02X")(text), eachByte(`\x%02x`)(text)} {
+			if !secret.In(found) {
+				t.Errorf("not found in %q", found)
+			}
+		}
+	})
 }

@@ -24,7 +24,7 @@ func (s *Server) buildEdges() error {
 		return fmt.Errorf("describing the API: %w", err)
 	}
 	api := rest.New(s.registry, s.pipe, rest.Options{PublicURL: s.cfg.PublicURL, Description: description, Log: s.cfg.Log, Observe: s.metrics.answered})
-	tools := mcp.New(s.registry, s.pipe, s.Teams, mcp.Options{PublicURL: s.cfg.PublicURL, Version: s.cfg.Version, Log: s.cfg.Log, Observe: s.metrics.called})
+	tools := mcp.New(s.registry, s.pipe, mcp.Options{PublicURL: s.cfg.PublicURL, Version: s.cfg.Version, Log: s.cfg.Log, Observe: s.metrics.called})
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		tell(w, http.StatusOK, map[string]string{"status": "alive"})
@@ -67,6 +67,12 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		checks["queue"] = "ok"
 		if s.db.Now().Sub(s.waker.Pulsed()) > queueSilent {
 			checks["queue"], status = "carries no work", http.StatusServiceUnavailable
+		}
+	}
+	if shared, answering := s.rates.Shared(ctx); shared {
+		checks["redis"] = "ok"
+		if !answering { // no reason to take no more requests
+			checks["redis"] = "does not answer: this node counts request rates for itself"
 		}
 	}
 	tell(w, status, checks)

@@ -21,6 +21,7 @@ import (
 	"pressroom/internal/sandbox"
 	"pressroom/internal/seal"
 	"pressroom/internal/team"
+	"pressroom/internal/terms"
 )
 
 // Quickstart is the whole program with sandbox networks and a demo team, on one directory.
@@ -60,6 +61,8 @@ const (
 	demoEmail    = "ada@harbour.example"
 	demoHandle   = "harbour-coffee.test"
 	demoTimezone = "Europe/Berlin"
+	demoCredits  = 1000
+	demoSpeed    = 50 // how many times the rates of a service, so that one can try things out in loops
 )
 
 // OpenQuickstart builds the program on a directory. What the directory holds from an earlier start is kept.
@@ -81,6 +84,8 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	}
 	cfg.Database, cfg.SealingKey, cfg.Role = "sqlite:"+filepath.Join(dir, "pressroom.db"), key, RoleAll
 	cfg.BlueskyWeb = q.Greeting.SandboxURL + "/bluesky"
+	offered := terms.Shipped().Faster(demoSpeed)
+	cfg.Terms = &offered
 	if q.Server, err = Open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}
@@ -157,6 +162,10 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 		}
 		teams = append(teams, made)
 	}
+	// Recognised by its reference: a later start grants nothing again.
+	if _, err := q.Credits.Grant(ctx, teams[0].ID, demoCredits, "quickstart", "to try things with"); err != nil {
+		return fmt.Errorf("granting the demo team credits: %w", err)
+	}
 	q.Greeting.Team = GreetingTeam{teams[0].ID, teams[0].Timezone}
 	q.Greeting.Owner = GreetingOwner{demoEmail, password}
 	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix, q.cfg.PublicURL+mcpPath
@@ -197,7 +206,7 @@ func (q *Quickstart) makeTeam(ctx context.Context, password string) (team.Team, 
 func (q *Quickstart) makeKeys(ctx context.Context, teamID int64) error {
 	q.Greeting.Keys = map[string]string{}
 	for _, level := range access.Levels() {
-		_, value, err := q.Teams.AddKey(ctx, teamID, "quickstart "+string(level), level, time.Time{})
+		_, value, err := q.Teams.AddKey(ctx, team.NewKey{Team: teamID, Name: "quickstart " + string(level), Level: level})
 		if err != nil {
 			return err
 		}

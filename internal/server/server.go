@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"pressroom/internal/credit"
 	"pressroom/internal/db"
 	"pressroom/internal/delivery"
 	"pressroom/internal/job"
@@ -24,6 +25,7 @@ import (
 	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
+	"pressroom/internal/terms"
 )
 
 // Role is what a node does.
@@ -45,10 +47,23 @@ type Config struct {
 	Role        Role
 	Workers     int           // deliveries worked on at once
 	Lease       time.Duration // see delivery.Options
+	Terms       *terms.Terms  // plans, prices and limits; the shipped ones where nil
+	Redis       string        // redis://…, where nodes count request rates together; each counts for itself where empty
 	MetricsAddr string        // where /metrics listens; nowhere where empty
 	BlueskyWeb  string        // where links to Bluesky posts lead; the network's own web client where empty
 	Log         *slog.Logger
 	Now         func() time.Time // the clock; time.Now where nil
+	// Extend adds operations to those of the program, and the work behind them.
+	Extend func(Parts) []operation.Operation
+}
+
+// Parts are what an operation that is added can stand on.
+type Parts struct {
+	DB      *db.DB
+	Jobs    *job.Store
+	Results map[job.Type]job.Result // what finished jobs produced; one's own may be added
+	Queue   *job.Queue              // work is handled once the program runs
+	Credits *credit.Service
 }
 
 // Server is the program, built and not yet running.
@@ -56,6 +71,7 @@ type Server struct {
 	Teams    *team.Service
 	Accounts *social.Service
 	Posts    *post.Service
+	Credits  *credit.Service
 
 	cfg      Config
 	db       *db.DB
@@ -63,6 +79,8 @@ type Server struct {
 	waker    *delivery.Waker
 	jobs     *job.Store
 	replay   *replay.Store
+	rates    *limit.Rates
+	calls    *limit.Calls
 	registry *operation.Registry
 	pipe     *pipeline.Pipeline
 	metrics  *metrics
@@ -115,18 +133,33 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	if s.queue, err = job.NewQueue(s.db, max(1, s.cfg.Workers), quiet(s.cfg.Log)); err != nil {
 		return err
 	}
-	s.Teams = team.New(s.db, guesses)
+	offered := terms.Shipped()
+	if s.cfg.Terms != nil {
+		offered = *s.cfg.Terms
+	}
+	if s.rates, err = limit.NewRates(offered.Limits, limit.RatesOptions{Redis: s.cfg.Redis, Now: s.cfg.Now, Log: s.cfg.Log}); err != nil {
+		return err
+	}
+	s.calls = limit.NewCalls(s.db)
+	s.Credits = credit.New(s.db)
+	s.Credits.CountFree = s.calls.CountFree
+	s.Teams = team.New(s.db, guesses, offered)
 	s.Accounts = social.New(s.db, sealer, bluesky.New(bluesky.Options{Now: s.cfg.Now, WebURL: s.cfg.BlueskyWeb}))
 	s.replay = replay.New(s.db)
-	s.jobs = job.NewStore(s.db, map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)})
-	s.Posts = post.New(s.db, s.Accounts, s.jobs, post.DefaultLimits)
+	results := map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)}
+	s.jobs = job.NewStore(s.db, results, offered.Limits.JobsInFlight)
+	s.Posts = post.New(s.db, s.Accounts, s.jobs, post.DefaultLimits, offered)
 	opts := delivery.DefaultOptions
 	if s.cfg.Lease > 0 {
 		opts.Lease = s.cfg.Lease
 	}
 	s.waker = delivery.New(s.db, s.Posts, s.Accounts, s.queue, opts, s.cfg.Log).NewWaker()
-	s.registry = operation.NewRegistry(team.Operations(), s.jobs.Operations(), s.Accounts.Operations(), s.Posts.Operations())
-	s.pipe = pipeline.New(s.Teams, s.replay, s.db.Now)
+	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Posts.Operations()}
+	if s.cfg.Extend != nil {
+		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, results, s.queue, s.Credits}))
+	}
+	s.registry = operation.NewRegistry(groups...)
+	s.pipe = pipeline.New(pipeline.Ports{Keys: s.Teams, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits}, s.db.Now)
 	return s.buildEdges()
 }
 
@@ -137,7 +170,7 @@ func (s *Server) Registry() *operation.Registry { return s.registry }
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close closes what Open opened.
-func (s *Server) Close() error { return s.db.Close() }
+func (s *Server) Close() error { return errors.Join(s.rates.Close(), s.db.Close()) }
 
 // drain is how long the end of the program waits for what is under way.
 const drain = 20 * time.Second
@@ -160,7 +193,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	err = errors.Join(err, s.queue.Stop(ending))
 	stop()
 	tasks.Wait()
-	return err
+	return errors.Join(err, s.calls.Close(ending))
 }
 
 // background starts what goes on beside the requests.

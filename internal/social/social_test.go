@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
+	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -66,7 +67,7 @@ func accounts(t *testing.T, d *db.DB, n *tokens) (*social.Service, social.Accoun
 	if err != nil {
 		t.Fatal(err)
 	}
-	teams := team.New(d, nil)
+	teams := team.New(d, nil, terms.Shipped())
 	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,32 +54,67 @@ func (s *Service) find(ctx context.Context, credential string) (*access.Actor, b
 // cached is a key as it is remembered.
 type cached struct {
 	actor   *access.Actor
-	expires time.Time
+	expires time.Time // from when on it is nobody's
+	recheck time.Time // from when on it has to be read again: its team's plan lapses
 }
 
 func (c cached) ended(now time.Time) bool { return !c.expires.IsZero() && !now.Before(c.expires) }
 
+func (c cached) stale(now time.Time) bool { return !c.recheck.IsZero() && !now.Before(c.recheck) }
+
+// row is a key as the database has it, with all that decides what it may do.
+type row struct {
+	access.Actor
+	zone                                  string
+	expires, planUntil, accessOff, closed int64
+	lost                                  string
+	ownersHeld                            int
+	teamCredits                           sql.NullInt64
+}
+
 func (s *Service) lookUp(ctx context.Context, hash [sha256.Size]byte) (cached, error) {
-	a := &access.Actor{}
-	var zone, level, role string
-	var expires int64
-	err := s.db.QueryRow(ctx, `SELECT k.id, k.name, k.level, k.expires_at, t.id, t.name, t.timezone, t.content_language, t.plan, p.id, p.name, m.role
+	var r row
+	err := s.db.QueryRow(ctx, `SELECT k.id, k.name, k.level, k.expires_at, k.daily_credits, k.lost,
+			t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.daily_credits, t.access_off_at, t.closed_at, p.id, p.name, COALESCE(m.role, ''),
+			(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
 		FROM api_keys k JOIN teams t ON t.id = k.team_id JOIN people p ON p.id = k.person_id
-		JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
+		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
 		WHERE k.hash = ? AND k.revoked_at = 0`, hash[:]).
-		Scan(&a.KeyID, &a.KeyName, &level, &expires, &a.TeamID, &a.TeamName, &zone, &a.Language, &a.Plan, &a.PersonID, &a.PersonName, &role)
+		Scan(&r.KeyID, &r.KeyName, &r.Level, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID, &r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
+			&r.teamCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.ownersHeld)
 	if errors.Is(err, sql.ErrNoRows) {
 		return cached{}, nil
 	}
 	if err != nil {
 		return cached{}, fmt.Errorf("looking up a key: %w", err)
 	}
-	a.Level, a.Role = access.Level(level), access.Role(role)
-	a.Capabilities = access.Effective(a.Level, a.Role)
-	if a.Zone, err = time.LoadLocation(zone); err != nil {
-		return cached{}, fmt.Errorf("loading the time zone of team %d: %w", a.TeamID, err)
+	return s.actor(ctx, r)
+}
+
+// actor works out what a key may do now.
+func (s *Service) actor(ctx context.Context, r row) (cached, error) {
+	out := cached{actor: &r.Actor, expires: db.Time(r.expires)}
+	var err error
+	if r.Zone, err = time.LoadLocation(r.zone); err != nil {
+		return cached{}, fmt.Errorf("loading the time zone of team %d: %w", r.TeamID, err)
 	}
-	return cached{actor: a, expires: db.Time(expires)}, nil
+	if until := db.Time(r.planUntil); !until.IsZero() && !s.db.Now().Before(until) {
+		r.Plan = s.terms.Lapsed
+	} else {
+		out.recheck = until
+	}
+	plan, _ := s.terms.Plan(r.Plan) // a plan that the operator took away has nothing
+	r.Daily.FreeCalls, r.Daily.TeamCredits = plan.FreeCallsPerDay, plan.DailyCredits
+	if r.teamCredits.Valid {
+		r.Daily.TeamCredits = r.teamCredits.Int64
+	}
+	if r.Gates, err = s.pausedFor(ctx, r.TeamID, r.KeyID); err != nil {
+		return cached{}, err
+	}
+	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerHeld = r.accessOff > 0, !plan.APIKeys, r.closed > 0, r.ownersHeld > 0
+	r.Gates.NotMember, r.Gates.NotOwner = r.lost == lostMembership, r.lost == lostOwnership
+	r.Capabilities = slices.DeleteFunc(access.Effective(r.Level, r.Role), r.Suspended)
+	return out, nil
 }
 
 const (
@@ -110,8 +146,8 @@ func (c *keyCache) get(hash [sha256.Size]byte, now time.Time) (*access.Actor, bo
 	c.mu.RLock()
 	k, ok := c.byHash[hash]
 	c.mu.RUnlock()
-	if !ok || k.ended(now) {
-		return nil, ok
+	if !ok || k.ended(now) || k.stale(now) {
+		return nil, ok && !k.stale(now)
 	}
 	return k.actor, true
 }

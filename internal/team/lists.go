@@ -11,24 +11,43 @@ import (
 // Teams lists every team, for the operator.
 func (s *Service) Teams(ctx context.Context) ([]Team, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, t *Team) error {
-		return rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Language, &t.Plan)
-	}, `SELECT id, name, timezone, content_language, plan FROM teams ORDER BY id`)
+		var until, off, closed int64
+		err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Language, &t.Plan, &until, &t.DailyCredits, &off, &closed)
+		t.PlanUntil, t.AccessOff, t.Closed = db.Time(until), off > 0, closed > 0
+		return err
+	}, `SELECT id, name, timezone, content_language, plan, plan_until, daily_credits, access_off_at, closed_at FROM teams ORDER BY id`)
 }
 
 // People lists every person, for the operator.
 func (s *Service) People(ctx context.Context) ([]Person, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, p *Person) error {
-		return rows.Scan(&p.ID, &p.Name, &p.Email)
-	}, `SELECT id, name, email FROM people ORDER BY id`)
+		var held int64
+		err := rows.Scan(&p.ID, &p.Name, &p.Email, &held)
+		p.Held = held > 0
+		return err
+	}, `SELECT id, name, email, held_at FROM people ORDER BY id`)
 }
 
 // Keys lists the keys of a team, for the operator; revoked ones too.
 func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, k *Key) error {
-		var level string
-		var created, revoked int64
-		err := rows.Scan(&k.ID, &k.TeamID, &k.Name, &level, &created, &revoked)
-		k.Level, k.CreatedAt, k.RevokedAt = access.Level(level), db.Time(created), db.Time(revoked)
+		var created, expires, revoked int64
+		err := rows.Scan(&k.ID, &k.TeamID, &k.Name, &k.Level, &k.DailyCredits, &created, &expires, &revoked, &k.Lost)
+		k.CreatedAt, k.ExpiresAt, k.RevokedAt = db.Time(created), db.Time(expires), db.Time(revoked)
 		return err
-	}, `SELECT id, team_id, name, level, created_at, revoked_at FROM api_keys WHERE team_id = ? ORDER BY id`, team)
+	}, `SELECT id, team_id, name, level, daily_credits, created_at, expires_at, revoked_at, lost FROM api_keys WHERE team_id = ? ORDER BY id`, team)
+}
+
+// Member is a person in a team.
+type Member struct {
+	PersonID int64       `json:"person_id"`
+	Name     string      `json:"name"`
+	Email    string      `json:"email"`
+	Role     access.Role `json:"role"`
+}
+
+// Members lists the people of a team.
+func (s *Service) Members(ctx context.Context, team int64) ([]Member, error) {
+	return db.All(ctx, s.db, func(rows *sql.Rows, m *Member) error { return rows.Scan(&m.PersonID, &m.Name, &m.Email, &m.Role) },
+		`SELECT p.id, p.name, p.email, m.role FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? ORDER BY p.id`, team)
 }

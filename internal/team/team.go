@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/secret"
+	"pressroom/internal/terms"
 )
 
 // Service changes and reads teams.
@@ -19,6 +19,7 @@ type Service struct {
 	db    *db.DB
 	cache *keyCache
 	slow  Guesses
+	terms terms.Terms
 }
 
 // Guesses slows down whoever repeats the same wrong credential.
@@ -28,8 +29,8 @@ type Guesses interface {
 }
 
 // New makes the service.
-func New(d *db.DB, slow Guesses) *Service {
-	return &Service{db: d, cache: newKeyCache(d), slow: slow}
+func New(d *db.DB, slow Guesses, t terms.Terms) *Service {
+	return &Service{db: d, cache: newKeyCache(d), slow: slow, terms: t}
 }
 
 // Person is somebody who can sign in.
@@ -37,25 +38,33 @@ type Person struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
+	Held  bool   `json:"held,omitempty"` // on hold: the keys of the person's teams do not work
 }
 
 // Team is a customer's team.
 type Team struct {
-	ID       int64  `json:"id"`
-	Name     string `json:"name"`
-	Timezone string `json:"timezone"`
-	Language string `json:"content_language"`
-	Plan     string `json:"plan"`
+	ID           int64     `json:"id"`
+	Name         string    `json:"name"`
+	Timezone     string    `json:"timezone"`
+	Language     string    `json:"content_language"`
+	Plan         string    `json:"plan"`
+	PlanUntil    time.Time `json:"plan_until,omitzero"`     // when the plan lapses
+	DailyCredits *int64    `json:"daily_credits,omitempty"` // in place of the plan's figure
+	AccessOff    bool      `json:"access_off,omitempty"`
+	Closed       bool      `json:"closed,omitempty"`
 }
 
 // Key is an API key as it is listed; its value is shown only when it is made.
 type Key struct {
-	ID        int64        `json:"id"`
-	TeamID    int64        `json:"team_id"`
-	Name      string       `json:"name"`
-	Level     access.Level `json:"level"`
-	CreatedAt time.Time    `json:"created_at"`
-	RevokedAt time.Time    `json:"revoked_at,omitzero"`
+	ID           int64        `json:"id"`
+	TeamID       int64        `json:"team_id"`
+	Name         string       `json:"name"`
+	Level        access.Level `json:"level"`
+	DailyCredits int64        `json:"daily_credits"` // -1 is unlimited, 0 none
+	CreatedAt    time.Time    `json:"created_at"`
+	ExpiresAt    time.Time    `json:"expires_at,omitzero"`
+	RevokedAt    time.Time    `json:"revoked_at,omitzero"`
+	Lost         string       `json:"lost,omitempty"` // why it ended without being revoked
 }
 
 // invalid refuses what the operator asked for; the text says what to mend.
@@ -82,16 +91,30 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 	return p, err
 }
 
+func (s *Service) checkPlan(plan string) error {
+	if _, ok := s.terms.Plan(plan); !ok {
+		return invalid("there is no plan of this name; the plans are %s", strings.Join(s.terms.PlanIDs(), ", "))
+	}
+	return nil
+}
+
+func checkZone(zone string) error {
+	if _, err := time.LoadLocation(zone); err != nil || zone == "" || zone == "Local" {
+		return invalid("the time zone has to be an IANA name such as Europe/Berlin")
+	}
+	return nil
+}
+
 // AddTeam makes a team with its owner.
 func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error) {
-	if _, err := time.LoadLocation(t.Timezone); err != nil || t.Timezone == "" || t.Timezone == "Local" {
-		return t, invalid("the time zone has to be an IANA name such as Europe/Berlin")
+	if err := checkZone(t.Timezone); err != nil {
+		return t, err
 	}
 	if t.Name = strings.TrimSpace(t.Name); t.Name == "" {
 		return t, invalid("a team needs a name")
 	}
-	if PlanOf(t.Plan).ID == "" {
-		return t, invalid("there is no plan of this name; the plans are %s", strings.Join(planIDs(), ", "))
+	if err := s.checkPlan(t.Plan); err != nil {
+		return t, err
 	}
 	err := s.db.Write(ctx, "team.add_team", func(ctx context.Context, tx *db.Tx) error {
 		row := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?) RETURNING id`,
@@ -99,7 +122,7 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 		if err := row.Scan(&t.ID); err != nil {
 			return fmt.Errorf("adding a team: %w", err)
 		}
-		if err := s.setMember(ctx, tx, t.ID, owner, access.Owner); err != nil {
+		if err := setMember(ctx, tx, t.ID, owner, access.Owner); err != nil {
 			return err
 		}
 		return event.Record(ctx, tx, t.ID, event.Actor{}, "team.created", id(t.ID), map[string]any{"plan": t.Plan})
@@ -107,88 +130,60 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 	return t, err
 }
 
-// SetMember gives a person a role in a team.
-func (s *Service) SetMember(ctx context.Context, team, person int64, role access.Role) error {
-	if !role.Valid() {
-		return invalid("there is no role of this name")
+// SetPlan puts a team on a plan, for good or until a time: then it lapses, and the team is on the plan for lapsed ones.
+func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until time.Time) error {
+	if err := s.checkPlan(plan); err != nil {
+		return err
 	}
-	err := s.db.Write(ctx, "team.set_member", func(ctx context.Context, tx *db.Tx) error {
-		if err := s.setMember(ctx, tx, team, person, role); err != nil {
-			return err
-		}
-		return event.Record(ctx, tx, team, event.Actor{}, "member.set", id(person), map[string]any{"role": role})
-	})
-	return s.forget(ctx, err)
+	return s.setTeam(ctx, team, "team.plan", map[string]any{"plan": plan, "until": db.Micros(until)}, `plan = ?, plan_until = ?`,
+		func(int64) []any { return []any{plan, db.Micros(until)} })
 }
 
-// forget makes a change of access hold in this process at once; others see it within a second.
-func (s *Service) forget(ctx context.Context, err error) error {
+// SetTimezone moves a team to another time zone. Its day changes with it: what was used in the hours that the new
+// day holds stays used.
+func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) error {
+	if err := checkZone(zone); err != nil {
+		return err
+	}
+	return s.setTeam(ctx, team, "team.timezone", map[string]any{"timezone": zone}, `timezone = ?`, func(int64) []any { return []any{zone} })
+}
+
+// SetDailyCredits limits what the team's keys and assistants spend in a day, in place of the plan's figure; nil goes back to that.
+func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int64) error {
+	if credits != nil && *credits < terms.Unlimited {
+		return errDailyCredits
+	}
+	return s.setTeam(ctx, team, "team.daily_credits", map[string]any{"credits": credits}, `daily_credits = ?`, func(int64) []any { return []any{credits} })
+}
+
+var errDailyCredits = invalid("a daily limit is a number of credits, 0 for none or -1 for unlimited")
+
+// setTeam changes columns of a team; the arguments are made from the time of the change.
+func (s *Service) setTeam(ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any) error {
+	return s.change(ctx, kind, func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE teams SET `+columns+` WHERE id = ?`, append(args(db.Micros(tx.Now())), team)...)
+		if err != nil {
+			return fmt.Errorf("changing a team: %w", err)
+		}
+		if n == 0 {
+			return invalid("there is no such team")
+		}
+		return event.Record(ctx, tx, team, event.Actor{}, kind, id(team), detail)
+	})
+}
+
+// change makes a change of access in a transaction. It holds in this process at once; others see it within a second.
+func (s *Service) change(ctx context.Context, name string, work func(context.Context, *db.Tx) error) error {
+	err := s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+		if err := work(ctx, tx); err != nil {
+			return err
+		}
+		return s.changed(ctx, tx)
+	})
 	if err != nil {
 		return err
 	}
 	return s.cache.look(ctx)
-}
-
-func (s *Service) setMember(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
-	_, err := tx.Exec(ctx, `INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (team_id, person_id) DO UPDATE SET role = excluded.role`, team, person, string(role), db.Micros(tx.Now()))
-	if err != nil {
-		return invalid("there is no such team or person")
-	}
-	return s.changed(ctx, tx)
-}
-
-// AddKey makes an API key of the team's owner. The second value is the key itself; it is kept nowhere.
-func (s *Service) AddKey(ctx context.Context, team int64, name string, level access.Level, expires time.Time) (Key, string, error) {
-	if !level.Valid() {
-		return Key{}, "", invalid("the level has to be read_only, drafts or full")
-	}
-	value := secret.New(secret.APIKey)
-	hash := secret.Hash(value)
-	k := Key{TeamID: team, Name: name, Level: level}
-	err := s.db.Write(ctx, "team.add_key", func(ctx context.Context, tx *db.Tx) error {
-		var owner int64
-		if err := tx.QueryRow(ctx, `SELECT person_id FROM memberships WHERE team_id = ? AND role = 'owner' ORDER BY person_id LIMIT 1`, team).Scan(&owner); err != nil {
-			return invalid("there is no such team, or it has no owner")
-		}
-		k.CreatedAt = tx.Now()
-		row := tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-			team, owner, name, string(level), hash[:], db.Micros(tx.Now()), db.Micros(expires))
-		if err := row.Scan(&k.ID); err != nil {
-			return fmt.Errorf("adding a key: %w", err)
-		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: owner}, "key.created", id(k.ID), map[string]any{"level": level})
-	})
-	return k, value, err
-}
-
-// RevokeKey ends a key for good.
-func (s *Service) RevokeKey(ctx context.Context, key int64) error {
-	return s.changeKey(ctx, key, "key.revoked", nil, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at = 0 RETURNING team_id`,
-		func(tx *db.Tx) []any { return []any{db.Micros(tx.Now()), key} })
-}
-
-// SetKeyLevel changes what a key may do.
-func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level) error {
-	if !level.Valid() {
-		return invalid("the level has to be read_only, drafts or full")
-	}
-	return s.changeKey(ctx, key, "key.level_changed", map[string]any{"level": level}, `UPDATE api_keys SET level = ? WHERE id = ? AND revoked_at = 0 RETURNING team_id`,
-		func(*db.Tx) []any { return []any{string(level), key} })
-}
-
-func (s *Service) changeKey(ctx context.Context, key int64, kind string, detail map[string]any, update string, args func(*db.Tx) []any) error {
-	err := s.db.Write(ctx, "team."+kind, func(ctx context.Context, tx *db.Tx) error {
-		var team int64
-		if err := tx.QueryRow(ctx, update, args(tx)...).Scan(&team); err != nil {
-			return invalid("there is no such key, or it is revoked")
-		}
-		if err := s.changed(ctx, tx); err != nil {
-			return err
-		}
-		return event.Record(ctx, tx, team, event.Actor{}, kind, id(key), detail)
-	})
-	return s.forget(ctx, err)
 }
 
 // changed tells every node that what it remembers of keys is out of date.

@@ -14,11 +14,11 @@ import (
 )
 
 // steady is all of an answer that may not differ between two that have to be the same: status, body and every
-// header but those of the one request.
+// header but those of the one request, and of how many came before.
 func steady(a answer) string {
 	lines := []string{}
 	for name, values := range a.header {
-		if name != "Date" && name != "X-Request-Id" {
+		if !slices.Contains([]string{"Date", "X-Request-Id", "Ratelimit"}, name) {
 			lines = append(lines, name+": "+strings.Join(values, " | "))
 		}
 	}

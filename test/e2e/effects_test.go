@@ -7,19 +7,27 @@ import (
 )
 
 // rows counts rows that a call made, changed or took away.
-type rows struct{ posts, targets, events, keys, jobs, deliveries int }
+type rows struct{ posts, targets, events, keys, jobs, deliveries, reservations, transfers, wallets, paid int }
 
-// footprint is all that the database holds of a team, a text for each row of each table.
-type footprint [6]map[string]bool
+// footprint is all that the database holds of a team's work and money, a text for each row of each table. What
+// counts its free calls stands apart (freeCalls): every success moves it.
+type footprint [10]map[string]bool
 
-var footprintOf = [6]string{
+var footprintOf = [10]string{
 	`SELECT * FROM posts WHERE team_id = ?`,
 	`SELECT * FROM post_targets WHERE post_id IN (SELECT id FROM posts WHERE team_id = ?)`,
 	`SELECT * FROM events WHERE team_id = ?`,
 	`SELECT * FROM idempotency_records WHERE key_id IN (SELECT id FROM api_keys WHERE team_id = ?)`,
 	`SELECT * FROM jobs WHERE team_id = ?`,
 	`SELECT * FROM deliveries WHERE team_id = ?`,
+	`SELECT * FROM reservations WHERE team_id = ?`,
+	`SELECT t.*, e.account, e.amount FROM ledger_transfers t LEFT JOIN ledger_entries e ON e.transfer_id = t.id WHERE t.team_id = ?`,
+	`SELECT * FROM wallets WHERE team_id = ?`,
+	`SELECT * FROM paid_requests WHERE key_id IN (SELECT id FROM api_keys WHERE team_id = ?)`,
 }
+
+// freeCalls is how the team's free calls of the day are counted.
+const freeCalls = `SELECT * FROM free_calls WHERE team_id = ?`
 
 // footprint looks at the team's rows once nothing of it is under way.
 func (w *world) footprint() footprint {
@@ -57,7 +65,7 @@ func (w *world) texts(query string, args ...any) map[string]bool {
 // since counts the rows of each table that differ from an earlier look: those that are new or other now, and
 // those that are gone.
 func (f footprint) since(before footprint) rows {
-	var n [6]int
+	var n [10]int
 	for i := range f {
 		for row := range f[i] {
 			if !before[i][row] {
@@ -66,7 +74,7 @@ func (f footprint) since(before footprint) rows {
 		}
 		n[i] += max(0, len(before[i])-len(f[i]))
 	}
-	return rows{n[0], n[1], n[2], n[3], n[4], n[5]}
+	return rows{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9]}
 }
 
 // The look at effects itself can tell one that is there.

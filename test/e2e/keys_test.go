@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/team"
+	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -18,18 +19,19 @@ const within = time.Second
 func TestKeyChangesHoldWithinASecond(t *testing.T) {
 	t.Parallel()
 	houses(t, options{}, func(t *testing.T, h *house) {
-		elsewhere := team.New(testkit.Open(t, h.url, nil), nil)
+		elsewhere := team.New(testkit.Open(t, h.url, nil), nil, terms.Shipped())
 		for name, c := range map[string]struct {
 			change func(w *world, key int64) error
 			call   string
 			args   map[string]any
 			after  int
 		}{
-			"revoked": {func(w *world, key int64) error { return elsewhere.RevokeKey(w.t.Context(), key) }, "get_identity", nil, http.StatusUnauthorized},
-			"lowered": {func(w *world, key int64) error { return elsewhere.SetKeyLevel(w.t.Context(), key, access.ReadOnly) }, "cancel_post", nil, http.StatusForbidden},
-			"of a person whose role is lowered": {func(w *world, _ int64) error {
-				return elsewhere.SetMember(w.t.Context(), w.team, w.owner, access.Viewer)
-			}, "cancel_post", nil, http.StatusForbidden},
+			"revoked":                  {func(w *world, key int64) error { return elsewhere.RevokeKey(w.t.Context(), key) }, "get_identity", nil, http.StatusUnauthorized},
+			"lowered":                  {func(w *world, key int64) error { return elsewhere.SetKeyLevel(w.t.Context(), key, access.ReadOnly) }, "cancel_post", nil, http.StatusForbidden},
+			"of a team that is closed": {func(w *world, _ int64) error { return elsewhere.Close(w.t.Context(), w.team) }, "get_identity", nil, http.StatusForbidden},
+			"paused": {func(w *world, key int64) error {
+				return elsewhere.Pause(w.t.Context(), team.Pause{Scope: team.ForKey, Target: key, Action: team.Everything})
+			}, "get_identity", nil, http.StatusForbidden},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -61,8 +63,8 @@ func TestKeyChangesHoldWithinASecond(t *testing.T) {
 func TestKeyRaisedAndMadeElsewhere(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		elsewhere := team.New(testkit.Open(t, w.url, nil), nil)
-		_, value, err := elsewhere.AddKey(t.Context(), w.team, "made elsewhere", access.ReadOnly, time.Time{})
+		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, terms.Shipped())
+		_, value, err := elsewhere.AddKey(t.Context(), team.NewKey{Team: w.team, Name: "made elsewhere", Level: access.ReadOnly})
 		must(t, err)
 		w.rest(value, "get_identity", nil, "").mustHold(t, map[string]any{"data.key.level": "read_only", "data.key.name": "made elsewhere"})
 		must(t, elsewhere.SetKeyLevel(t.Context(), w.keyIDs[access.ReadOnly], access.Full))

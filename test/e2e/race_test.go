@@ -229,7 +229,7 @@ func TestRetriedAtOnce(t *testing.T) {
 func TestLastPlaceAtOnce(t *testing.T) {
 	t.Parallel()
 	houses(t, options{}, func(t *testing.T, h *house) {
-		w := h.world(t, options{plan: "free", accounts: 1})
+		w := h.world(t, options{plan: small, accounts: 1})
 		fill(oneMonth, 19)(w)
 		ids := []string{}
 		for range 6 {

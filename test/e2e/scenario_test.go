@@ -86,23 +86,27 @@ func scenarios() []scenario {
 
 func TestScenarios(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
-		names := map[string]bool{}
-		for _, s := range scenarios() {
-			if names[s.name] {
-				t.Errorf("two scenarios are called %q", s.name)
-			}
-			names[s.name] = true
-			t.Run(s.name, func(t *testing.T) {
-				t.Parallel()
-				byRest := s.play(t, h.world(t, s.options()), overREST)
-				byTool := s.play(t, h.world(t, s.options()), asTool)
-				if diff := cmp.Diff(byRest, byTool); diff != "" && !t.Failed() {
-					t.Errorf("the tool answers otherwise than REST (-REST +tool):\n%s", diff)
-				}
-			})
+	houses(t, options{}, func(t *testing.T, h *house) { h.playAll(t, scenarios()) })
+}
+
+// playAll plays scenarios on both edges.
+func (h *house) playAll(t *testing.T, all []scenario) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, s := range all {
+		if names[s.name] {
+			t.Errorf("two scenarios are called %q", s.name)
 		}
-	})
+		names[s.name] = true
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			byRest := s.play(t, h.world(t, s.options()), overREST)
+			byTool := s.play(t, h.world(t, s.options()), asTool)
+			if diff := cmp.Diff(byRest, byTool); diff != "" && !t.Failed() {
+				t.Errorf("the tool answers otherwise than REST (-REST +tool):\n%s", diff)
+			}
+		})
+	}
 }
 
 func (s scenario) options() options { return options{plan: s.plan, zone: s.zone} }

@@ -14,10 +14,7 @@ func accessScenarios() []scenario {
 		return scenario{name: "key: " + name, tool: "create_post", as: as, args: toFirst(nil), want: refused(401, "unauthorized")}
 	}
 	role := func(role access.Role, tool string, args func(*world) map[string]any, expected want, effects rows) scenario {
-		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: with(aDraft, func(w *world) {
-			must(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, role))
-			w.keyHolds(w.keys[access.Full], access.Effective(access.Full, role))
-		}), args: args, want: expected, effects: effects}
+		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: with(aDraft, func(w *world) { w.role(role) }), args: args, want: expected, effects: effects}
 	}
 	return []scenario{
 		unauthorized("none", func(*world) string { return "" }),

@@ -26,9 +26,7 @@ func identityScenarios() []scenario {
 		of("full", full, "full", "[read write publish spend]"),
 		of("drafts", drafts, "drafts", "[read write]"),
 		of("read_only", readOnly, "read_only", "[read]"),
-		{name: "identity for a viewer", tool: "get_identity", args: noArgs, prepare: func(w *world) {
-			must(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Viewer))
-		}, check: func(w *world, got answer) {
+		{name: "identity for a viewer", tool: "get_identity", args: noArgs, prepare: func(w *world) { w.role(access.Viewer) }, check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.role": "viewer", "data.capabilities": "[read]", "data.key.level": "full"})
 		}},
 		{name: "identity takes no arguments", tool: "get_identity", args: these(map[string]any{"limit": 5}), want: invalid("unknown_argument", "limit")},

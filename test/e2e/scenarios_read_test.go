@@ -105,10 +105,10 @@ func validateScenarios() []scenario {
 		{name: "validation: approved", tool: "validate_post", prepare: with(aDraft, set("approval = 'approved'")), args: post(nil), check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.waits_for_approval": false})
 		}},
-		{name: "validation: posts left", tool: "validate_post", plan: "free", prepare: with(aDraft, fill(thisMonth, 18)), args: post(nil), check: func(w *world, got answer) {
+		{name: "validation: posts left", tool: "validate_post", plan: small, prepare: with(aDraft, fill(thisMonth, 18)), args: post(nil), check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 2})
 		}},
-		{name: "validation: more than the plan has", tool: "validate_post", plan: "free", prepare: with(aDraft, fill(thisMonth, 21)), args: post(nil), check: func(w *world, got answer) {
+		{name: "validation: more than the plan has", tool: "validate_post", plan: small, prepare: with(aDraft, fill(thisMonth, 21)), args: post(nil), check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 0})
 		}},
 		{name: "validation: a post that is not there", tool: "validate_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},

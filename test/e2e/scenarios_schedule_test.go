@@ -107,28 +107,28 @@ func allowanceScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "allowance: the last post of a month", tool: "schedule_post", plan: "free", prepare: with(aDraft, fill(oneMonth, 19)), args: at(oneMonth), effects: oneChange},
-		{name: "allowance: one post too many", tool: "schedule_post", plan: "free", prepare: with(aDraft, fill(oneMonth, 20)), args: at(oneMonth), want: planLimit},
-		{name: "allowance: another month is another count", tool: "schedule_post", plan: "free", prepare: with(aDraft, fill(oneMonth, 20)), args: at(otherMonth), effects: oneChange},
-		{name: "allowance: drafts with a wished time use none", tool: "schedule_post", plan: "free", args: at(oneMonth), effects: oneChange,
+		{name: "allowance: the last post of a month", tool: "schedule_post", plan: small, prepare: with(aDraft, fill(oneMonth, 19)), args: at(oneMonth), effects: oneChange},
+		{name: "allowance: one post too many", tool: "schedule_post", plan: small, prepare: with(aDraft, fill(oneMonth, 20)), args: at(oneMonth), want: planLimit},
+		{name: "allowance: another month is another count", tool: "schedule_post", plan: small, prepare: with(aDraft, fill(oneMonth, 20)), args: at(otherMonth), effects: oneChange},
+		{name: "allowance: drafts with a wished time use none", tool: "schedule_post", plan: small, args: at(oneMonth), effects: oneChange,
 			prepare: with(aDraft, fill(oneMonth, 20), func(w *world) { w.exec("UPDATE posts SET status = 'draft' WHERE team_id = ? AND slot_at > 0", w.team) })},
-		{name: "allowance: a cancelled post gives its place back", tool: "schedule_post", plan: "free", args: at(oneMonth), effects: oneChange,
+		{name: "allowance: a cancelled post gives its place back", tool: "schedule_post", plan: small, args: at(oneMonth), effects: oneChange,
 			prepare: with(fill(oneMonth, 19), scheduledIn(oneMonth), func(w *world) {
 				w.full("cancel_post", map[string]any{"post_id": w.its("post")})
 				aDraft(w)
 			})},
-		{name: "allowance: moving within a full month", tool: "update_post", plan: "free", prepare: with(fill(oneMonth, 19), scheduledIn(oneMonth)), args: move(oneMonth, time.Hour), effects: oneChange},
-		{name: "allowance: moving into a full month", tool: "update_post", plan: "free", prepare: with(fill(oneMonth, 20), scheduledIn(otherMonth)), args: move(oneMonth, 0), want: planLimit},
-		{name: "allowance: moving into a month with a place", tool: "update_post", plan: "free", prepare: with(fill(oneMonth, 19), scheduledIn(otherMonth)), args: move(oneMonth, 0), effects: oneChange},
-		{name: "allowance: a draft's wish for a full month", tool: "update_post", plan: "free", prepare: with(fill(oneMonth, 20), aDraft), args: move(oneMonth, 0), effects: oneChange},
+		{name: "allowance: moving within a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth, 19), scheduledIn(oneMonth)), args: move(oneMonth, time.Hour), effects: oneChange},
+		{name: "allowance: moving into a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth, 20), scheduledIn(otherMonth)), args: move(oneMonth, 0), want: planLimit},
+		{name: "allowance: moving into a month with a place", tool: "update_post", plan: small, prepare: with(fill(oneMonth, 19), scheduledIn(otherMonth)), args: move(oneMonth, 0), effects: oneChange},
+		{name: "allowance: a draft's wish for a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth, 20), aDraft), args: move(oneMonth, 0), effects: oneChange},
 		{name: "allowance: the creator plan has 200", tool: "schedule_post", plan: "creator", prepare: with(aDraft, fill(oneMonth, 20)), args: at(oneMonth), effects: oneChange},
-		{name: "allowance: publishing the last post of this month", tool: "publish_post", plan: "free", prepare: with(aDraft, fill(thisMonth, 19)), args: post(nil), effects: oneSent},
-		{name: "allowance: publishing one too many", tool: "publish_post", plan: "free", prepare: with(aDraft, fill(thisMonth, 20)), args: post(nil), want: planLimit},
-		{name: "allowance: publishing now what has a place in a later month", tool: "publish_post", plan: "free", prepare: with(scheduledIn(oneMonth), fill(thisMonth, 20)), args: post(nil), want: planLimit},
-		{name: "allowance: publishing again uses none", tool: "publish_post", plan: "free", prepare: with(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *world, got answer) {
+		{name: "allowance: publishing the last post of this month", tool: "publish_post", plan: small, prepare: with(aDraft, fill(thisMonth, 19)), args: post(nil), effects: oneSent},
+		{name: "allowance: publishing one too many", tool: "publish_post", plan: small, prepare: with(aDraft, fill(thisMonth, 20)), args: post(nil), want: planLimit},
+		{name: "allowance: publishing now what has a place in a later month", tool: "publish_post", plan: small, prepare: with(scheduledIn(oneMonth), fill(thisMonth, 20)), args: post(nil), want: planLimit},
+		{name: "allowance: publishing again uses none", tool: "publish_post", plan: small, prepare: with(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.already_submitted": true})
 		}},
-		{name: "allowance: sending again uses none", tool: "retry_post", plan: "free", effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1},
+		{name: "allowance: sending again uses none", tool: "retry_post", plan: small, effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1},
 			prepare: with(aFailedOne, fill(thisMonth, 20)), args: post(nil)},
 	}
 }

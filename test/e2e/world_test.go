@@ -19,10 +19,12 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/network"
+	"pressroom/internal/operation"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
+	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -72,7 +74,22 @@ type options struct {
 	zone     string // Europe/Berlin where empty
 	accounts int    // 2 where 0
 	now      func() time.Time
+	terms    *terms.Terms                             // ample where nil
+	extend   func(server.Parts) []operation.Operation // see refreshing
 }
+
+// ample are terms whose limits no test meets that does not look for them.
+func ample() *terms.Terms {
+	t := terms.Shipped().Faster(1000)
+	t.Limits.JobsInFlight = 1000
+	p, _ := t.Plan("free")
+	p.ID, p.APIKeys, p.FreeCallsPerDay = small, true, 1000
+	t.Plans = append(t.Plans, p)
+	return &t
+}
+
+// small is the free plan with keys: a plan with few posts.
+const small = "small"
 
 // worlds runs a test on a program of its own, with one team, on each database.
 func worlds(t *testing.T, o options, run func(t *testing.T, w *world)) {
@@ -136,12 +153,15 @@ func (h *house) open() { h.opened.Do(func() { close(h.gate) }) }
 // start starts one more node of the program on the house's database and gives its address.
 func (h *house) start(o options, role server.Role) (*server.Server, string) {
 	h.t.Helper()
+	if o.terms == nil {
+		o.terms = ample()
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(h.t, err)
 	root := "http://" + listener.Addr().String()
 	node, err := server.Open(h.t.Context(), server.Config{
-		Version: "test", PublicURL: root, Database: h.url, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now,
-		Log: slog.New(slog.DiscardHandler),
+		Version: "test", PublicURL: root, Database: h.url, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now, Terms: o.terms,
+		Extend: o.extend, Log: slog.New(slog.DiscardHandler),
 	})
 	must(h.t, err)
 	ctx, stop := context.WithCancel(context.Background())
@@ -185,9 +205,9 @@ func (w *world) newTeam(wanted team.Team) (int64, int64) {
 	return made.ID, owner.ID
 }
 
-func (w *world) newKey(team int64, level access.Level, expires time.Time) (int64, string) {
+func (w *world) newKey(of int64, level access.Level, expires time.Time) (int64, string) {
 	w.t.Helper()
-	key, value, err := w.Teams.AddKey(w.t.Context(), team, "test "+string(level), level, expires)
+	key, value, err := w.Teams.AddKey(w.t.Context(), team.NewKey{Team: of, Name: "test " + string(level), Level: level, Expires: expires})
 	must(w.t, err)
 	return key.ID, value
 }
@@ -207,6 +227,14 @@ func (w *world) stranger() *world {
 	other := w.world(w.t, options{plan: "team", zone: "UTC", accounts: 1})
 	other.notes["post"] = other.draft("not yours")
 	return other
+}
+
+// role gives the keys' person another role without taking the ownership away: keys are their owner's, but what
+// acts for people of other roles passes the same checks.
+func (w *world) role(role access.Role) {
+	w.exec("UPDATE memberships SET role = ? WHERE team_id = ? AND person_id = ?", string(role), w.team, w.owner)
+	w.exec("UPDATE access_version SET version = version + 1")
+	w.keyHolds(w.keys[access.Full], access.Effective(access.Full, role))
 }
 
 // exec changes the database behind the program's back, for states that nothing makes yet.

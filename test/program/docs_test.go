@@ -53,6 +53,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/running.md", leave: []string{"printf '%s\\n' \"$APP_PASSWORD\""}},
 		{file: "docs/publishing.md", before: started + newest + `curl -sf -X POST -H "Authorization: Bearer $KEY" http://127.0.0.1:8080/api/v1/posts/$ID/publish` + "\n"},
 		{file: "docs/idempotency.md", before: started},
+		{file: "docs/limits.md", before: started},
 		{file: "docs/errors.md"},
 	}
 	for _, g := range guides {

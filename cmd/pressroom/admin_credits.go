@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"pressroom/internal/credit"
+	"pressroom/internal/server"
+)
+
+type (
+	adminCredits struct {
+		Grant     adminCreditsGrant     `cmd:"" help:"Give a team credits."`
+		Withdraw  adminCreditsWithdraw  `cmd:"" help:"Take credits from a team."`
+		Statement adminCreditsStatement `cmd:"" help:"List what was booked for a team, the newest first."`
+	}
+	bookingFlags struct {
+		teamFlags
+		Credits   int64  `required:"" help:"How many, a whole number."`
+		Reference string `required:"" help:"Your own number for this booking, such as an invoice's: with the same one a repeat books nothing again."`
+		Note      string `help:"What it is for."`
+	}
+	adminCreditsGrant     struct{ bookingFlags }
+	adminCreditsWithdraw  struct{ bookingFlags }
+	adminCreditsStatement struct {
+		teamFlags
+		Limit int `default:"50" help:"How many lines, at most 1000."`
+	}
+	adminAudit struct{ storeFlags }
+	adminTerms struct{ storeFlags }
+)
+
+// Run gives a team credits.
+func (c adminCreditsGrant) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Booking, error) {
+		return s.Credits.Grant(ctx, c.Team, c.Credits, c.Reference, c.Note)
+	})
+}
+
+// Run takes credits from a team.
+func (c adminCreditsWithdraw) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Booking, error) {
+		return s.Credits.Withdraw(ctx, c.Team, c.Credits, c.Reference, c.Note)
+	})
+}
+
+// Run lists what was booked.
+func (c adminCreditsStatement) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]credit.Line, error) { return s.Credits.Statement(ctx, c.Team, c.Limit) })
+}
+
+// Run audits the ledger and prints what it found.
+func (c adminAudit) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	var found credit.Report
+	err := with(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Report, error) {
+		var err error
+		found, err = s.Credits.Audit(ctx)
+		return found, err
+	})
+	if err == nil && !found.Sound() {
+		return errors.New("the ledger does not add up: see the complaints")
+	}
+	return err
+}
+
+// Run prints the terms, always as JSON: it is what a file of terms may say.
+func (c adminTerms) Run() error {
+	offered, err := c.terms()
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(os.Stdout)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(offered); err != nil {
+		return fmt.Errorf("printing the terms: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"pressroom/internal/server"
+	"pressroom/internal/team"
+)
+
+type (
+	adminAPI struct {
+		storeFlags
+		Switch string `arg:"" enum:"on,off" help:"on or off."`
+	}
+	pauseFlags struct {
+		storeFlags
+		Team int64  `help:"Id of the team; the whole service where neither team nor key is given."`
+		Key  int64  `help:"Id of the key."`
+		Only string `enum:"everything,spend,publish" default:"everything" help:"everything, spend or publish."`
+	}
+	adminPause struct {
+		pauseFlags
+		Reason string `help:"Why, for the operator's own list; callers are not told."`
+	}
+	adminResume struct{ pauseFlags }
+	adminPauses struct{ storeFlags }
+)
+
+// Run switches the API.
+func (c adminAPI) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	all := team.Pause{Scope: team.ForService, Action: team.API}
+	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error {
+		if c.Switch == "on" {
+			return s.Teams.Resume(ctx, all)
+		}
+		return s.Teams.Pause(ctx, all)
+	})
+}
+
+func (c pauseFlags) pause() (team.Pause, error) {
+	out := team.Pause{Scope: team.ForService, Action: team.Action(c.Only)}
+	switch {
+	case c.Team != 0 && c.Key != 0:
+		return out, errors.New("give --team or --key, not both")
+	case c.Team != 0:
+		out.Scope, out.Target = team.ForTeam, c.Team
+	case c.Key != 0:
+		out.Scope, out.Target = team.ForKey, c.Key
+	}
+	return out, nil
+}
+
+// Run pauses something.
+func (c adminPause) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	what, err := c.pause()
+	if err != nil {
+		return err
+	}
+	what.Reason = c.Reason
+	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Pause(ctx, what) })
+}
+
+// Run ends a pause.
+func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	what, err := c.pause()
+	if err != nil {
+		return err
+	}
+	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Resume(ctx, what) })
+}
+
+// Run lists what is paused.
+func (c adminPauses) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Pause, error) { return s.Teams.Pauses(ctx) })
+}

@@ -1,0 +1,67 @@
+package credit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"pressroom/internal/db"
+)
+
+// Settle ends a reservation in the transaction that ends its work: the charged credits, from 0 to what was
+// reserved, are spent and the rest is available again; 0 is a full refund. It tells whether it did so: a
+// reservation that was settled before stays as it is, since two workers may both come to end one piece of work.
+// A reservation that does not exist and a charge beyond it are errors.
+func (s *Service) Settle(ctx context.Context, tx *db.Tx, reservation, charged int64) (bool, error) {
+	r, err := s.lockReservation(ctx, tx, reservation)
+	if err != nil || r.state == settled {
+		return false, err
+	}
+	if charged < 0 || charged > r.amount {
+		return false, fmt.Errorf("reservation %d set %d credits aside and cannot be charged %d", reservation, r.amount, charged)
+	}
+	n, err := tx.Exec(ctx, `UPDATE reservations SET state = ?, charged = ?, ended_at = ? WHERE id = ? AND state = ?`,
+		settled, charged, db.Micros(tx.Now()), reservation, open)
+	if err != nil {
+		return false, fmt.Errorf("settling reservation %d: %w", reservation, err)
+	}
+	if n != 1 {
+		return false, fmt.Errorf("reservation %d is neither open nor settled", reservation)
+	}
+	if _, err := (transfer{team: r.team, kind: Settled, reservation: reservation, moves: settling(r.amount, charged)}).book(ctx, tx); err != nil {
+		return false, err
+	}
+	return true, s.countFree(ctx, tx, r, charged)
+}
+
+// countFree counts a call that cost nothing in the end; an automatic charge was no call.
+func (s *Service) countFree(ctx context.Context, tx *db.Tx, r begun, charged int64) error {
+	if charged > 0 || r.key == 0 || s.CountFree == nil {
+		return nil
+	}
+	return s.CountFree(ctx, tx, r.team)
+}
+
+// begun is a reservation as Settle finds it.
+type begun struct {
+	team, key, amount int64
+	state             string
+}
+
+// lockReservation reads a reservation once the transaction holds its team's wallet. The wallet comes first
+// everywhere, so that nobody waits in a circle.
+func (s *Service) lockReservation(ctx context.Context, tx *db.Tx, id int64) (begun, error) {
+	var r begun
+	err := tx.QueryRow(ctx, `SELECT team_id FROM wallets WHERE team_id = (SELECT team_id FROM reservations WHERE id = ?)`+s.db.ForUpdate(), id).Scan(&r.team)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, fmt.Errorf("there is no reservation %d to settle", id)
+	}
+	if err != nil {
+		return r, fmt.Errorf("locking the wallet of reservation %d: %w", id, err)
+	}
+	if err := tx.QueryRow(ctx, `SELECT key_id, amount, state FROM reservations WHERE id = ?`, id).Scan(&r.key, &r.amount, &r.state); err != nil {
+		return r, fmt.Errorf("reading reservation %d: %w", id, err)
+	}
+	return r, nil
+}

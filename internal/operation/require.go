@@ -1,0 +1,30 @@
+package operation
+
+import (
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+)
+
+var denied = map[access.Capability]*fault.Error{
+	access.Read:    fault.New(fault.ReadNotAllowed, "This connection may not read."),
+	access.Write:   fault.New(fault.WriteNotAllowed, "This key may not create or change anything. The team's owner can raise its level in the app."),
+	access.Publish: fault.New(fault.PublishNotAllowed, "Scheduling, publishing, retrying and changing a scheduled post need a key of the level Full. The team's owner can raise the level in the app."),
+	access.Spend:   fault.New(fault.SpendNotAllowed, "Paid operations need a key of the level Full. The team's owner can raise the level in the app."),
+}
+
+var suspended = map[access.Capability]*fault.Error{
+	access.Publish: fault.New(fault.ConnectionSuspended, "Publishing is paused. Reading and drafting go on; try again once it is resumed.").With("paused", string(access.Publish)),
+	access.Spend:   fault.New(fault.ConnectionSuspended, "Spending credits is paused. What costs nothing goes on; try again once it is resumed.").With("paused", string(access.Spend)),
+}
+
+// Require refuses a caller without a capability: connection_suspended where this kind of action is paused, else
+// the capability's own refusal.
+func (c Call) Require(needed access.Capability) error {
+	switch {
+	case c.Suspended(needed):
+		return suspended[needed]
+	case !c.Can(needed):
+		return denied[needed]
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/moment"
+	"pressroom/internal/operation"
+)
+
+func (p *Pipeline) requestRate(ctx context.Context, f *flight, next handler) error {
+	if err := p.count(ctx, f, PerCredential); err != nil {
+		return err
+	}
+	return next(ctx, f)
+}
+
+// actionLimits counts what a connection writes, and what of it reaches networks.
+func (p *Pipeline) actionLimits(ctx context.Context, f *flight, next handler) error {
+	if !f.request.Operation.Reads() {
+		if err := p.count(ctx, f, PerConnection); err != nil {
+			return err
+		}
+	}
+	if f.request.Operation.Networks {
+		if err := p.count(ctx, f, PerProvider); err != nil {
+			return err
+		}
+	}
+	return next(ctx, f)
+}
+
+var tooFast = map[Scope]*fault.Error{
+	PerCredential: fault.New(fault.RateLimited, "Too many requests with this key, over REST and as tools together.").With("scope", string(PerCredential)),
+	PerConnection: fault.New(fault.RateLimited, "Too many changes through this connection.").With("scope", string(PerConnection)),
+	PerProvider:   fault.New(fault.RateLimited, "Too many calls that reach social networks.").With("scope", string(PerProvider)),
+}
+
+// count counts a call by a limit and refuses it where it is one too many.
+func (p *Pipeline) count(ctx context.Context, f *flight, scope Scope) error {
+	r := p.Rates.Take(ctx, scope, f.outcome.Call.KeyID)
+	// A transaction that another got in the way of is run again.
+	f.outcome.Rates = append(slices.DeleteFunc(f.outcome.Rates, func(known Rate) bool { return known.Scope == scope }), r)
+	if r.Limited {
+		return tooFast[scope].After(r.RetryAfter)
+	}
+	return nil
+}
+
+// closed is what stands in a key's way, in the order of the contract's table.
+var closed = []struct {
+	by     func(access.Gates) bool
+	answer *fault.Error
+}{
+	{func(g access.Gates) bool { return g.APIOff }, fault.New(fault.RestDisabled, "The operator has switched the API off. Your key stays as it is and works again once the API is on.")},
+	{func(g access.Gates) bool { return g.TeamOff }, fault.New(fault.TeamSwitchedOff, "The team's owner has switched API and tool access off. The owner can switch it on in the app.")},
+	{func(g access.Gates) bool { return g.PlanLapsed }, fault.New(fault.PlanLapsed, "The team's plan does not include API keys. This key works again once the team is on a plan that does.")},
+	{func(g access.Gates) bool { return g.Paused }, fault.New(fault.ConnectionSuspended, "This key, its team or the service is paused. Nothing was done; try again once it is resumed.")},
+	{func(g access.Gates) bool { return g.TeamClosed }, fault.New(fault.TeamClosed, "The team is closed.")},
+	{func(g access.Gates) bool { return g.OwnerHeld }, fault.New(fault.AccountNotApproved, "The account of the team's owner is on hold. The owner has to clear that with the operator.")},
+	{func(g access.Gates) bool { return g.NotMember }, fault.New(fault.MembershipLost, "The person this key acts for has left the team. The key is revoked; the owner can make a new one.")},
+	{func(g access.Gates) bool { return g.NotOwner }, fault.New(fault.OwnershipLost, "The person who made this key does not own the team any more. The key is revoked; the owner can make a new one.")},
+}
+
+func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
+	for _, gate := range closed {
+		if gate.by(f.outcome.Call.Gates) {
+			return gate.answer
+		}
+	}
+	return next(ctx, f)
+}
+
+// dailyCalls refuses a call that costs nothing when the team's free calls of the day are used up.
+func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) error {
+	var err error
+	if f.cost, err = f.request.Operation.Cost(ctx, f.outcome.Call, f.arguments); err != nil {
+		return err
+	}
+	if f.cost == 0 && f.free == nil && !f.request.Operation.Uncounted {
+		_, midnight := moment.Day(f.outcome.Call.Now, f.outcome.Call.Zone)
+		return fault.New(fault.DailyCallLimit, "The team's free calls of the day are used up. There are new ones from midnight in the team's time zone.").
+			After(midnight.Sub(f.outcome.Call.Now))
+	}
+	return next(ctx, f)
+}
+
+// credits sets aside what the call costs, before any work, and tells the cost in the answer.
+func (p *Pipeline) credits(ctx context.Context, f *flight, next handler) error {
+	if !f.request.Operation.Paid() {
+		return next(ctx, f)
+	}
+	f.outcome.Call.Reservation = 0
+	if f.cost > 0 {
+		var err error
+		if f.outcome.Call.Reservation, err = p.Credits.Reserve(ctx, Charge{Call: f.outcome.Call, Claim: f.claim(), Amount: f.cost}); err != nil {
+			return err
+		}
+	}
+	if err := next(ctx, f); err != nil {
+		return err
+	}
+	return p.bill(ctx, f)
+}
+
+func (p *Pipeline) bill(ctx context.Context, f *flight) error {
+	if f.outcome.Billing == nil {
+		f.outcome.Billing = &operation.Billing{Charged: f.cost}
+	}
+	if !f.outcome.Call.Role.SeesBalance() {
+		return nil
+	}
+	balance, err := p.Credits.Balance(ctx, f.outcome.Call.TeamID)
+	if err != nil {
+		return err
+	}
+	f.outcome.Billing.Balance = &balance
+	return nil
+}

@@ -1,0 +1,102 @@
+package team
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/secret"
+	"pressroom/internal/terms"
+)
+
+// NewKey is a key to be made.
+type NewKey struct {
+	Team         int64
+	Name         string
+	Level        access.Level
+	Expires      time.Time // never where zero
+	DailyCredits *int64    // unlimited where nil
+}
+
+// AddKey makes an API key of the team's owner. The second value is the key itself; it is kept nowhere.
+func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
+	k := Key{TeamID: n.Team, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: terms.Unlimited}
+	if n.DailyCredits != nil {
+		k.DailyCredits = *n.DailyCredits
+	}
+	if err := k.check(); err != nil {
+		return Key{}, "", err
+	}
+	value := secret.New(secret.APIKey)
+	hash := secret.Hash(value)
+	err := s.db.Write(ctx, "team.add_key", func(ctx context.Context, tx *db.Tx) error {
+		owner, err := s.lockOwner(ctx, tx, n.Team)
+		if err != nil {
+			return err
+		}
+		if owner == 0 {
+			return invalid("the team has no owner whom the key could act for")
+		}
+		k.CreatedAt = tx.Now()
+		row := tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at, daily_credits) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			k.TeamID, owner, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt), k.DailyCredits)
+		if err := row.Scan(&k.ID); err != nil {
+			return fmt.Errorf("adding a key: %w", err)
+		}
+		return event.Record(ctx, tx, n.Team, event.Actor{PersonID: owner}, "key.created", id(k.ID), map[string]any{"level": k.Level})
+	})
+	return k, value, err
+}
+
+func (k Key) check() error {
+	if !k.Level.Valid() {
+		return errLevel
+	}
+	if k.DailyCredits < terms.Unlimited {
+		return errDailyCredits
+	}
+	return nil
+}
+
+var errLevel = invalid("the level has to be read_only, drafts or full")
+
+// RevokeKey ends a key for good.
+func (s *Service) RevokeKey(ctx context.Context, key int64) error {
+	return s.changeKey(ctx, key, "key.revoked", nil, `revoked_at = ?`, func(now int64) any { return now })
+}
+
+// SetKeyLevel changes what a key may do.
+func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level) error {
+	if !level.Valid() {
+		return errLevel
+	}
+	return s.changeKey(ctx, key, "key.level_changed", map[string]any{"level": level}, `level = ?`, func(int64) any { return string(level) })
+}
+
+// SetKeyLimit changes how many credits a key may spend in a day of the team: -1 for unlimited, 0 for none.
+func (s *Service) SetKeyLimit(ctx context.Context, key, credits int64) error {
+	if credits < terms.Unlimited {
+		return errDailyCredits
+	}
+	return s.changeKey(ctx, key, "key.limit_changed", map[string]any{"daily_credits": credits}, `daily_credits = ?`, func(int64) any { return credits })
+}
+
+// SetKeyEnd changes until when a key works; for ever with the zero time.
+func (s *Service) SetKeyEnd(ctx context.Context, key int64, expires time.Time) error {
+	return s.changeKey(ctx, key, "key.end_changed", map[string]any{"expires_at": db.Micros(expires)}, `expires_at = ?`, func(int64) any { return db.Micros(expires) })
+}
+
+// changeKey changes a column of a key that is not revoked; the value is made from the time of the change.
+func (s *Service) changeKey(ctx context.Context, key int64, kind string, detail map[string]any, column string, value func(now int64) any) error {
+	return s.change(ctx, "team."+kind, func(ctx context.Context, tx *db.Tx) error {
+		var team int64
+		err := tx.QueryRow(ctx, `UPDATE api_keys SET `+column+` WHERE id = ? AND revoked_at = 0 RETURNING team_id`, value(db.Micros(tx.Now())), key).Scan(&team)
+		if err != nil {
+			return invalid("there is no such key, or it is revoked")
+		}
+		return event.Record(ctx, tx, team, event.Actor{}, kind, id(key), detail)
+	})
+}

@@ -1,0 +1,191 @@
+// Package terms is what the operator offers and asks: plans, prices and limits, as data. What is shipped can be
+// replaced by a file.
+package terms
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Unlimited is how a limit that is none is written (spec, Limits of a plan: -1 means unlimited, 0 means none).
+const Unlimited = -1
+
+// Terms are the plans, prices and limits of a service.
+type Terms struct {
+	Plans  []Plan `json:"plans"`
+	Lapsed string `json:"lapsed_plan"` // the plan of a team whose own has lapsed
+	Prices Prices `json:"prices"`
+	Limits Limits `json:"limits"`
+}
+
+// Plan is what a team may have. Numbers may be Unlimited.
+type Plan struct {
+	ID                     string `json:"id"`
+	Name                   string `json:"name"`
+	APIKeys                bool   `json:"api_keys"`
+	SocialAccounts         int64  `json:"social_accounts"`
+	PostsPerMonth          int64  `json:"posts_per_month"`
+	Seats                  int64  `json:"seats"`
+	StorageBytes           int64  `json:"storage_bytes"`
+	AnalyticsRetentionDays int64  `json:"analytics_retention_days"`
+	ProfilesComparable     int64  `json:"profiles_comparable"`
+	FreeCallsPerDay        int64  `json:"free_calls_per_day"`
+	HashtagLists           int64  `json:"hashtag_lists"`
+	HashtagsPerList        int64  `json:"hashtags_per_list"`
+	TrackedReports         int64  `json:"tracked_reports"`
+	DailyCredits           int64  `json:"daily_credits"` // for assistants and keys together
+}
+
+// Prices are what paid work costs, in credits.
+type Prices struct {
+	ProfileReport        int64 `json:"profile_report"`
+	HashtagReport        int64 `json:"hashtag_report"`
+	ProfileRefresh       int64 `json:"profile_refresh"` // and each automatic one
+	HashtagRefresh       int64 `json:"hashtag_refresh"` // and each automatic one
+	HashtagSearch        int64 `json:"hashtag_search"`
+	ProfileMediaDownload int64 `json:"profile_media_download"`
+}
+
+// Limits are how much may be done how fast.
+type Limits struct {
+	Requests     Rate `json:"requests"`       // of one key, over REST and as tools together
+	Writes       Rate `json:"writes"`         // of one connection
+	Networks     Rate `json:"networks"`       // of one connection: calls that reach social networks
+	JobsInFlight int  `json:"jobs_in_flight"` // of one team
+}
+
+// Rate is how often something may be done: in the long run, and at once after a rest.
+type Rate struct {
+	PerMinute int `json:"per_minute"`
+	Burst     int `json:"burst"`
+}
+
+const gib = int64(1) << 30
+
+// Shipped are the terms that pressroom comes with.
+func Shipped() Terms {
+	return Terms{
+		Plans: []Plan{
+			{"free", "Free", false, 3, 20, 1, gib, 30, 1, 0, 3, 500, 0, 0},
+			{"creator", "Creator", true, 10, 200, 1, 10 * gib, 90, 3, 1_000, 20, 1_000, 5, 50},
+			{"team", "Team", true, 30, 2_000, 10, 100 * gib, 365, 10, 10_000, 100, 2_000, 25, 250},
+			{"agency", "Agency", true, Unlimited, Unlimited, 50, 1_000 * gib, 730, 25, 100_000, 500, 5_000, 100, 1_000},
+		},
+		Lapsed: "free",
+		Prices: Prices{ProfileReport: 5, HashtagReport: 10, ProfileRefresh: 2, HashtagRefresh: 5, HashtagSearch: 3, ProfileMediaDownload: 2},
+		Limits: Limits{Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5},
+	}
+}
+
+// Read reads terms from a file of JSON. What the file leaves out stays as shipped; its plans take the place of
+// all shipped ones.
+func Read(path string) (Terms, error) {
+	t := Shipped()
+	raw, err := os.ReadFile(path) //nolint:gosec // the operator says which file
+	if err != nil {
+		return t, fmt.Errorf("reading the terms: %w", err)
+	}
+	var given struct {
+		Plans []json.RawMessage `json:"plans"`
+	}
+	if err := json.Unmarshal(raw, &given); err == nil && given.Plans != nil {
+		t.Plans = nil // else its plans would be laid over the shipped ones
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&t); err != nil {
+		return t, fmt.Errorf("reading the terms in %s: %w", path, err)
+	}
+	if err := t.check(); err != nil {
+		return t, fmt.Errorf("the terms in %s: %w", path, err)
+	}
+	return t, nil
+}
+
+// Faster gives terms with every rate multiplied.
+func (t Terms) Faster(times int) Terms {
+	for _, r := range []*Rate{&t.Limits.Requests, &t.Limits.Writes, &t.Limits.Networks} {
+		r.PerMinute, r.Burst = r.PerMinute*times, r.Burst*times
+	}
+	return t
+}
+
+// Plan finds a plan by its id.
+func (t Terms) Plan(id string) (Plan, bool) {
+	for _, p := range t.Plans {
+		if p.ID == id {
+			return p, true
+		}
+	}
+	return Plan{}, false
+}
+
+// PlanIDs lists the plans.
+func (t Terms) PlanIDs() []string {
+	out := make([]string, len(t.Plans))
+	for i, p := range t.Plans {
+		out[i] = p.ID
+	}
+	return out
+}
+
+// maxReportPrice is what the contract allows for a new report (spec, Limits 10).
+const maxReportPrice = 10
+
+var planID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+
+func (t Terms) check() error {
+	for i, p := range t.Plans {
+		if !planID.MatchString(p.ID) || strings.TrimSpace(p.Name) == "" || slices.Index(t.PlanIDs(), p.ID) != i {
+			return fmt.Errorf("plan %d needs a name, and an id of its own out of small letters, digits, - and _", i+1)
+		}
+		for _, n := range p.numbers() {
+			if n < Unlimited {
+				return fmt.Errorf("plan %s has a number below -1; -1 means unlimited, 0 none", p.ID)
+			}
+		}
+	}
+	if _, ok := t.Plan(t.Lapsed); !ok {
+		return fmt.Errorf("lapsed_plan has to name one of the plans: %s", strings.Join(t.PlanIDs(), ", "))
+	}
+	return errors.Join(t.Prices.check(), t.Limits.check())
+}
+
+func (p Plan) numbers() []int64 {
+	return []int64{p.SocialAccounts, p.PostsPerMonth, p.Seats, p.StorageBytes, p.AnalyticsRetentionDays, p.ProfilesComparable, p.FreeCallsPerDay,
+		p.HashtagLists, p.HashtagsPerList, p.TrackedReports, p.DailyCredits}
+}
+
+const maxPrice = 1_000_000
+
+func (p Prices) check() error {
+	for _, n := range []int64{p.ProfileReport, p.HashtagReport, p.ProfileRefresh, p.HashtagRefresh, p.HashtagSearch, p.ProfileMediaDownload} {
+		if n < 0 || n > maxPrice {
+			return fmt.Errorf("prices are whole credits from 0 to %d", maxPrice)
+		}
+	}
+	if p.ProfileReport > maxReportPrice || p.HashtagReport > maxReportPrice {
+		return fmt.Errorf("a new report costs at most %d credits: clients rely on it", maxReportPrice)
+	}
+	return nil
+}
+
+const maxRate = 60_000_000 // a minute
+
+func (l Limits) check() error {
+	for _, r := range []Rate{l.Requests, l.Writes, l.Networks} {
+		if r.PerMinute < 1 || r.Burst < 1 || r.PerMinute > maxRate || r.Burst > maxRate {
+			return fmt.Errorf("rates need per_minute and burst from 1 to %d", maxRate)
+		}
+	}
+	if l.JobsInFlight < 1 {
+		return errors.New("jobs_in_flight has to be at least 1")
+	}
+	return nil
+}

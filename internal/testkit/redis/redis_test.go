@@ -1,0 +1,51 @@
+package redis_test
+
+import (
+	"net"
+	"net/url"
+	"testing"
+
+	"pressroom/internal/testkit/redis"
+)
+
+// TestServer shows that a server keeps its port, forgets everything when it is stopped and nothing when it hangs.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	s := redis.Start(t)
+	u, err := url.Parse(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, s, "SET boat Ada", "+OK")
+	s.Pause()
+	s.Resume()
+	expect(t, s, "STRLEN boat", ":3")
+	s.Stop()
+	if conn, err := net.Dial("tcp", u.Host); err == nil {
+		conn.Close()
+		t.Errorf("something listens at %s although the server was stopped", u.Host)
+	}
+	s.Restart()
+	expect(t, s, "STRLEN boat", ":0")
+	s.Restart()
+	s.Pause() // a server that hangs can be stopped too
+	s.Stop()
+	s.Stop()
+}
+
+func TestServersAreApart(t *testing.T) {
+	t.Parallel()
+	a, b := redis.Start(t), redis.Start(t)
+	if a.URL() == b.URL() {
+		t.Fatalf("both are at %s", a.URL())
+	}
+	expect(t, a, "SET boat Ada", "+OK")
+	expect(t, b, "STRLEN boat", ":0")
+}
+
+func expect(t *testing.T, s *redis.Server, command, want string) {
+	t.Helper()
+	if got := s.Tell(command); got != want {
+		t.Errorf("%s: %s, want %s", command, got, want)
+	}
+}

@@ -1,0 +1,269 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/operation"
+	"pressroom/internal/team"
+)
+
+// gate is something that stands in a key's way, by the operator or the team's owner.
+type gate struct {
+	name   string
+	closes func(w *world) error
+	opens  func(w *world) error // nil where it stays for good
+	code   string               // what every call answers; empty where one kind of action is stopped alone
+	stops  access.Capability    // that kind
+}
+
+// gates are all of the contract's table that concern keys.
+func gates() []gate {
+	all := append(lastingGates(), teamGates()...)
+	return append(append(all, pausesOf(team.ForKey)...), pausesOf(team.ForTeam)...)
+}
+
+// serviceGates hit every team of a house.
+func serviceGates() []gate {
+	return append(pausesOf(team.ForService), gate{
+		name: "the API off", code: "rest_disabled",
+		closes: func(w *world) error {
+			return w.Teams.Pause(w.t.Context(), team.Pause{Scope: team.ForService, Action: team.API})
+		},
+		opens: func(w *world) error {
+			return w.Teams.Resume(w.t.Context(), team.Pause{Scope: team.ForService, Action: team.API})
+		},
+	})
+}
+
+func teamGates() []gate {
+	return []gate{
+		{
+			name: "the team's switch off", code: "mcp_disabled_for_team",
+			closes: func(w *world) error { return w.Teams.SetAccess(w.t.Context(), w.team, false) },
+			opens:  func(w *world) error { return w.Teams.SetAccess(w.t.Context(), w.team, true) },
+		}, {
+			name: "a plan without keys", code: "plan_lapsed",
+			closes: func(w *world) error { return w.Teams.SetPlan(w.t.Context(), w.team, "free", time.Time{}) },
+			opens:  func(w *world) error { return w.Teams.SetPlan(w.t.Context(), w.team, "creator", time.Time{}) },
+		}, {
+			name: "a plan that has lapsed", code: "plan_lapsed",
+			closes: func(w *world) error {
+				return w.Teams.SetPlan(w.t.Context(), w.team, "agency", time.Now().Add(-time.Second))
+			},
+			opens: func(w *world) error {
+				return w.Teams.SetPlan(w.t.Context(), w.team, "agency", time.Now().Add(time.Hour))
+			},
+		}, {
+			name: "the team closed", code: "team_closed",
+			closes: func(w *world) error { return w.Teams.Close(w.t.Context(), w.team) },
+			opens:  func(w *world) error { return w.Teams.Reopen(w.t.Context(), w.team) },
+		}, {
+			name: "the owner on hold", code: "account_not_approved",
+			closes: func(w *world) error { return w.Teams.SetHold(w.t.Context(), w.owner, true) },
+			opens:  func(w *world) error { return w.Teams.SetHold(w.t.Context(), w.owner, false) },
+		},
+	}
+}
+
+// lastingGates are never opened again: the keys have ended.
+func lastingGates() []gate {
+	return []gate{
+		{name: "the ownership lost", code: "ownership_lost", closes: (*world).handOn},
+		{name: "the membership lost", code: "membership_lost", closes: func(w *world) error {
+			if err := w.handOn(); err != nil {
+				return err
+			}
+			return w.Teams.RemoveMember(w.t.Context(), w.team, w.owner)
+		}},
+	}
+}
+
+// handOn makes somebody else the team's owner.
+func (w *world) handOn() error {
+	heir, err := w.Teams.AddPerson(w.t.Context(), "Bela Nagy", fmt.Sprintf("bela%d@harbour.example", w.people.Add(1)), "")
+	if err != nil {
+		return err
+	}
+	return w.Teams.SetMember(w.t.Context(), w.team, heir.ID, access.Owner)
+}
+
+// pausesOf are the pauses of a scope.
+func pausesOf(scope team.Scope) []gate {
+	all := []gate{}
+	for _, action := range []team.Action{team.Everything, team.Spending, team.Publishing} {
+		g := gate{code: "connection_suspended"}
+		if action != team.Everything {
+			g = gate{stops: access.Capability(action)}
+		}
+		g.name = fmt.Sprintf("%s paused for the %s", action, scope)
+		g.closes = func(w *world) error {
+			return w.eachPause(scope, action, func(p team.Pause) error { return w.Teams.Pause(w.t.Context(), p) })
+		}
+		g.opens = func(w *world) error {
+			return w.eachPause(scope, action, func(p team.Pause) error { return w.Teams.Resume(w.t.Context(), p) })
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// eachPause is the one pause of the team or the service, or one for each of the world's keys.
+func (w *world) eachPause(scope team.Scope, action team.Action, do func(team.Pause) error) error {
+	switch scope {
+	case team.ForService:
+		return do(team.Pause{Scope: scope, Action: action, Reason: "a test"})
+	case team.ForTeam:
+		return do(team.Pause{Scope: scope, Target: w.team, Action: action, Reason: "a test"})
+	}
+	for _, id := range w.keyIDs {
+		if err := do(team.Pause{Scope: scope, Target: id, Action: action, Reason: "a test"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// opened are the capabilities of each level (spec, Authentication 5).
+var opened = map[access.Level][]access.Capability{
+	access.ReadOnly: {"read"}, access.Drafts: {"read", "write"}, access.Full: {"read", "write", "publish", "spend"},
+}
+
+// refusalFor is what the contract has a call answer under a gate: the gate's code before everything, then that of a
+// kind of action that is paused, then that of a level that does not reach. Empty where the call goes on.
+func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
+	switch {
+	case g.code != "":
+		return g.code
+	case g.stops == op.Needs:
+		return "connection_suspended"
+	}
+	for _, c := range opened[level] {
+		if c == op.Needs {
+			return ""
+		}
+	}
+	return string(op.Needs) + "_not_allowed"
+}
+
+// noGate is nothing in the way.
+var noGate = gate{name: "nothing in the way", closes: func(*world) error { return nil }}
+
+// Every operation, at every level, under every gate, on both edges: the gate's code, before anything is read,
+// looked up, charged or written.
+func TestGates(t *testing.T) {
+	t.Parallel()
+	o := options{accounts: 1, extend: refreshing}
+	houses(t, o, func(t *testing.T, h *house) {
+		for _, g := range append(gates(), noGate) {
+			t.Run(g.name, func(t *testing.T) {
+				t.Parallel()
+				h.world(t, o).mustStop(g)
+			})
+		}
+	})
+}
+
+// Those of the whole service come one after the other in a house of their own.
+func TestServiceGates(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+		for _, g := range serviceGates() {
+			w.mustStop(g)
+			must(t, g.opens(w))
+			w.full("list_posts", nil)
+		}
+	})
+}
+
+// mustStop makes every call under a gate. What is refused comes first, and leaves nothing at all behind.
+func (w *world) mustStop(g gate) {
+	w.t.Helper()
+	w.grant(100)
+	w.full("list_posts", nil) // so that the free calls of the day are counted already
+	must(w.t, g.closes(w))
+	before, counted := w.footprint(), w.texts(freeCalls, w.team)
+	w.eachCell(func(op *operation.Operation, level access.Level) {
+		if want := g.refusalFor(op, level); want != "" {
+			met(want, "")
+			w.mustAnswer(g, op, level, http.StatusForbidden, want)
+		}
+	})
+	w.mustAdmitNobody(g)
+	if now := w.texts(freeCalls, w.team); !maps.Equal(now, counted) {
+		w.t.Errorf("%s: free calls were counted: %v, before %v", g.name, now, counted)
+	}
+	w.eachCell(func(op *operation.Operation, level access.Level) {
+		if g.refusalFor(op, level) == "" {
+			status, code := goesOn(op)
+			w.mustAnswer(g, op, level, status, code)
+		}
+	})
+	if effects := w.footprint().since(before); effects != (rows{}) {
+		w.t.Errorf("%s: changed %+v", g.name, effects)
+	}
+}
+
+func (w *world) eachCell(do func(*operation.Operation, access.Level)) {
+	for _, op := range w.Registry().All() {
+		for _, level := range access.Levels() {
+			do(op, level)
+		}
+	}
+}
+
+// goesOn is what a call of the matrix answers that nothing is in the way of: its item is not there.
+func goesOn(op *operation.Operation) (int, string) {
+	switch op.Tool {
+	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts":
+		return http.StatusOK, ""
+	case "schedule_post":
+		return http.StatusUnprocessableEntity, "validation_failed" // its time is over
+	}
+	return http.StatusNotFound, "not_found"
+}
+
+// mustAnswer makes a call on both edges.
+func (w *world) mustAnswer(g gate, op *operation.Operation, level access.Level, status int, code string) {
+	w.t.Helper()
+	idem := ""
+	if !op.Reads() {
+		idem = "a key"
+	}
+	for edge, got := range map[string]answer{
+		"REST": w.rest(w.keys[level], op.Tool, w.sample(op), idem), "tools": w.tool(w.keys[level], op.Tool, w.sample(op), idem),
+	} {
+		if got.status != status || got.code() != code {
+			w.t.Errorf("%s: %s by a %s key over %s: got %d %s, want %d %s", g.name, op.Tool, level, edge, got.status, got.code(), status, code)
+		}
+	}
+}
+
+// mustAdmitNobody checks that a gate that stops everything stops what calls no operation too.
+func (w *world) mustAdmitNobody(g gate) {
+	w.t.Helper()
+	if g.code == "" {
+		return
+	}
+	for _, method := range []string{"tools/list", "initialize", "ping"} {
+		w.message(full(w), method, "{}").mustRefuse(w.t, http.StatusForbidden, g.code, "")
+	}
+	got := w.toolVerbatim(full(w), "no_such_tool", "{}")
+	if got.code() != g.code {
+		w.t.Errorf("%s: a tool that is not there: %s", g.name, got.raw)
+	}
+}
+
+// message sends a message of the tool protocol.
+func (w *world) message(credential, method, params string) answer {
+	w.t.Helper()
+	header := bearer(credential)
+	header["Content-Type"] = []string{"application/json"}
+	header["Accept"] = []string{"application/json, text/event-stream"}
+	header["Mcp-Protocol-Version"] = []string{"2025-06-18"}
+	return w.raw(http.MethodPost, w.root+"/mcp", header, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
+}

@@ -1,0 +1,218 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/operation"
+	"pressroom/internal/team"
+	"pressroom/internal/testkit"
+)
+
+// What a key may do is told under every gate as it is, and is the whole again once the gate is open.
+func TestIdentityUnderGates(t *testing.T) {
+	t.Parallel()
+	houses(t, options{}, func(t *testing.T, h *house) {
+		for _, g := range gates() {
+			t.Run(g.name, func(t *testing.T) {
+				t.Parallel()
+				h.world(t, options{accounts: 1}).mustTell(g)
+			})
+		}
+	})
+	worlds(t, options{accounts: 1}, func(_ *testing.T, w *world) {
+		for _, g := range serviceGates() {
+			w.mustTell(g)
+		}
+	})
+}
+
+func (w *world) mustTell(g gate) {
+	w.t.Helper()
+	w.mustTellAll(noGate)
+	must(w.t, g.closes(w))
+	w.mustTellAll(g)
+	if g.opens == nil {
+		w.mustStayLost(g)
+		return
+	}
+	must(w.t, g.opens(w))
+	w.mustTellAll(noGate)
+}
+
+func (w *world) mustTellAll(g gate) {
+	w.t.Helper()
+	for _, level := range access.Levels() {
+		for _, got := range []answer{w.rest(w.keys[level], "get_identity", nil, ""), w.tool(w.keys[level], "get_identity", nil, "")} {
+			if g.code != "" {
+				got.mustRefuse(w.t, http.StatusForbidden, g.code, "")
+				continue
+			}
+			left := slices.DeleteFunc(slices.Clone(opened[level]), func(c access.Capability) bool { return c == g.stops })
+			got.mustHold(w.t, map[string]any{"data.capabilities": fmt.Sprint(left), "data.key.level": level, "data.role": "owner"})
+		}
+	}
+}
+
+// mustStayLost checks that a key which ended with its person's ownership does not come back with the person, and
+// that it can still be revoked.
+func (w *world) mustStayLost(g gate) {
+	w.t.Helper()
+	must(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Editor))
+	w.mustTellAll(g)
+	must(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Owner))
+	w.mustTellAll(g)
+	_, fresh := w.newKey(w.team, access.Full, time.Time{})
+	w.rest(fresh, "get_identity", nil, "").mustHold(w.t, map[string]any{"data.person.id": w.owner, "data.capabilities": "[read write publish spend]"})
+	for _, level := range access.Levels() {
+		must(w.t, w.Teams.RevokeKey(w.t.Context(), w.keyIDs[level]))
+		w.rest(w.keys[level], "get_identity", nil, "").mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
+	}
+}
+
+// Of several gates that are closed the first of the contract's table answers.
+func TestFirstOfManyGates(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		order := []string{"rest_disabled", "mcp_disabled_for_team", "plan_lapsed", "connection_suspended", "team_closed", "account_not_approved", "ownership_lost"}
+		all := map[string]gate{}
+		for _, g := range append(gates(), serviceGates()...) {
+			if g.code != "membership_lost" { // a key has ended for one reason alone
+				all[g.code] = g
+			}
+		}
+		for _, code := range slices.Backward(order) {
+			// Whoever has handed the team on is not the one on hold.
+			if code == "account_not_approved" {
+				w.exec("UPDATE people SET held_at = 1 WHERE id = (SELECT person_id FROM memberships WHERE team_id = ? AND role = 'owner')", w.team)
+				w.exec("UPDATE access_version SET version = version + 1")
+			} else {
+				must(t, all[code].closes(w))
+			}
+			w.until(code, func() bool { return w.rest(full(w), "get_identity", nil, "").code() == code })
+		}
+	})
+}
+
+// A plan lapses by itself at its time, also for a key that was used a moment before, and the key works again on a
+// plan that has keys.
+func TestPlanLapsesByItself(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		clock := testkit.NewClock(begun)
+		w := newHouse(t, url, options{now: clock.Now}).world(t, options{accounts: 1})
+		must(t, w.Teams.SetPlan(t.Context(), w.team, "team", begun.Add(500*time.Millisecond)))
+		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "team", "data.api_access": true})
+		clock.Advance(500*time.Millisecond - time.Microsecond)
+		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "team"})
+		clock.Advance(time.Microsecond)
+		w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
+		w.tool(full(w), "get_identity", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
+		clock.Advance(1000 * time.Hour)
+		w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
+		must(t, w.Teams.SetPlan(t.Context(), w.team, "creator", time.Time{}))
+		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "creator"})
+		w.full("get_identity", nil).mustHold(t, map[string]any{"data.capabilities": "[read write publish spend]"})
+	})
+}
+
+// A team whose plan lapses onto one that has keys goes on with what that one allows.
+func TestPlanLapsesOntoOneWithKeys(t *testing.T) {
+	t.Parallel()
+	offered := ample()
+	offered.Lapsed = small
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		clock := testkit.NewClock(begun)
+		w := newHouse(t, url, options{now: clock.Now, terms: offered}).world(t, options{accounts: 1})
+		must(t, w.Teams.SetPlan(t.Context(), w.team, "agency", begun.Add(time.Second)))
+		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": "agency"})
+		clock.Advance(time.Second)
+		w.full("get_limits", nil).mustHold(t, map[string]any{"data.plan.id": small, "data.limits.free_calls_per_day": 1000})
+	})
+}
+
+// A scheduled post may not be changed, moved or sent while publishing is paused, whoever asks; it can be cancelled.
+func TestScheduledPostWhilePublishingIsPaused(t *testing.T) {
+	t.Parallel()
+	houses(t, options{}, func(t *testing.T, h *house) {
+		for _, scope := range []team.Scope{team.ForKey, team.ForTeam} {
+			t.Run(string(scope), func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, options{accounts: 1})
+				id, draft := w.scheduled("waits", 48*time.Hour), w.draft("a draft")
+				must(t, w.eachPause(scope, team.Publishing, func(p team.Pause) error { return w.Teams.Pause(t.Context(), p) }))
+				for _, level := range []access.Level{access.Full, access.Drafts} {
+					for _, call := range []edgeCall{w.rest, w.tool} {
+						got := call(w.keys[level], "update_post", map[string]any{"id": id, "caption": "changed"}, "")
+						got.mustRefuse(t, http.StatusForbidden, "connection_suspended", "")
+						call(w.keys[level], "update_post", map[string]any{"id": draft, "caption": "changed"}, "").mustBe(t, http.StatusOK)
+					}
+				}
+				w.post(id).mustHold(t, map[string]any{"data.status": "scheduled", "data.caption": "waits"})
+				w.full("cancel_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.status": "draft"})
+			})
+		}
+	})
+}
+
+// edgeCall is w.rest or w.tool.
+type edgeCall func(credential, tool string, args map[string]any, idem string) answer
+
+// An operation that a role does not reach is refused at every level of key.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	o := options{accounts: 1, extend: refreshing}
+	may := map[access.Role][]access.Capability{
+		access.Owner: {"read", "write", "publish", "spend"}, access.Admin: {"read", "write", "publish", "spend"}, access.Editor: {"read", "write", "publish"},
+		access.Viewer: {"read"}, access.Client: {"read"},
+	}
+	houses(t, o, func(t *testing.T, h *house) {
+		for _, role := range access.Roles() {
+			t.Run(string(role), func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, o)
+				w.grant(100)
+				w.role(role)
+				w.eachCell(func(op *operation.Operation, level access.Level) {
+					status, code := goesOn(op)
+					if !slices.Contains(may[role], op.Needs) || !slices.Contains(opened[level], op.Needs) {
+						status, code = http.StatusForbidden, string(op.Needs)+"_not_allowed"
+					}
+					w.mustAnswer(noGate, op, level, status, code)
+				})
+			})
+		}
+	})
+}
+
+// What is scheduled waits while its team may not publish, and goes out once it may.
+func TestDuePostsWaitForTheGate(t *testing.T) {
+	t.Parallel()
+	o := options{accounts: 1}
+	houses(t, o, func(t *testing.T, h *house) {
+		for _, g := range append(pausesOf(team.ForTeam), teamGates()...) {
+			if g.code != "team_closed" && g.code != "connection_suspended" && g.stops != access.Publish {
+				continue
+			}
+			t.Run(g.name, func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, o)
+				id := w.scheduled("waits for the gate "+g.name, 48*time.Hour)
+				must(t, g.closes(w))
+				w.due(id)
+				must(t, w.Posts.Release(t.Context(), id))
+				if n := w.count("posts WHERE id = ? AND status = 'scheduled'", id); n != 1 {
+					t.Errorf("it was handed over")
+				}
+				must(t, g.opens(w))
+				w.until("the post to go out", func() bool { return w.count("posts WHERE id = ? AND status = 'published'", id) == 1 })
+			})
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/server"
+)
+
+// What is paid goes one way, whatever it does. These tests send an operation along it whose reports are these four.
+const (
+	aReport   = "a-report"   // refreshing it costs refreshPrice
+	newReport = "new-report" // was refreshed a moment ago: costs nothing
+	sameOne   = "same-one"   // costs refreshPrice and finds nothing new: all is refunded
+	brokenOne = "broken-one" // fails once it is paid for
+)
+
+const refreshPrice = 3
+
+type (
+	refreshInput struct {
+		ID   string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`
+		Note string `json:"note,omitempty" maxLength:"100"`
+	}
+	refreshed struct {
+		ID string `json:"id"`
+	}
+)
+
+// refreshing adds the paid operation to a program.
+func refreshing(p server.Parts) []operation.Operation {
+	price := operation.Costs(0, refreshPrice, func(_ context.Context, _ operation.Call, in refreshInput) (int64, error) {
+		if in.ID == newReport {
+			return 0, nil
+		}
+		return refreshPrice, nil
+	})
+	return []operation.Operation{operation.Define(operation.Spec{
+		Tool: "refresh_report", Method: http.MethodPost, Path: "/reports/{id}/refresh", Needs: access.Spend, Key: operation.KeyRequired, Price: price,
+		Success: http.StatusOK, Networks: true, Summary: "Refresh a report", Description: "Fetches today's figures.",
+		Example: operation.Example{Arguments: map[string]any{"id": aReport}, Data: refreshed{aReport}},
+	}, func(ctx context.Context, call operation.Call, in refreshInput) (operation.Answer[refreshed], error) {
+		return refresh(ctx, p, call, in)
+	})}
+}
+
+func refresh(ctx context.Context, p server.Parts, call operation.Call, in refreshInput) (operation.Answer[refreshed], error) {
+	out := operation.Answer[refreshed]{Data: refreshed{in.ID}, App: "/reports/" + in.ID}
+	charged := int64(refreshPrice)
+	switch in.ID {
+	case newReport:
+		return out, nil
+	case aReport:
+	case sameOne:
+		charged = 0
+		out.Billing = &operation.Billing{Charged: refreshPrice, Refunded: refreshPrice}
+	case brokenOne:
+		return out, fault.New(fault.ProviderUnavailable, "The source cannot be reached.")
+	default:
+		return out, fault.Missing()
+	}
+	return out, p.DB.Write(ctx, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
+		_, err := p.Credits.Settle(ctx, tx, call.Reservation, charged)
+		return err
+	})
+}
+
+// grant gives the team credits.
+func (w *world) grant(credits int64) {
+	w.t.Helper()
+	_, err := w.Credits.Grant(w.t.Context(), w.team, credits, number(w.people.Add(1)), "")
+	must(w.t, err)
+}
+
+// The operation of these tests is one of the program's, to both edges and to the description.
+func TestRefreshIsAnOperation(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+		got := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)
+		described, _ := got.at("paths").(map[string]any)["/reports/{id}/refresh"].(map[string]any)
+		post := answer{body: described}
+		post.mustHold(t, map[string]any{"post.x-tool": "refresh_report", "post.x-capability": "spend", "post.x-price.min": 0, "post.x-price.max": refreshPrice})
+	})
+}

@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+)
+
+// Those of the paid operation, in a program that has it.
+func TestPaidScenarios(t *testing.T) {
+	t.Parallel()
+	houses(t, options{extend: refreshing}, func(t *testing.T, h *house) { h.playAll(t, paidScenarios()) })
+}
+
+// What a call leaves that is paid, that was refunded wholly, and that cost nothing.
+var (
+	onePaid   = rows{reservations: 1, transfers: 4, wallets: 1, paid: 1}
+	oneRefund = rows{reservations: 1, transfers: 4, wallets: 1, paid: 1}
+	oneFree   = rows{paid: 1}
+)
+
+// rich is a team with a thousand credits.
+func rich(w *world) { w.grant(1000) }
+
+// of names the report that a call is about.
+func of(id string) func(*world) map[string]any { return these(map[string]any{"id": id}) }
+
+const paying = "invoice 7"
+
+// hadPaid is a team whose key has paid for aReport under the Idempotency-Key paying.
+func hadPaid(w *world) {
+	rich(w)
+	w.rest(full(w), "refresh_report", of(aReport)(w), paying).mustBe(w.t, 200)
+}
+
+func paidScenarios() []scenario {
+	return append(priceScenarios(), append(paidKeyScenarios(), creditLimitScenarios()...)...)
+}
+
+func priceScenarios() []scenario {
+	costs := func(name, id string, effects rows, billing map[string]any) scenario {
+		return scenario{name: "price: " + name, tool: "refresh_report", prepare: rich, args: of(id), idem: paying, effects: effects, check: func(w *world, got answer) { got.mustHold(w.t, billing) }}
+	}
+	seenBy := func(role access.Role, balance any) scenario {
+		return scenario{name: "price: the balance for " + string(role), tool: "refresh_report", args: of(aReport), idem: paying, effects: onePaid,
+			prepare: with(rich, func(w *world) { w.role(role) }), check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"billing.credits_charged": refreshPrice, "billing.balance": balance})
+			}}
+	}
+	not := func(name string, as func(*world) string, prepare func(*world), args func(*world) map[string]any, expected want) scenario {
+		return scenario{name: "price: " + name, tool: "refresh_report", as: as, prepare: with(rich, prepare), args: args, idem: paying, want: expected}
+	}
+	nothing := func(*world) {}
+	return []scenario{
+		costs("what is charged", aReport, onePaid, map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 0, "billing.balance": 997}),
+		costs("what costs nothing", newReport, oneFree, map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0, "billing.balance": 1000}),
+		costs("what is refunded", sameOne, oneRefund, map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 3, "billing.balance": 1000}),
+		seenBy(access.Owner, 997), seenBy(access.Admin, 997),
+		not("a report that is not there", full, nothing, of("nowhere"), notFound),
+		not("what fails once it is paid for", full, nothing, of(brokenOne), refused(502, "provider_unavailable")),
+		not("an argument that is none", full, nothing, these(map[string]any{"id": aReport, "colour": "red"}), invalid("unknown_argument", "colour")),
+		not("by a key for drafts", drafts, nothing, of(aReport), refused(403, "spend_not_allowed")),
+		not("by a key that only reads", readOnly, nothing, of(aReport), refused(403, "spend_not_allowed")),
+		not("what costs nothing, by a key for drafts", drafts, nothing, of(newReport), refused(403, "spend_not_allowed")),
+		not("for an editor", full, func(w *world) { w.role(access.Editor) }, of(aReport), refused(403, "spend_not_allowed")),
+		{name: "price: reads tell no billing", tool: "list_posts", prepare: rich, args: noArgs, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"billing": nil})
+		}},
+		{name: "price: a write without money tells no billing", tool: "create_post", prepare: rich, args: toFirst(nil), effects: oneDraft, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"billing": nil})
+		}},
+	}
+}
+
+func paidKeyScenarios() []scenario {
+	bad := func(name, idem string, expected want) scenario {
+		return scenario{name: "paid key: " + name, tool: "refresh_report", prepare: rich, args: of(aReport), idem: idem, want: expected}
+	}
+	replayed := func(w *world, got answer) {
+		got.mustHold(w.t, map[string]any{"data.id": aReport, "billing.credits_charged": 3, "billing.balance": 997})
+	}
+	expired := func(w *world) { w.exec("UPDATE paid_requests SET expires_at = 1 WHERE key_id = ?", w.keyIDs[access.Full]) }
+	forgotten := func(w *world) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) }
+	spent := want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"}
+	return []scenario{
+		bad("none", "", invalid("idempotency_key_required", "")),
+		bad("empty", " ", invalid("idempotency_key_empty", "")),
+		bad("256 characters", strings.Repeat("k", 256), invalid("idempotency_key_too_long", "")),
+		{name: "paid key: 255 characters", tool: "refresh_report", prepare: rich, args: of(aReport), idem: strings.Repeat("k", 255), effects: onePaid},
+		{name: "paid key: the same again", tool: "refresh_report", prepare: hadPaid, args: of(aReport), idem: paying, check: replayed},
+		{name: "paid key: the same again, quoted", tool: "refresh_report", prepare: hadPaid, args: of(aReport), idem: `"` + paying + `"`, check: replayed},
+		{name: "paid key: the same again with nothing left", tool: "refresh_report", args: of(aReport), idem: paying, check: replayed, prepare: with(hadPaid, func(w *world) {
+			_, err := w.Credits.Withdraw(w.t.Context(), w.team, 997, "all of it", "")
+			must(w.t, err)
+		})},
+		{name: "paid key: the same again by a lower key", tool: "refresh_report", args: of(aReport), idem: paying, want: refused(403, "spend_not_allowed"), prepare: with(hadPaid, func(w *world) {
+			must(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
+		})},
+		{name: "paid key: the same again while spending is paused", tool: "refresh_report", args: of(aReport), idem: paying, want: refused(403, "connection_suspended"), prepare: with(hadPaid, func(w *world) {
+			must(w.t, pausesOf("team")[1].closes(w))
+		})},
+		{name: "paid key: another request is another call", tool: "refresh_report", prepare: hadPaid, args: of(sameOne), idem: paying, effects: oneRefund},
+		{name: "paid key: other arguments are another call", tool: "refresh_report", prepare: hadPaid, args: these(map[string]any{"id": aReport, "note": "again"}), idem: paying, effects: onePaid},
+		{name: "paid key: a result that is no longer kept", tool: "refresh_report", prepare: with(hadPaid, forgotten), args: of(aReport), idem: paying, want: spent},
+		{name: "paid key: a result whose day is over", tool: "refresh_report", prepare: with(hadPaid, expired), args: of(aReport), idem: paying, want: spent},
+		{name: "paid key: another request under a spent key", tool: "refresh_report", prepare: with(hadPaid, forgotten), args: these(map[string]any{"id": aReport, "note": "again"}), idem: paying, effects: onePaid},
+		{name: "paid key: a refusal leaves it free", tool: "refresh_report", args: of(aReport), idem: paying, effects: onePaid, prepare: func(w *world) {
+			w.rest(full(w), "refresh_report", of(aReport)(w), paying).mustRefuse(w.t, 402, "insufficient_credits", "")
+			rich(w)
+		}},
+		{name: "paid key: for a write without money", tool: "create_post", prepare: hadPaid, args: toFirst(nil), idem: paying, want: refused(422, "idempotency_key_reused")},
+		{name: "paid key: of a write without money", tool: "refresh_report", args: of(aReport), idem: paying, effects: onePaid, prepare: func(w *world) {
+			rich(w)
+			w.rest(full(w), "create_post", toFirst(nil)(w), paying).mustBe(w.t, 201)
+		}},
+		{name: "paid key: another API key pays again", tool: "refresh_report", args: of(aReport), idem: paying, effects: onePaid, prepare: hadPaid, as: func(w *world) string {
+			_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
+			return key
+		}},
+	}
+}
+
+func creditLimitScenarios() []scenario {
+	limited := func(name string, prepare func(*world), scope string) scenario {
+		return scenario{name: "credits: " + name, tool: "refresh_report", args: of(aReport), idem: "k", prepare: with(rich, prepare), want: refused(429, "daily_credit_limit_reached"), check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"context.scope": scope})
+			w.mustWaitForMidnight(got)
+		}}
+	}
+	goes := func(name string, prepare func(*world)) scenario {
+		return scenario{name: "credits: " + name, tool: "refresh_report", args: of(aReport), idem: "k", prepare: with(rich, prepare), effects: onePaid}
+	}
+	keyTo := func(credits int64) func(*world) {
+		return func(w *world) { must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
+	}
+	teamTo := func(credits int64) func(*world) {
+		return func(w *world) { must(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &credits)) }
+	}
+	pays := func(w *world) { w.rest(full(w), "refresh_report", of(aReport)(w), "another").mustBe(w.t, 200) }
+	refunded := func(w *world) { w.rest(full(w), "refresh_report", of(sameOne)(w), "another").mustBe(w.t, 200) }
+	otherPays := func(w *world) {
+		_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
+		w.rest(key, "refresh_report", of(aReport)(w), "another").mustBe(w.t, 200)
+	}
+	return []scenario{
+		limited("a key that may spend none", keyTo(0), "connection"),
+		limited("a key that may spend less", keyTo(2), "connection"),
+		limited("a key that has spent", with(keyTo(5), pays), "connection"),
+		limited("a team that may spend none", teamTo(0), "team"),
+		limited("a team whose other key has spent", with(teamTo(5), otherPays), "team"),
+		limited("a key and a team that may spend none", with(keyTo(0), teamTo(0)), "connection"),
+		goes("a key that may spend just so much", with(keyTo(6), pays)),
+		goes("a key that may spend any number", with(keyTo(-1), teamTo(-1))),
+		goes("a key whose other calls were refunded", with(keyTo(3), refunded)),
+		goes("a key beside another that has spent", with(keyTo(3), otherPays)),
+		{name: "credits: none left", tool: "refresh_report", args: of(aReport), idem: "k", want: refused(402, "insufficient_credits")},
+		{name: "credits: too few left", tool: "refresh_report", args: of(aReport), idem: "k", prepare: func(w *world) { w.grant(2) }, want: refused(402, "insufficient_credits")},
+		{name: "credits: just enough left", tool: "refresh_report", args: of(aReport), idem: "k", prepare: func(w *world) { w.grant(3) }, effects: onePaid},
+		{name: "credits: what costs nothing needs none", tool: "refresh_report", args: of(newReport), idem: "k", prepare: keyTo(0), effects: oneFree},
+		{name: "credits: an error sells nothing", tool: "refresh_report", args: of(aReport), idem: "k", want: refused(402, "insufficient_credits"), check: func(w *world, got answer) {
+			for _, word := range []string{"buy", "top up", "purchase", "upgrade"} {
+				if strings.Contains(strings.ToLower(string(got.raw)), word) {
+					w.t.Errorf("it says %q: %s", word, got.raw)
+				}
+			}
+		}},
+	}
+}
+
+// mustWaitForMidnight checks that a refusal tells to come again on the team's next day.
+func (w *world) mustWaitForMidnight(got answer) {
+	w.t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	must(w.t, err)
+	now := time.Now().In(zone)
+	left := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, zone).Sub(now)
+	wait := time.Duration(got.number("context.retry_after_seconds")) * time.Second
+	if early := left - wait; early > 0 || early < -10*time.Second {
+		w.t.Errorf("it says to wait %v, and midnight is in %v: %s", wait, left, got.raw)
+	}
+}
+
+// Over REST a repeat says that it is one, and both edges count it once.
+func TestPaidReplay(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+		rich(w)
+		args := of(aReport)(w)
+		first := w.rest(full(w), "refresh_report", args, paying)
+		again := w.rest(full(w), "refresh_report", args, paying)
+		w.tool(full(w), "refresh_report", args, paying).mustHold(t, map[string]any{"billing.credits_charged": 3})
+		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("Idempotent-Replayed: %v, then %v", first.header, again.header)
+		}
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 997, "data.used_today.team": 3, "data.used_today.keys_and_tools": 3})
+	})
+}
+
+// Of fifty repeats at once one pays; of fifty calls at once no more pay than there are credits for.
+func TestPaidAtOnce(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+		w.grant(4 * refreshPrice)
+		w.together(50, func(int) (answer, error) {
+			return w.tryRest(w.base, full(w), "refresh_report", of(aReport)(w), paying)
+		})
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 3 * refreshPrice, "data.used_today.team": refreshPrice, "data.reserved_today.team": 0})
+		paid := 0
+		for _, got := range w.together(50, func(i int) (answer, error) {
+			return w.tryRest(w.base, full(w), "refresh_report", of(aReport)(w), fmt.Sprint("call ", i))
+		}) {
+			if got.status == http.StatusOK {
+				paid++
+				continue
+			}
+			got.mustRefuse(t, http.StatusPaymentRequired, "insufficient_credits", "")
+		}
+		if paid != 3 {
+			t.Errorf("%d calls were paid with 3 calls' credits", paid)
+		}
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 0, "data.used_today.team": 4 * refreshPrice})
+	})
+}
