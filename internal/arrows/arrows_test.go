@@ -80,6 +80,9 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/job"), what: names("github.com/riverqueue/river"),
 		why: "the queue only wakes work up: nobody else sees its jobs or refers to their ids",
 	}, {
+		who: names("ours"), notWho: names("internal/limit", "tests"), what: names("github.com/redis/go-redis/v9", "github.com/throttled/throttled/v2"),
+		why: "one place counts how fast is asked; nothing else may come to need a Redis",
+	}, {
 		who: names("ours"), notWho: names("internal/seal"), what: names("github.com/tink-crypto/tink-go/v2"),
 		why: "one place seals, so that one place is to be read when it matters how",
 	}, {

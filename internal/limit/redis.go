@@ -68,7 +68,7 @@ func bound(o *redis.Options) {
 	o.PoolSize, o.ConnMaxIdleTime = redisPool, redisIdle
 	o.ReadBufferSize, o.WriteBufferSize = redisBuffer, redisBuffer
 	o.Protocol, o.DisableIdentity = 2, true
-	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled, EndpointType: maintnotifications.EndpointTypeNone}
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 }
 
 // redisStore keeps counts in a Redis.
