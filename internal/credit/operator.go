@@ -81,7 +81,7 @@ func (b booking) earlier(ctx context.Context, tx *db.Tx, a accounts) (Booking, e
 		return Booking{}, nil
 	case err != nil:
 		return Booking{}, fmt.Errorf("looking for an earlier booking of team %d: %w", b.team, err)
-	case Kind(kind) != b.kind || moved != b.moves.available:
+	case moved != b.moves.available: // it is above 0 for a grant alone
 		return Booking{}, invalid("this reference stands for the %s of %d credits already (transfer %d); take another one", kind, max(moved, -moved), out.TransferID)
 	}
 	return out, nil

@@ -59,7 +59,8 @@ CREATE TABLE ledger_transfers (
     created_at     BIGINT NOT NULL
 );
 CREATE INDEX ledger_transfers_of_team ON ledger_transfers (team_id, id);
-CREATE INDEX ledger_transfers_of_reservation ON ledger_transfers (reservation_id) WHERE reservation_id > 0;
+-- one of each kind: nothing is settled twice
+CREATE UNIQUE INDEX ledger_transfers_of_reservation ON ledger_transfers (reservation_id, kind) WHERE reservation_id > 0;
 CREATE UNIQUE INDEX ledger_transfers_by_reference ON ledger_transfers (team_id, reference) WHERE reference <> '';
 CREATE TABLE ledger_entries (
     transfer_id BIGINT NOT NULL REFERENCES ledger_transfers (id),
@@ -76,6 +77,9 @@ END $$ LANGUAGE plpgsql;
 -- +goose StatementEnd
 CREATE TRIGGER ledger_transfers_are_kept BEFORE UPDATE OR DELETE ON ledger_transfers FOR EACH ROW EXECUTE FUNCTION ledger_is_kept();
 CREATE TRIGGER ledger_entries_are_kept BEFORE UPDATE OR DELETE ON ledger_entries FOR EACH ROW EXECUTE FUNCTION ledger_is_kept();
+CREATE TRIGGER ledger_transfers_are_not_emptied BEFORE TRUNCATE ON ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_kept();
+CREATE TRIGGER ledger_entries_are_not_emptied BEFORE TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_kept();
+CREATE TRIGGER events_are_not_emptied BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION events_are_kept();
 {{else}}
 -- +goose StatementBegin
 CREATE TRIGGER ledger_transfers_are_not_changed BEFORE UPDATE ON ledger_transfers BEGIN SELECT RAISE(ABORT, 'the ledger is never changed'); END;
@@ -126,7 +130,10 @@ DROP TABLE paid_requests;
 DROP TABLE free_calls;
 DROP TABLE ledger_entries;
 DROP TABLE ledger_transfers;
-{{if .Postgres}}DROP FUNCTION ledger_is_kept;{{end}}
+{{if .Postgres}}
+DROP FUNCTION ledger_is_kept;
+DROP TRIGGER events_are_not_emptied ON events;
+{{end}}
 DROP TABLE reservations;
 DROP TABLE wallets;
 DROP TABLE pauses;

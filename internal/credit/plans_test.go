@@ -1,0 +1,59 @@
+package credit
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/db"
+)
+
+// What every paid call asks is answered by an index, however many reservations there are.
+func TestQuestionsOfEveryCallUseTheirIndexes(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		for range 50 {
+			w.actor(t)
+		}
+		w.exec(t, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+			INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash, state, amount, charged, created_at, ended_at)
+			SELECT i % 50 + 1, 7, i % 70 + 1, 'search_hashtags', CAST(i AS TEXT), ?, 'settled', 3, 3, CAST(? AS BIGINT) + CAST(i AS BIGINT) * 600000000, 1 FROM n`, []byte("hash"), db.Micros(noon))
+		if _, err := w.db.Writer().ExecContext(t.Context(), `ANALYZE`); err != nil {
+			t.Fatal(err)
+		}
+		begins := db.Micros(noon.Add(50 * 24 * time.Hour))
+		day := []any{int64(7), int64(7), int64(7), int64(7), begins, begins + 24*time.Hour.Microseconds()}
+		for _, c := range []struct {
+			index, query string
+			args         []any
+		}{
+			{"reservations_of_day", usageOfDay, day},
+			{"reservations_by_key", paidBefore, []any{int64(7), "77", []byte("hash")}},
+		} {
+			plan := w.plan(t, c.query, c.args...)
+			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan on reservations") || strings.Contains(plan, "SCAN reservations") {
+				t.Errorf("no use of %s:\n%s", c.index, plan)
+			}
+		}
+	})
+}
+
+// plan is how the database answers a query.
+func (w world) plan(t *testing.T, query string, args ...any) string {
+	t.Helper()
+	words := "EXPLAIN QUERY PLAN "
+	if w.db.Postgres() {
+		words = "EXPLAIN "
+	}
+	lines, err := db.All(t.Context(), w.db, func(rows *sql.Rows, line *string) error {
+		var ignored any
+		if w.db.Postgres() {
+			return rows.Scan(line)
+		}
+		return rows.Scan(&ignored, &ignored, &ignored, line)
+	}, words+query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
