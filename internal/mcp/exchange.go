@@ -39,6 +39,7 @@ type exchange struct {
 	team       int64
 	key        int64
 	rates      []pipeline.Rate
+	admitted   bool // the key is known and the body read
 }
 
 type exchangeKey struct{}
@@ -92,7 +93,15 @@ func (x *exchange) admit() ([]byte, error) {
 		x.w.Header().Set("Allow", http.MethodPost)
 		return nil, fault.New(fault.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions.")
 	}
-	return x.body()
+	body, unfit := x.body()
+	if unfit != nil {
+		if err := x.count(); err != nil {
+			return nil, err
+		}
+		return nil, unfit
+	}
+	x.admitted = true
+	return body, nil
 }
 
 // count holds a request that calls no tool against the key's limits and what stands in its way.
@@ -100,6 +109,14 @@ func (x *exchange) count() error {
 	outcome, err := x.edge.pipe.Admit(x.r.Context(), x.credential)
 	x.rates, x.cause = outcome.Rates, err
 	return err
+}
+
+// countRefused counts a call of a tool that the SDK refused before any tool was looked for.
+func (x *exchange) countRefused() {
+	if x.admitted && x.rates == nil {
+		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // it is refused already
+		x.rates = outcome.Rates
+	}
 }
 
 func (x *exchange) body() ([]byte, error) {
@@ -167,6 +184,7 @@ type answer struct {
 func (a *answer) WriteHeader(status int) {
 	a.status = status
 	a.Header().Set("Cache-Control", "no-store")
+	a.exchange.countRefused()
 	ratelimit.Tell(a.Header(), a.exchange.rates)
 	a.ResponseWriter.WriteHeader(status)
 }

@@ -86,10 +86,14 @@ func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) err
 			f.free = free
 		}
 	}
+	counts := false
+	defer func() { // after a panic too
+		if f.free != nil && !counts {
+			f.free.Return()
+		}
+	}()
 	err := p.once(ctx, f, next)
-	if f.free != nil && (err != nil || f.outcome.Replayed || f.cost > 0) {
-		f.free.Return()
-	}
+	counts = err == nil && !f.outcome.Replayed && f.cost == 0
 	return err
 }
 

@@ -121,11 +121,13 @@ func kept(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (operat
 }
 
 func keep(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte, out operation.Result) error {
-	raw, err := json.Marshal(out)
-	if err != nil {
+	var raw bytes.Buffer
+	enc := json.NewEncoder(&raw)
+	enc.SetEscapeHTML(false) // each edge escapes as it does, so that a repeat is the first answer byte for byte
+	if err := enc.Encode(out); err != nil {
 		return fmt.Errorf("writing an answer to keep: %w", err)
 	}
-	update, args := `UPDATE idempotency_records SET answer = ? WHERE key_id = ? AND key = ?`, []any{raw, c.APIKey, c.Key}
+	update, args := `UPDATE idempotency_records SET answer = ? WHERE key_id = ? AND key = ?`, []any{raw.Bytes(), c.APIKey, c.Key}
 	if c.Paid {
 		update, args = `UPDATE paid_requests SET answer = ? WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
 	}
