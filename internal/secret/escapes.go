@@ -86,11 +86,19 @@ func appendEscaped(out []byte, text string) ([]byte, int) {
 	case count < 4: // one byte, perhaps of several
 		return append(out, byte(r&0xff)), n
 	case utf16.IsSurrogate(r):
-		low, m := number(text[n:], skip, count, bits)
-		return utf8.AppendRune(out, utf16.DecodeRune(r, low)), n + m
+		return appendPair(out, text, r, n)
 	default:
 		return utf8.AppendRune(out, r), n
 	}
+}
+
+// appendPair appends the character that one half begins and the escape behind it ends. A half alone is none.
+func appendPair(out []byte, text string, high rune, n int) ([]byte, int) {
+	low, m := number(text[n:], 2, 4, 4)
+	if pair := utf16.DecodeRune(high, low); pair != utf8.RuneError && text[n:n+2] == text[:2] {
+		return utf8.AppendRune(out, pair), n + m
+	}
+	return out, n
 }
 
 // form tells how many signs begin an escape, how many digits follow, and how many bits a digit has.
@@ -139,6 +147,8 @@ func appendSign(out []byte, text string) ([]byte, int) {
 		return appendBraced(out, text)
 	case strings.IndexByte("abefnrtv0", text[1]) >= 0:
 		return out, 2
+	case classes[text[1]]&escape != 0 && text[1] != '\\':
+		return out, 1 // what begins behind it is undone as well
 	}
 	return append(out, text[1]), 2
 }

@@ -9,7 +9,9 @@ const (
 	// maxDepth is how many encodings may lie one inside another.
 	maxDepth = 3
 	// maxWork bounds what is searched, in lengths of the text: the text itself and all that is decoded from it.
-	maxWork = 5
+	maxWork = 4
+	// moreWork is so many bytes more, as in a short text a few words before a secret are soon half of it.
+	moreWork = 1 << 10
 	// fewestMarks is fewer capitals and digits than any secret has in base64: of its 56 signs they are 31, give or take 4.
 	fewestMarks = 8
 )
@@ -17,7 +19,7 @@ const (
 // In tells whether a secret stands anywhere in a text: as it is, broken by signs that are none of its own, or in
 // the encodings in which texts are commonly pasted, also one inside another. Its cost is linear in the text.
 func In(text string) bool {
-	s := search{left: maxWork * len(text)}
+	s := search{left: bound(text)}
 	s.add(text)
 	for depth := range maxDepth + 1 {
 		layer := s.next
@@ -31,6 +33,8 @@ func In(text string) bool {
 	}
 	return false
 }
+
+func bound(text string) int { return maxWork*len(text) + moreWork }
 
 // search goes through what a text may be an encoding of layer by layer, so that what lies deep takes no work from
 // what does not.
@@ -83,8 +87,11 @@ func (s *search) decode(text string, seen class, marks int) {
 		}
 	}
 	if marks >= fewestMarks {
-		s.unpack(hexadecimal, without(joined(text), "0x", "0X"))
 		s.unpack(base64, text)
+		s.unpack(hexadecimal, text)
+		if line := joined(text); strings.Contains(line, "0x") || strings.Contains(line, "0X") {
+			s.unpack(hexadecimal, without(line, "0x", "0X"))
+		}
 	}
 }
 
