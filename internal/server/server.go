@@ -193,8 +193,13 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	err = errors.Join(err, s.queue.Stop(ending))
 	stop()
 	tasks.Wait()
-	return errors.Join(err, s.calls.Close(ending))
+	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBack)
+	defer cancel()
+	return errors.Join(err, s.calls.Close(giving))
 }
+
+// giveBack is how long the end of the program may take to give free calls back that nobody made.
+const giveBack = 3 * time.Second
 
 // background starts what goes on beside the requests.
 func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {

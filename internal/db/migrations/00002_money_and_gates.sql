@@ -98,8 +98,8 @@ CREATE TRIGGER ledger_entries_are_not_deleted BEFORE DELETE ON ledger_entries BE
 -- The free calls of a team's day that were handed out to nodes, or counted. One row a team: the day it is in.
 CREATE TABLE free_calls (
     team_id   BIGINT PRIMARY KEY REFERENCES teams (id),
-    starts_at BIGINT NOT NULL,
-    ends_at   BIGINT NOT NULL,
+    starts_at BIGINT NOT NULL, -- since when used counts
+    ends_at   BIGINT NOT NULL, -- when that day ends; another time zone moves it
     used      BIGINT NOT NULL
 );
 
