@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"pressroom/internal/credential"
 	"pressroom/internal/fault"
 	"pressroom/internal/pipeline"
@@ -111,9 +113,17 @@ func (x *exchange) count() error {
 	return err
 }
 
+// refusalBefore is the answer to a call of a tool that is not there, where something stands in the key's way; else nil.
+func (x *exchange) refusalBefore() *sdk.CallToolResult {
+	if err := x.count(); err != nil {
+		return x.refusal(err)
+	}
+	return nil
+}
+
 // countRefused counts a call of a tool that the SDK refused before any tool was looked for.
 func (x *exchange) countRefused() {
-	if x.admitted && x.rates == nil {
+	if x.admitted && x.tool == none && x.rates == nil {
 		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // it is refused already
 		x.rates = outcome.Rates
 	}

@@ -70,8 +70,8 @@ func refuseUnknown(reg *operation.Registry) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			if call, ok := req.(*sdk.CallToolRequest); ok && reg.Tool(call.Params.Name) == nil {
-				if x := exchangeOf(ctx); x.count() != nil {
-					return x.refusal(x.cause), nil
+				if refusal := exchangeOf(ctx).refusalBefore(); refusal != nil {
+					return refusal, nil
 				}
 				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no such tool. tools/list names the tools."}
 			}

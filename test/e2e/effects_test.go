@@ -27,7 +27,7 @@ var footprintOf = [10]string{
 }
 
 // freeCalls is how the team's free calls of the day are counted.
-const freeCalls = `SELECT * FROM free_calls WHERE team_id = ?`
+const freeCalls = `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`
 
 // footprint looks at the team's rows once nothing of it is under way.
 func (w *world) footprint() footprint {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -114,13 +115,8 @@ func pausesOf(scope team.Scope) []gate {
 
 // eachPause is the one pause of the team or the service, or one for each of the world's keys.
 func (w *world) eachPause(scope team.Scope, action team.Action, do func(team.Pause) error) error {
-	switch scope {
-	case team.ForService:
-		return do(team.Pause{Scope: scope, Action: action, Reason: "a test"})
-	case team.ForTeam:
-		return do(team.Pause{Scope: scope, Target: w.team, Action: action, Reason: "a test"})
-	}
-	for _, id := range w.keyIDs {
+	targets := map[team.Scope][]int64{team.ForService: {0}, team.ForTeam: {w.team}, team.ForKey: slices.Collect(maps.Values(w.keyIDs))}
+	for _, id := range targets[scope] {
 		if err := do(team.Pause{Scope: scope, Target: id, Action: action, Reason: "a test"}); err != nil {
 			return err
 		}
@@ -142,10 +138,13 @@ func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
 	case g.stops == op.Needs:
 		return "connection_suspended"
 	}
-	for _, c := range opened[level] {
-		if c == op.Needs {
-			return ""
-		}
+	return notAllowed(op, opened[level])
+}
+
+// notAllowed is the refusal of an operation that is not among some capabilities; empty where it is.
+func notAllowed(op *operation.Operation, among []access.Capability) string {
+	if slices.Contains(among, op.Needs) {
+		return ""
 	}
 	return string(op.Needs) + "_not_allowed"
 }
@@ -252,6 +251,7 @@ func (w *world) mustAdmitNobody(g gate) {
 	for _, method := range []string{"tools/list", "initialize", "ping"} {
 		w.message(full(w), method, "{}").mustRefuse(w.t, http.StatusForbidden, g.code, "")
 	}
+	w.message(full(w), "ping", fmt.Sprintf("{%q:1}", words(1<<20))).mustRefuse(w.t, http.StatusForbidden, g.code, "")
 	got := w.toolVerbatim(full(w), "no_such_tool", "{}")
 	if got.code() != g.code {
 		w.t.Errorf("%s: a tool that is not there: %s", g.name, got.raw)

@@ -72,11 +72,14 @@ func (n *normaliser) members(v map[string]any, list string) any {
 	return out
 }
 
-// number names an account by its place in the world; the name is that of the member or of the list it is in.
+// number names an account by its place in the world, and a wait as one; the name is that of the member or of the
+// list it is in.
 func (n *normaliser) number(v int64, name string) any {
 	switch name {
 	case "id":
 		return "<id>"
+	case "retry_after_seconds":
+		return "<seconds>" // one of the two calls came later
 	case "account_id":
 		return fmt.Sprintf("<account %d>", slices.Index(n.w.accounts, v))
 	}

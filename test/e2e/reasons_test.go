@@ -17,25 +17,12 @@ import (
 // notYet are the codes and reasons that no operation of today can answer with, each with why. Once one is met
 // it has to leave this list.
 var notYet = map[string]string{
-	"rest_disabled":              "nothing switches the API off yet",
-	"mcp_disabled_for_team":      "nothing switches a team's access off yet",
-	"plan_lapsed":                "plans are not asked about keys yet",
-	"connection_suspended":       "nothing pauses a key yet",
-	"team_closed":                "nothing closes a team yet",
-	"account_not_approved":       "nothing puts an owner on hold yet",
-	"membership_lost":            "nothing takes a member out yet",
-	"ownership_lost":             "nothing passes a team on yet",
 	"role_lost":                  "assistants do not sign in yet",
 	"read_not_allowed":           "every level and every role may read",
-	"spend_not_allowed":          "no operation is paid yet",
-	"daily_call_limit_reached":   "free calls are not counted yet",
-	"daily_credit_limit_reached": "no operation is paid yet",
-	"insufficient_credits":       "no operation is paid yet",
 	"folder_not_found":           "there is no media library yet",
 	"provider_unavailable":       "no network keeps scheduled copies yet: cancelling is our own affair",
 	"not_a_number":               "no operation takes a number that need not be whole",
 	"not_expressible_in_a_query": "every argument of today's reads is a single value",
-	"idempotency_key_required":   "no operation is paid yet",
 	"exactly_one_of":             "no operation has arguments of which one excludes another yet",
 }
 

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"testing"
 
@@ -60,7 +61,7 @@ func refresh(ctx context.Context, p server.Parts, call operation.Call, in refres
 		charged = 0
 		out.Billing = &operation.Billing{Charged: refreshPrice, Refunded: refreshPrice}
 	case brokenOne:
-		return out, fault.New(fault.ProviderUnavailable, "The source cannot be reached.")
+		return out, errors.New("the figures make no sense")
 	default:
 		return out, fault.Missing()
 	}

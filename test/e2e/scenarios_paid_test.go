@@ -19,7 +19,7 @@ func TestPaidScenarios(t *testing.T) {
 // What a call leaves that is paid, that was refunded wholly, and that cost nothing.
 var (
 	onePaid   = rows{reservations: 1, transfers: 4, wallets: 1, paid: 1}
-	oneRefund = rows{reservations: 1, transfers: 4, wallets: 1, paid: 1}
+	oneRefund = rows{reservations: 1, transfers: 4, paid: 1} // the wallet is as it was
 	oneFree   = rows{paid: 1}
 )
 
@@ -61,7 +61,7 @@ func priceScenarios() []scenario {
 		costs("what is refunded", sameOne, oneRefund, map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 3, "billing.balance": 1000}),
 		seenBy(access.Owner, 997), seenBy(access.Admin, 997),
 		not("a report that is not there", full, nothing, of("nowhere"), notFound),
-		not("what fails once it is paid for", full, nothing, of(brokenOne), refused(502, "provider_unavailable")),
+		not("what fails once it is paid for", full, nothing, of(brokenOne), refused(500, "internal_error")),
 		not("an argument that is none", full, nothing, these(map[string]any{"id": aReport, "colour": "red"}), invalid("unknown_argument", "colour")),
 		not("by a key for drafts", drafts, nothing, of(aReport), refused(403, "spend_not_allowed")),
 		not("by a key that only reads", readOnly, nothing, of(aReport), refused(403, "spend_not_allowed")),
@@ -83,7 +83,9 @@ func paidKeyScenarios() []scenario {
 	replayed := func(w *world, got answer) {
 		got.mustHold(w.t, map[string]any{"data.id": aReport, "billing.credits_charged": 3, "billing.balance": 997})
 	}
-	expired := func(w *world) { w.exec("UPDATE paid_requests SET expires_at = 1 WHERE key_id = ?", w.keyIDs[access.Full]) }
+	expired := func(w *world) {
+		w.exec("UPDATE paid_requests SET expires_at = 1 WHERE key_id = ?", w.keyIDs[access.Full])
+	}
 	forgotten := func(w *world) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) }
 	spent := want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"}
 	return []scenario{

@@ -1,0 +1,249 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/server"
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
+)
+
+// daily are plans with few free calls a day, none, and any number of them.
+func daily(t *terms.Terms) {
+	few, _ := t.Plan("agency")
+	few.ID, few.FreeCallsPerDay = "few", 3
+	none, endless := few, few
+	none.ID, none.FreeCallsPerDay = dry, 0
+	endless.ID, endless.FreeCallsPerDay = "endless", terms.Unlimited
+	t.Plans = append(t.Plans, few, none, endless)
+}
+
+// onPlan puts the team on a plan.
+func (w *world) onPlan(plan string) {
+	w.t.Helper()
+	must(w.t, w.Teams.SetPlan(w.t.Context(), w.team, plan, time.Time{}))
+}
+
+// left is how many free calls GET /limits says are left.
+func (w *world) left() int64 {
+	w.t.Helper()
+	return w.full("get_limits", nil).number("data.free_calls_left_today")
+}
+
+// mustLeave checks how many free calls are left after something.
+func (w *world) mustLeave(n int64, what string) {
+	w.t.Helper()
+	if left := w.left(); left != n {
+		w.t.Errorf("%s: %d free calls are left, want %d", what, left, n)
+	}
+}
+
+// mustBeUsedUp checks the refusal of a call that is one too many, and how long it says to wait.
+func (a answer) mustBeUsedUp(t *testing.T, wait time.Duration) {
+	t.Helper()
+	a.mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+	a.mustHold(t, map[string]any{"context.retry_after_seconds": int64(wait / time.Second)})
+	if after := a.header.Get("Retry-After"); after != fmt.Sprint(int64(wait/time.Second)) && !a.asTool() {
+		t.Errorf("Retry-After: %q, want %v", after, wait)
+	}
+}
+
+// Of three free calls a day the fourth is refused until the team's midnight, over both edges and by every key.
+func TestDailyCalls(t *testing.T) {
+	t.Parallel()
+	metered(t, daily, func(t *testing.T, w *world, clock *testkit.Clock) {
+		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
+		w.onPlan("few")
+		w.mustLeave(3, "a new day")
+		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
+		w.mustLeave(2, "a read")
+		w.tool(readOnly(w), "list_social_accounts", map[string]any{}, "").mustBe(t, http.StatusOK)
+		w.mustLeave(1, "a tool call")
+		w.rest(drafts(w), "create_post", toFirst(nil)(w), "a key").mustBe(t, http.StatusCreated)
+		w.mustLeave(0, "a write")
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			call(full(w), "list_posts", map[string]any{}, "").mustBeUsedUp(t, 30*time.Minute)
+			call(drafts(w), "create_post", toFirst(nil)(w), "").mustBeUsedUp(t, 30*time.Minute)
+			call(full(w), "publish_post", map[string]any{"post_id": noSuchID}, "").mustBeUsedUp(t, 30*time.Minute)
+			call(drafts(w), "create_post", toFirst(nil)(w), "a key").mustBe(t, http.StatusCreated) // a repeat
+		}
+		w.mustLeave(0, "refusals")
+		clock.Advance(30*time.Minute - time.Microsecond)
+		w.rest(full(w), "list_posts", nil, "").mustBeUsedUp(t, time.Second)
+		clock.Advance(time.Microsecond)
+		w.mustLeave(3, "midnight")
+		for range 3 {
+			w.full("list_posts", nil)
+		}
+		// The clocks go forward on this day: it has 23 hours.
+		w.rest(full(w), "list_posts", nil, "").mustBeUsedUp(t, 23*time.Hour)
+		clock.Advance(23 * time.Hour)
+		w.mustLeave(3, "the day after")
+	})
+}
+
+// What never counts: what tells of the key and its limits, refusals, repeats, and what was paid for.
+func TestWhichCallsCount(t *testing.T) {
+	t.Parallel()
+	metered(t, daily, func(t *testing.T, w *world, clock *testkit.Clock) {
+		clock.Advance(time.Date(2027, 3, 27, 12, 0, 0, 0, time.UTC).Sub(clock.Now()))
+		draft := w.draft("a draft")
+		w.rest(full(w), "create_post", toFirst(nil)(w), "a key")
+		clock.Advance(12 * time.Hour) // to the team's next day
+		w.onPlan("few")
+		w.grant(100)
+		nowhere := map[string]any{"post_id": noSuchID}
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			for _, c := range []struct {
+				tool   string
+				args   map[string]any
+				idem   string
+				status int
+			}{
+				{"get_identity", map[string]any{}, "", 200},
+				{"get_credits", map[string]any{}, "", 200},
+				{"get_limits", map[string]any{}, "", 200},
+				{"get_job", map[string]any{"job_id": "social_post:" + noSuchID}, "", 404},
+				{"get_post", map[string]any{"id": noSuchID}, "", 404},
+				{"list_posts", map[string]any{"limit": 0}, "", 422},
+				{"list_posts", map[string]any{"cursor": "rubbish"}, "", 422},
+				{"cancel_post", nowhere, "", 404},
+				{"publish_post", nowhere, "", 404},
+				{"create_post", toFirst(nil)(w), "a key", 201},
+				{"refresh_report", of(aReport)(w), "a paid key", 200},
+				{"refresh_report", of("nowhere")(w), "another", 404},
+				{"refresh_report", of(brokenOne)(w), "another", 500},
+				{"refresh_report", of(aReport)(w), "", 422},
+			} {
+				call(full(w), c.tool, c.args, c.idem).mustBe(t, c.status)
+				w.mustLeave(3, c.tool)
+			}
+		}
+		w.rest(readOnly(w), "cancel_post", map[string]any{"post_id": draft}, "").mustBe(t, http.StatusForbidden)
+		w.mustLeave(3, "a call beyond the key's level")
+		w.rest(full(w), "cancel_post", map[string]any{"post_id": draft}, "").mustBe(t, http.StatusOK)
+		w.mustLeave(2, "a change that changes nothing")
+		w.rest(full(w), "refresh_report", of(sameOne)(w), "k").mustBe(t, http.StatusOK)
+		w.mustLeave(1, "a paid call that was refunded")
+		w.rest(full(w), "refresh_report", of(newReport)(w), "k").mustBe(t, http.StatusOK)
+		w.mustLeave(0, "a paid call that costs nothing")
+		w.rest(full(w), "refresh_report", of(newReport)(w), "k").mustBe(t, http.StatusOK)
+		w.mustLeave(0, "its repeat")
+		w.rest(full(w), "refresh_report", of(newReport)(w), "k2").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		w.rest(full(w), "refresh_report", of(aReport)(w), "k2").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_report", of(sameOne)(w), "k2").mustBe(t, http.StatusOK)
+		w.mustLeave(0, "paid calls")
+	})
+}
+
+// A job may be asked about with no free call left, however often.
+func TestJobsAreAskedAboutFreely(t *testing.T) {
+	t.Parallel()
+	offered := ample()
+	daily(offered)
+	worlds(t, options{accounts: 1, terms: offered}, func(t *testing.T, w *world) {
+		id := w.draft("asked about")
+		w.onPlan("few")
+		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
+		w.onPlan(dry)
+		w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.tool(full(w), "get_job", map[string]any{"job_id": job}, "").mustHold(t, map[string]any{"data.finished": true})
+		w.onPlan("few")
+		w.mustLeave(1, "asking about a job") // the draft and its publishing counted
+	})
+}
+
+// A plan may have no free calls, or any number.
+func TestDailyCallsOfPlans(t *testing.T) {
+	t.Parallel()
+	metered(t, daily, func(t *testing.T, w *world, _ *testkit.Clock) {
+		w.onPlan("endless")
+		w.mustLeave(-1, "a plan without a limit")
+		for range 5 {
+			w.full("list_posts", nil)
+		}
+		w.mustLeave(-1, "calls without a limit")
+		w.onPlan(dry)
+		w.mustLeave(0, "a plan without free calls")
+		w.rest(full(w), "list_posts", nil, "").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		w.tool(full(w), "create_post", toFirst(nil)(w), "").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		w.full("get_identity", nil)
+		w.full("get_credits", nil)
+		w.onPlan("few")
+		w.full("list_posts", nil)
+		w.mustLeave(2, "a plan with three")
+		w.onPlan("agency")
+		w.mustLeave(99_999, "a wider plan")
+	})
+}
+
+// Another team's calls, and another's day, are its own.
+func TestDailyCallsAreATeams(t *testing.T) {
+	t.Parallel()
+	offered := ample()
+	daily(offered)
+	houses(t, options{terms: offered}, func(t *testing.T, h *house) {
+		o := options{plan: "few", accounts: 1}
+		one, other := h.world(t, o), h.world(t, options{plan: "few", accounts: 1, zone: "Pacific/Auckland"})
+		for range 3 {
+			one.full("list_posts", nil)
+		}
+		one.rest(full(one), "list_posts", nil, "").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		other.mustLeave(3, "another team's calls")
+		other.full("list_posts", nil)
+		other.mustLeave(2, "its own call")
+	})
+}
+
+// Calls at once, on two nodes, never get more than there are.
+func TestDailyCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	offered := ample()
+	few, _ := offered.Plan("agency")
+	few.ID, few.FreeCallsPerDay = "ten", 10
+	offered.Plans = append(offered.Plans, few)
+	o := options{terms: offered, plan: "ten", accounts: 1}
+	houses(t, o, func(t *testing.T, h *house) {
+		_, root := h.start(o, server.RoleAPI)
+		bases := []string{h.base, root + "/api/v1"}
+		w := h.world(t, o)
+		passed := 0
+		for _, got := range w.together(40, func(i int) (answer, error) {
+			return w.tryRest(bases[i%2], w.keys[access.Levels()[i%3]], "list_posts", nil, "")
+		}) {
+			if got.status == http.StatusOK {
+				passed++
+				continue
+			}
+			got.mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		}
+		if passed != 10 {
+			t.Errorf("%d calls passed of ten that are free", passed)
+		}
+		for _, base := range bases {
+			if left := w.restAt(base, full(w), "get_limits", nil, "").number("data.free_calls_left_today"); left != 0 {
+				t.Errorf("%d are left", left)
+			}
+		}
+	})
+}
+
+// An error never suggests a purchase (spec, Errors).
+func TestUsedUpSellsNothing(t *testing.T) {
+	t.Parallel()
+	offered := ample()
+	daily(offered)
+	worlds(t, options{accounts: 1, terms: offered, plan: dry}, func(t *testing.T, w *world) {
+		got := w.rest(full(w), "list_posts", nil, "")
+		for _, word := range []string{"buy", "upgrade", "purchase"} {
+			if strings.Contains(strings.ToLower(string(got.raw)), word) {
+				t.Errorf("it says %q: %s", word, got.raw)
+			}
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/access"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
+)
+
+// What the shipped plans say (contract, Keys, plans, prices), as GET /limits tells it.
+var shipped = map[string]map[string]any{
+	"creator": {"plan": map[string]any{"id": "creator", "name": "Creator"}, "api_access": true, "free_calls_left_today": 1000.0, "limits": map[string]any{
+		"social_accounts": 10.0, "posts_per_month": 200.0, "seats": 1.0, "storage_bytes": 10737418240.0, "analytics_retention_days": 90.0, "profiles_comparable": 3.0,
+		"free_calls_per_day": 1000.0, "hashtag_lists": 20.0, "tracked_reports": 5.0}},
+	"team": {"plan": map[string]any{"id": "team", "name": "Team"}, "api_access": true, "free_calls_left_today": 10000.0, "limits": map[string]any{
+		"social_accounts": 30.0, "posts_per_month": 2000.0, "seats": 10.0, "storage_bytes": 107374182400.0, "analytics_retention_days": 365.0, "profiles_comparable": 10.0,
+		"free_calls_per_day": 10000.0, "hashtag_lists": 100.0, "tracked_reports": 25.0}},
+	"agency": {"plan": map[string]any{"id": "agency", "name": "Agency"}, "api_access": true, "free_calls_left_today": 100000.0, "limits": map[string]any{
+		"social_accounts": -1.0, "posts_per_month": -1.0, "seats": 50.0, "storage_bytes": 1073741824000.0, "analytics_retention_days": 730.0, "profiles_comparable": 25.0,
+		"free_calls_per_day": 100000.0, "hashtag_lists": 500.0, "tracked_reports": 100.0}},
+}
+
+var dailyCredits = map[string]float64{"creator": 50, "team": 250, "agency": 1000}
+
+// The whole of what GET /limits and GET /credits tell on each shipped plan.
+func TestLimitsAndCreditsOfPlans(t *testing.T) {
+	t.Parallel()
+	offered := terms.Shipped()
+	houses(t, options{terms: &offered}, func(t *testing.T, h *house) {
+		for plan, limits := range shipped {
+			t.Run(plan, func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, options{plan: plan, accounts: 1})
+				for _, call := range []edgeCall{w.rest, w.tool} {
+					call(readOnly(w), "get_limits", map[string]any{}, "").mustHoldAll(t, limits)
+					call(readOnly(w), "get_credits", map[string]any{}, "").mustHoldAll(t, credits(0, 0, 0, -1, dailyCredits[plan]))
+				}
+				w.grant(200)
+				limit := int64(7)
+				_, key, err := w.Teams.AddKey(t.Context(), team.NewKey{Team: w.team, Name: "limited", Level: access.ReadOnly, DailyCredits: &limit})
+				must(t, err)
+				w.rest(key, "get_credits", nil, "").mustHoldAll(t, credits(200, 0, 0, 7, dailyCredits[plan]))
+			})
+		}
+		t.Run("free", func(t *testing.T) {
+			t.Parallel()
+			w := h.world(t, options{plan: "free", accounts: 1})
+			w.rest(full(w), "get_limits", nil, "").mustRefuse(t, http.StatusForbidden, "plan_lapsed", "")
+		})
+	})
+}
+
+// credits is what GET /credits tells of a team whose keys alone have used some.
+func credits(balance, used, reserved, key, team float64) map[string]any {
+	return map[string]any{
+		"balance": balance, "used_today": map[string]any{"team": used, "keys_and_tools": used}, "daily_limits": map[string]any{"key": key, "team": team},
+		"reserved_today": map[string]any{"key": reserved, "team": reserved},
+	}
+}
+
+// mustHoldAll checks the whole data of an answer.
+func (a answer) mustHoldAll(t *testing.T, want map[string]any) {
+	t.Helper()
+	if diff := cmp.Diff(want, a.at("data")); diff != "" {
+		t.Errorf("%d (-want +got):\n%s", a.status, diff)
+	}
+}
+
+// What was used and set aside today, as each key sees it, until the team's midnight; and changes of the limits.
+func TestCreditsOfTheDay(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+		w.grant(100)
+		pay := func(key, id, idem string) { w.rest(key, "refresh_report", of(id)(w), idem).mustBe(t, http.StatusOK) }
+		_, second := w.newKey(w.team, access.Full, time.Time{})
+		pay(full(w), aReport, "1")
+		pay(second, aReport, "1")
+		pay(second, newReport, "2")
+		pay(second, sameOne, "3")
+		want := credits(94, 6, 0, -1, 1000)
+		for _, key := range []string{full(w), second, readOnly(w)} {
+			w.rest(key, "get_credits", nil, "").mustHoldAll(t, want)
+		}
+		// What is under way is set aside, for the key that asked.
+		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash, state, amount, charged, created_at)
+			VALUES (?, ?, ?, 'x', 'open', ?, 'open', 5, 5, ?)`, w.team, w.owner, w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro())
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.reserved_today.key": 5, "data.reserved_today.team": 5, "data.used_today.team": 6})
+		w.rest(second, "get_credits", nil, "").mustHold(t, map[string]any{"data.reserved_today.key": 0, "data.reserved_today.team": 5})
+		// What the team's automatic work used is nobody's key's.
+		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash, state, amount, charged, created_at, ended_at)
+			VALUES (?, ?, 0, 'x', '', ?, 'settled', 5, 5, ?, 1)`, w.team, w.owner, []byte("x"), time.Now().UnixMicro())
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.used_today.team": 11, "data.used_today.keys_and_tools": 6})
+		none := int64(0)
+		must(t, w.Teams.SetDailyCredits(t.Context(), w.team, &none))
+		must(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], 12))
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.daily_limits.key": 12, "data.daily_limits.team": 0})
+		must(t, w.Teams.SetDailyCredits(t.Context(), w.team, nil))
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.daily_limits.team": 1000})
+	})
+}
+
+// The limits of a day begin anew at the team's midnight, and what was used before is the day's before.
+func TestDailyCreditsBeginAnew(t *testing.T) {
+	t.Parallel()
+	metered(t, func(*terms.Terms) {}, func(t *testing.T, w *world, clock *testkit.Clock) {
+		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
+		w.grant(100)
+		must(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], refreshPrice))
+		pay := func(idem string) answer { return w.rest(full(w), "refresh_report", of(aReport)(w), idem) }
+		for day, wait := range []int64{30 * 60, 23 * 60 * 60, 24 * 60 * 60} { // the clocks go forward on the second
+			pay(fmt.Sprint("first of day ", day)).mustHold(t, map[string]any{"billing.credits_charged": refreshPrice})
+			for _, call := range []edgeCall{w.rest, w.tool} {
+				got := call(full(w), "refresh_report", of(aReport)(w), "second")
+				got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
+				got.mustHold(t, map[string]any{"context.scope": "connection", "context.retry_after_seconds": wait})
+			}
+			w.full("get_credits", nil).mustHold(t, map[string]any{"data.used_today.team": refreshPrice, "data.balance": 100 - refreshPrice*(day+1)})
+			clock.Advance(time.Duration(wait)*time.Second - time.Microsecond)
+			pay("second").mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
+			clock.Advance(time.Microsecond)
+			w.full("get_credits", nil).mustHold(t, map[string]any{"data.used_today.team": 0, "data.used_today.keys_and_tools": 0})
+		}
+	})
+}
+
+// The balance is for roles that may see it, in credits and in billing alike.
+func TestWhoSeesTheBalance(t *testing.T) {
+	t.Parallel()
+	houses(t, options{extend: refreshing}, func(t *testing.T, h *house) {
+		for role, sees := range map[access.Role]bool{access.Owner: true, access.Admin: true, access.Editor: false, access.Viewer: false, access.Client: false} {
+			t.Run(string(role), func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, options{accounts: 1})
+				w.grant(77)
+				w.role(role)
+				for _, call := range []edgeCall{w.rest, w.tool} {
+					got := call(full(w), "get_credits", map[string]any{}, "")
+					got.mustBe(t, http.StatusOK)
+					if shown := bytes.Contains(got.raw, []byte(`"balance":77`)); shown != sees || !sees && bytes.Contains(got.raw, []byte("balance")) {
+						t.Errorf("%s", got.raw)
+					}
+					got.mustHold(t, map[string]any{"data.daily_limits.team": 1000, "data.used_today.team": 0})
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,229 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
+)
+
+// metered runs a test in a house with its own limits and a clock that the test sets.
+func metered(t *testing.T, limits func(*terms.Terms), run func(t *testing.T, w *world, clock *testkit.Clock)) {
+	t.Helper()
+	offered := ample()
+	limits(offered)
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		clock := testkit.NewClock(begun)
+		o := options{now: clock.Now, terms: offered, accounts: 1, extend: refreshing}
+		run(t, newHouse(t, url, o).world(t, o), clock)
+	})
+}
+
+// fewRequests are six at once, and one in ten seconds.
+func fewRequests(t *terms.Terms) { t.Limits.Requests = terms.Rate{PerMinute: 6, Burst: 6} }
+
+// mustStand checks what an answer says of the limits, and that nothing else says it otherwise.
+func (a answer) mustStand(t *testing.T, policy, limit string) {
+	t.Helper()
+	if p, l := a.header.Get("RateLimit-Policy"), a.header.Get("RateLimit"); p != policy || l != limit {
+		t.Errorf("RateLimit-Policy: %s, RateLimit: %s; want %s and %s (%d %s)", p, l, policy, limit, a.status, a.raw)
+	}
+}
+
+// mustSlow checks a refusal of what comes too fast.
+func (a answer) mustSlow(t *testing.T, scope string, seconds int) {
+	t.Helper()
+	a.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+	a.mustHold(t, map[string]any{"context.scope": scope, "context.retry_after_seconds": seconds})
+	if after := a.header.Get("Retry-After"); after != fmt.Sprint(seconds) && !a.asTool() {
+		t.Errorf("Retry-After: %q, want %d", after, seconds)
+	}
+}
+
+// asTool tells whether an answer came through the tool protocol, whose refusals are answers of HTTP 200.
+func (a answer) asTool() bool { return a.header.Get("Content-Type") != "application/problem+json" }
+
+// A key's requests are counted together on both edges, and every answer tells how they stand.
+func TestRequestsOfAKey(t *testing.T) {
+	t.Parallel()
+	metered(t, fewRequests, func(t *testing.T, w *world, clock *testkit.Clock) {
+		const policy = `"credential";q=6;w=60`
+		for i := range 3 {
+			w.rest(full(w), "get_identity", nil, "").mustStand(t, policy, fmt.Sprintf(`"credential";r=%d;t=%d`, 5-2*i, 20*i+10))
+			w.tool(full(w), "get_identity", nil, "").mustStand(t, policy, fmt.Sprintf(`"credential";r=%d;t=%d`, 4-2*i, 20*i+20))
+		}
+		for _, got := range []answer{
+			w.rest(full(w), "get_identity", nil, ""), w.tool(full(w), "get_identity", nil, ""), w.rest(full(w), "create_post", map[string]any{"caption": 1}, ""),
+			w.message(full(w), "tools/list", "{}"), w.message(full(w), "resources/list", "{}"), w.toolVerbatim(full(w), "no_such_tool", "{}"),
+		} {
+			got.mustSlow(t, "credential", 10)
+			got.mustStand(t, policy, `"credential";r=0;t=10`)
+		}
+		w.rest(drafts(w), "get_identity", nil, "").mustStand(t, policy, `"credential";r=5;t=10`)
+		clock.Advance(10*time.Second - time.Millisecond)
+		w.tool(full(w), "get_identity", nil, "").mustSlow(t, "credential", 1)
+		clock.Advance(time.Millisecond)
+		w.tool(full(w), "get_identity", nil, "").mustBe(t, http.StatusOK)
+		w.rest(full(w), "get_identity", nil, "").mustSlow(t, "credential", 10)
+	})
+}
+
+// What is refused for another reason is counted, and tells how the limit stands; what is answered before the key
+// is known is not.
+func TestWhichRequestsCount(t *testing.T) {
+	t.Parallel()
+	metered(t, fewRequests, func(t *testing.T, w *world, _ *testkit.Clock) {
+		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_identity"}}`
+		oddly := func(body, accept, version string) func(string) answer {
+			return func(key string) answer {
+				header := bearer(key)
+				header["Content-Type"], header["Accept"], header["Mcp-Protocol-Version"] = []string{"application/json"}, []string{accept}, []string{version}
+				return w.raw(http.MethodPost, w.root+"/mcp", header, []byte(body))
+			}
+		}
+		sent := func(body string) func(string) answer {
+			return oddly(body, "application/json, text/event-stream", "2025-06-18")
+		}
+		asks := func(tool string, args map[string]any, idem string) func(string) answer {
+			return func(key string) answer { return w.rest(key, tool, args, idem) }
+		}
+		for name, send := range map[string]func(key string) answer{
+			"an item that is not there":     asks("get_post", map[string]any{"id": noSuchID}, ""),
+			"an argument that is none":      asks("get_identity", map[string]any{"a": 1}, ""),
+			"an operation beyond the level": asks("create_post", nil, ""),
+			"a tool beyond the level":       func(key string) answer { return w.tool(key, "create_post", map[string]any{}, "") },
+			"a tool that is not there":      func(key string) answer { return w.message(key, "tools/call", `{"name":"no_such_tool"}`) },
+			"initialize": func(key string) answer {
+				return w.message(key, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}`)
+			},
+			"tools/list":                     func(key string) answer { return w.message(key, "tools/list", "{}") },
+			"ping":                           func(key string) answer { return w.message(key, "ping", "{}") },
+			"a method that is not there":     func(key string) answer { return w.message(key, "resources/list", "{}") },
+			"a notification":                 sent(`{"jsonrpc":"2.0","method":"notifications/initialized"}`),
+			"a batch":                        sent(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`),
+			"no JSON":                        sent(`{`),
+			"no message":                     sent(`{"id":{}}`),
+			"a tool call without a name":     sent(strings.Replace(call, `"get_identity"`, "5", 1)),
+			"a tool call in an odd version":  oddly(call, "application/json, text/event-stream", "1999-01-01"),
+			"a tool call that wants no JSON": oddly(call, "text/html", "2025-06-18"),
+			"a body of more than 1 MiB":      sent(fmt.Sprintf(`{"a":%q}`, words(1<<20))),
+		} {
+			_, key := w.newKey(w.team, access.ReadOnly, time.Time{})
+			send(key).mustStand(t, `"credential";q=6;w=60`, `"credential";r=5;t=10`)
+			if got := w.rest(key, "get_identity", nil, ""); got.header.Get("RateLimit") != `"credential";r=4;t=20` {
+				t.Errorf("%s is not counted: %s", name, got.header.Get("RateLimit"))
+			}
+		}
+		for name, send := range map[string]func(header http.Header) answer{
+			"an address that is none": func(h http.Header) answer { return w.raw(http.MethodGet, w.base+"/nowhere", h, nil) },
+			"another method":          func(h http.Header) answer { return w.raw(http.MethodDelete, w.base+"/me", h, nil) },
+			"the description":         func(h http.Header) answer { return w.raw(http.MethodGet, w.base+"/openapi.json", h, nil) },
+			"no key": func(http.Header) answer {
+				return w.raw(http.MethodGet, w.base+"/me", nil, nil)
+			},
+		} {
+			_, key := w.newKey(w.team, access.ReadOnly, time.Time{})
+			send(bearer(key)).mustStand(t, "", "")
+			if got := w.rest(key, "get_identity", nil, ""); got.header.Get("RateLimit") != `"credential";r=5;t=10` {
+				t.Errorf("%s is counted: %s", name, got.header.Get("RateLimit"))
+			}
+		}
+	})
+}
+
+// fewActions are three writes and one call to networks at once.
+func fewActions(t *terms.Terms) {
+	t.Limits.Requests = terms.Rate{PerMinute: 60, Burst: 100}
+	t.Limits.Writes = terms.Rate{PerMinute: 6, Burst: 3}
+	t.Limits.Networks = terms.Rate{PerMinute: 2, Burst: 1}
+}
+
+// What a connection changes is counted together on both edges, once it is found to be a call that may be done: no
+// read is, no repeat and nothing that was refused before.
+func TestWritesOfAConnection(t *testing.T) {
+	t.Parallel()
+	metered(t, fewActions, func(t *testing.T, w *world, clock *testkit.Clock) {
+		draft := map[string]any{"caption": "a draft", "account_ids": w.accounts}
+		stands := func(got answer, writes string) {
+			t.Helper()
+			got.mustStand(t, `"credential";q=100;w=100, "connection";q=3;w=30`, fmt.Sprintf(`"credential";r=%s, "connection";%s`, got.requestsLeft(), writes))
+		}
+		made := w.rest(full(w), "create_post", draft, "a key")
+		stands(made, "r=2;t=10")
+		for i, again := range []answer{w.rest(full(w), "create_post", draft, "a key"), w.tool(full(w), "create_post", draft, "a key")} {
+			again.mustHold(t, map[string]any{"data.id": made.text("data.id")})
+			again.mustStand(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i, 2+i)) // a request it is
+		}
+		w.rest(full(w), "create_post", map[string]any{"caption": 5}, "").mustBe(t, http.StatusUnprocessableEntity)
+		w.rest(full(w), "create_post", merged(draft, map[string]any{"caption": "other"}), "a key").mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
+		w.rest(readOnly(w), "create_post", draft, "").mustRefuse(t, http.StatusForbidden, "write_not_allowed", "")
+		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
+		stands(w.tool(full(w), "cancel_post", map[string]any{"post_id": noSuchID}, ""), "r=1;t=20")
+		stands(w.tool(full(w), "create_post", draft, ""), "r=0;t=30")
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			got := call(full(w), "create_post", draft, "")
+			got.mustSlow(t, "connection", 10)
+			stands(got, "r=0;t=10")
+		}
+		w.rest(full(w), "create_post", draft, "a key").mustHold(t, map[string]any{"data.id": made.text("data.id")})
+		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
+		stands(w.rest(drafts(w), "create_post", draft, ""), "r=2;t=10")
+		clock.Advance(10 * time.Second)
+		stands(w.rest(full(w), "create_post", draft, ""), "r=0;t=30")
+		if n := w.count("posts WHERE team_id = ?", w.team); n != 4 {
+			t.Errorf("%d drafts, want 4", n)
+		}
+	})
+}
+
+// requestsLeft is what an answer says of the key's requests.
+func (a answer) requestsLeft() string {
+	var left, until int
+	_, _ = fmt.Sscanf(a.header.Get("RateLimit"), `"credential";r=%d;t=%d`, &left, &until)
+	return fmt.Sprintf("%d;t=%d", left, until)
+}
+
+// Calls that reach networks are counted more tightly still, publishing, retrying and what is paid together.
+func TestCallsToNetworks(t *testing.T) {
+	t.Parallel()
+	metered(t, fewActions, func(t *testing.T, w *world, clock *testkit.Clock) {
+		nowhere := map[string]any{"post_id": noSuchID}
+		got := w.rest(full(w), "publish_post", nowhere, "")
+		got.mustRefuse(t, http.StatusNotFound, "not_found", "")
+		got.mustStand(t, `"credential";q=100;w=100, "connection";q=3;w=30, "provider";q=1;w=30`, `"credential";r=99;t=1, "connection";r=2;t=10, "provider";r=0;t=30`)
+		w.tool(full(w), "retry_post", nowhere, "").mustSlow(t, "provider", 30)
+		w.rest(full(w), "refresh_report", of(aReport)(w), "k").mustSlow(t, "provider", 30)
+		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "connection", 10)
+		_, other := w.newKey(w.team, access.Full, time.Time{})
+		w.rest(other, "retry_post", nowhere, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+		clock.Advance(30 * time.Second)
+		w.grant(refreshPrice)
+		w.rest(full(w), "refresh_report", of(aReport)(w), "k").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_report", of(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat reaches no network
+		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "provider", 30)
+		w.rest(full(w), "schedule_post", merged(nowhere, map[string]any{"scheduled_at": ahead(48 * time.Hour)}), "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+	})
+}
+
+// Which operations reach networks at once.
+func TestWhoReachesNetworks(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		reach := []string{}
+		for _, op := range w.Registry().All() {
+			if op.Networks {
+				reach = append(reach, op.Tool)
+			}
+		}
+		if slices.Sort(reach); !slices.Equal(reach, []string{"publish_post", "retry_post"}) {
+			t.Errorf("these do: %v", reach)
+		}
+	})
+}
