@@ -23,11 +23,11 @@ type (
 	}
 	adminKeysAdd struct {
 		storeFlags
-		Team         int64         `required:"" help:"The team's id."`
-		Name         string        `default:"key" help:"A name by which people know the key."`
-		Level        string        `default:"read_only" enum:"read_only,drafts,full" help:"read_only, drafts or full."`
-		Expires      time.Duration `help:"How long the key works, such as 720h; for ever where not given."`
-		DailyCredits *int64        `help:"Credits the key may spend in a day of the team: 0 for none; unlimited where not given."`
+		Team         int64          `required:"" help:"The team's id."`
+		Name         string         `default:"key" help:"A name by which people know the key."`
+		Level        string         `default:"read_only" enum:"read_only,drafts,full" help:"read_only, drafts or full."`
+		Expires      *time.Duration `help:"How long the key works, such as 720h; for ever where not given."`
+		DailyCredits *int64         `help:"Credits the key may spend in a day of the team: 0 for none; unlimited where not given."`
 	}
 	adminKeysList struct{ teamFlags }
 	keyFlags      struct {
@@ -44,7 +44,7 @@ type (
 	}
 	adminKeysExpire struct {
 		keyFlags
-		In time.Duration `help:"How long the key still works, such as 720h; for ever where not given."`
+		In *time.Duration `help:"How long the key still works, such as 720h; for ever where not given."`
 	}
 	adminKeysRevoke struct{ keyFlags }
 	adminAccounts   struct {
@@ -64,8 +64,12 @@ func (c adminKeysAdd) Run(ctx context.Context, p *program, log *slog.Logger) err
 		team.Key
 		Value string `json:"key"`
 	}
+	end, err := until(c.Expires)
+	if err != nil {
+		return err
+	}
 	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (made, error) {
-		k, value, err := s.Teams.AddKey(ctx, team.NewKey{Team: c.Team, Name: c.Name, Level: access.Level(c.Level), Expires: until(c.Expires), DailyCredits: c.DailyCredits})
+		k, value, err := s.Teams.AddKey(ctx, team.NewKey{Team: c.Team, Name: c.Name, Level: access.Level(c.Level), Expires: end, DailyCredits: c.DailyCredits})
 		return made{k, value}, err
 	})
 }
@@ -87,7 +91,11 @@ func (c adminKeysLimit) Run(ctx context.Context, p *program, log *slog.Logger) e
 
 // Run changes until when a key works.
 func (c adminKeysExpire) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetKeyEnd(ctx, c.Key, until(c.In)) })
+	end, err := until(c.In)
+	if err != nil {
+		return err
+	}
+	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetKeyEnd(ctx, c.Key, end) })
 }
 
 // Run revokes a key.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -44,8 +45,8 @@ type (
 	}
 	adminTeamsPlan struct {
 		teamFlags
-		Plan  string        `required:"" help:"The plan's id."`
-		Lasts time.Duration `help:"How long until the plan lapses, such as 720h; never where not given."`
+		Plan  string         `required:"" help:"The plan's id."`
+		Lasts *time.Duration `help:"How long until the plan lapses, such as 720h; never where not given."`
 	}
 	adminTeamsTimezone struct {
 		teamFlags
@@ -92,15 +93,22 @@ func (c adminTeamsMember) Run(ctx context.Context, p *program, log *slog.Logger)
 
 // Run puts a team on a plan.
 func (c adminTeamsPlan) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetPlan(ctx, c.Team, c.Plan, until(c.Lasts)) })
+	end, err := until(c.Lasts)
+	if err != nil {
+		return err
+	}
+	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetPlan(ctx, c.Team, c.Plan, end) })
 }
 
-// until is when a span that begins now ends; never where there is none.
-func until(span time.Duration) time.Time {
-	if span <= 0 {
-		return time.Time{}
+// until is when a span that begins now ends; never where none was given.
+func until(span *time.Duration) (time.Time, error) {
+	switch {
+	case span == nil:
+		return time.Time{}, nil
+	case *span <= 0:
+		return time.Time{}, errors.New("how long it lasts has to be more than nothing, such as 720h; leave the flag out for ever")
 	}
-	return time.Now().Add(span)
+	return time.Now().Add(*span), nil
 }
 
 // Run moves a team to another time zone.

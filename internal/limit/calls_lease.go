@@ -59,6 +59,17 @@ func (p *purse) one() *freeCall {
 	return &freeCall{purse: p, since: p.lease.since, limit: p.lease.limit}
 }
 
+// spend uses up one call of the day that it is; false where none is held.
+func (p *purse) spend(now int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now < p.lease.since || now >= p.lease.until || p.lease.left == 0 {
+		return false
+	}
+	p.lease.left--
+	return true
+}
+
 // empty takes what is left out of the lease and gives the lease as it was. Should giving it back fail, it is lost
 // and not handed out twice.
 func (p *purse) empty() lease {

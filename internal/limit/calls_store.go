@@ -59,8 +59,12 @@ func (c *Calls) spent(ctx context.Context, actor *access.Actor) (day, bool, erro
 }
 
 // CountFree counts one call of the team's day in a settlement's transaction: it was taken for a paid one, and all of
-// its price has gone back. It is done, so it counts past the limit too.
+// its price has gone back. It is one of those that this node holds, where it holds any; the transaction that is taken
+// back then costs the team that one call. Else the call is counted past the limit too, as it is done.
 func (c *Calls) CountFree(ctx context.Context, tx *db.Tx, team int64) error {
+	if c.purse(team).spend(db.Micros(tx.Now())) {
+		return nil
+	}
 	var name string
 	if err := tx.QueryRow(ctx, `SELECT timezone FROM teams WHERE id = ?`, team).Scan(&name); err != nil {
 		return fmt.Errorf("reading the time zone of team %d: %w", team, err)

@@ -486,6 +486,28 @@ func TestReturn(t *testing.T) {
 	})
 }
 
+// A call that is counted afterwards is one of those that the node holds: the day's calls are not more for it.
+func TestCountFreeUsesTheLease(t *testing.T) {
+	eachCallDay(t, func(t *testing.T, w callDay) {
+		c, actor := NewCalls(w.db), w.berlin(3)
+		for range 2 {
+			if take(t, c, actor) == nil {
+				t.Fatal("refused within the allowance")
+			}
+		}
+		paid := take(t, c, actor) // taken before it is known that the call is paid for
+		paid.Return()
+		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return c.CountFree(ctx, tx, w.team) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantLeft(t, c, actor, 0)
+		if take(t, c, actor) != nil {
+			t.Error("a fourth call of three was let through")
+		}
+	})
+}
+
 func TestCountFree(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c, actor := NewCalls(w.db), w.berlin(30)

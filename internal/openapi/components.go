@@ -41,10 +41,11 @@ func contextMembers() map[string]*jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Description: description}
 	}
 	return map[string]*jsonschema.Schema{
-		"reason":              text("What is wrong, of validation_failed."),
+		"reason":              text("What is wrong, of validation_failed; charge_key_spent of idempotency_key_reused."),
 		"argument":            text("The name of the argument that is to blame."),
 		"scope":               text("What was used up, of a limit."),
 		"state":               text("The item's state, which does not allow this."),
+		"paused":              text("The kind of action that is paused, of connection_suspended; absent where everything is."),
 		"limit":               text("The plan's limit, of plan_limit_reached."),
 		"retry_after_seconds": {Type: "integer", Minimum: new(1.0), Description: "As Retry-After."},
 		"problems":            {Type: "array", Items: &jsonschema.Schema{Type: "string"}, Description: "The codes of what the networks would not take, of preflight_blocked."},

@@ -1,6 +1,8 @@
 package operation
 
 import (
+	"slices"
+
 	"pressroom/internal/access"
 	"pressroom/internal/fault"
 )
@@ -17,14 +19,14 @@ var suspended = map[access.Capability]*fault.Error{
 	access.Spend:   fault.New(fault.ConnectionSuspended, "Spending credits is paused. What costs nothing goes on; try again once it is resumed.").With("paused", string(access.Spend)),
 }
 
-// Require refuses a caller without a capability: connection_suspended where this kind of action is paused, else
-// the capability's own refusal.
+// Require refuses a caller without a capability: with the capability's own refusal where level and role do not give
+// it, whatever else is the case, and with connection_suspended where only a pause takes it away.
 func (c Call) Require(needed access.Capability) error {
 	switch {
-	case c.Suspended(needed):
+	case c.Can(needed):
+		return nil
+	case slices.Contains(access.Effective(c.Level, c.Role), needed):
 		return suspended[needed]
-	case !c.Can(needed):
-		return denied[needed]
 	}
-	return nil
+	return denied[needed]
 }

@@ -40,9 +40,11 @@ var tooFast = map[Scope]*fault.Error{
 
 // count counts a call by a limit and refuses it where it is one too many.
 func (p *Pipeline) count(ctx context.Context, f *flight, scope Scope) error {
+	if slices.ContainsFunc(f.outcome.Rates, func(known Rate) bool { return known.Scope == scope }) {
+		return nil // counted before: a transaction that another got in the way of is run again
+	}
 	r := p.Rates.Take(ctx, scope, f.outcome.Call.KeyID)
-	// A transaction that another got in the way of is run again.
-	f.outcome.Rates = append(slices.DeleteFunc(f.outcome.Rates, func(known Rate) bool { return known.Scope == scope }), r)
+	f.outcome.Rates = append(f.outcome.Rates, r)
 	if r.Limited {
 		return tooFast[scope].After(r.RetryAfter)
 	}

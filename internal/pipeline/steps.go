@@ -111,6 +111,9 @@ func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 		err := next(ctx, f)
 		return f.outcome.Result, err
 	})
+	if replayed && result.Billing != nil && !f.outcome.Call.Role.SeesBalance() {
+		result.Billing.Balance = nil // whoever paid may have seen it
+	}
 	f.outcome.Result, f.outcome.Replayed = result, replayed
 	return err
 }

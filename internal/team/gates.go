@@ -70,7 +70,10 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 		if err != nil {
 			return fmt.Errorf("resuming: %w", err)
 		}
-		if n == 0 {
+		switch {
+		case n == 0 && p.Action == API:
+			return invalid("the API is on already")
+		case n == 0:
 			return invalid("this is not paused")
 		}
 		return event.Record(ctx, tx, team, event.Actor{}, "access.resumed", id(p.Target), map[string]any{"scope": p.Scope, "action": p.Action})

@@ -3,6 +3,7 @@ package team
 import (
 	"context"
 	"database/sql"
+	"fmt"
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
@@ -30,6 +31,9 @@ func (s *Service) People(ctx context.Context) ([]Person, error) {
 
 // Keys lists the keys of a team, for the operator; revoked ones too.
 func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
+	if err := s.mustExist(ctx, team); err != nil {
+		return nil, err
+	}
 	return db.All(ctx, s.db, func(rows *sql.Rows, k *Key) error {
 		var created, expires, revoked int64
 		err := rows.Scan(&k.ID, &k.TeamID, &k.Name, &k.Level, &k.DailyCredits, &created, &expires, &revoked, &k.Lost)
@@ -48,6 +52,20 @@ type Member struct {
 
 // Members lists the people of a team.
 func (s *Service) Members(ctx context.Context, team int64) ([]Member, error) {
+	if err := s.mustExist(ctx, team); err != nil {
+		return nil, err
+	}
 	return db.All(ctx, s.db, func(rows *sql.Rows, m *Member) error { return rows.Scan(&m.PersonID, &m.Name, &m.Email, &m.Role) },
 		`SELECT p.id, p.name, p.email, m.role FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? ORDER BY p.id`, team)
+}
+
+func (s *Service) mustExist(ctx context.Context, team int64) error {
+	var n int64
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM teams WHERE id = ?`, team).Scan(&n); err != nil {
+		return fmt.Errorf("looking for a team: %w", err)
+	}
+	if n == 0 {
+		return invalid("there is no such team")
+	}
+	return nil
 }

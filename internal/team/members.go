@@ -91,8 +91,9 @@ func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, 
 	return owner, err
 }
 
+// loseKeys ends a person's keys. Whoever leaves has lost more than whoever owns no more.
 func loseKeys(ctx context.Context, tx *db.Tx, team, person int64, why string) error {
-	_, err := tx.Exec(ctx, `UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0`, why, team, person)
+	_, err := tx.Exec(ctx, `UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ?`, why, team, person, lostMembership)
 	if err != nil {
 		return fmt.Errorf("ending a person's keys: %w", err)
 	}

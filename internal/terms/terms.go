@@ -3,14 +3,14 @@
 package terms
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Unlimited is how a limit that is none is written (spec, Limits of a plan: -1 means unlimited, 0 means none).
@@ -91,15 +91,8 @@ func Read(path string) (Terms, error) {
 	if err != nil {
 		return t, fmt.Errorf("reading the terms: %w", err)
 	}
-	var given struct {
-		Plans []json.RawMessage `json:"plans"`
-	}
-	if err := json.Unmarshal(raw, &given); err == nil && given.Plans != nil {
-		t.Plans = nil // else its plans would be laid over the shipped ones
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&t); err != nil {
+	// A name twice, or something behind the object, is refused too; plans do not shine through those of the file.
+	if err := json.Unmarshal(raw, &t, json.RejectUnknownMembers(true)); err != nil {
 		return t, fmt.Errorf("reading the terms in %s: %w", path, err)
 	}
 	if err := t.check(); err != nil {

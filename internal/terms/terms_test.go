@@ -68,8 +68,10 @@ func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, says string }{
 		"no JSON":                {`plans:`, "reading the terms"},
-		"an unknown name":        {`{"price":{}}`, "unknown field"},
-		"a misspelt limit":       {`{"limits":{"request":{}}}`, "unknown field"},
+		"an unknown name":        {`{"price":{}}`, "unknown object member"},
+		"a name twice":           {`{"limits":{},"limits":{}}`, "duplicate"},
+		"a second object":        {`{} {}`, "reading the terms"},
+		"a misspelt limit":       {`{"limits":{"request":{}}}`, "unknown object member"},
 		"a plan without a name":  {`{"plans":[{"id":"free"}]}`, "needs a name"},
 		"a plan twice":           {`{"plans":[{"id":"free","name":"A"},{"id":"free","name":"B"}]}`, "of its own"},
 		"an odd id":              {`{"plans":[{"id":"Free plan","name":"A"}]}`, "of its own"},

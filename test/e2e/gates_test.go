@@ -130,15 +130,16 @@ var opened = map[access.Level][]access.Capability{
 }
 
 // refusalFor is what the contract has a call answer under a gate: the gate's code before everything, then that of a
-// kind of action that is paused, then that of a level that does not reach. Empty where the call goes on.
+// level that does not reach, then that of a kind of action that is paused. Empty where the call goes on.
 func (g gate) refusalFor(op *operation.Operation, level access.Level) string {
+	beyond := notAllowed(op, opened[level])
 	switch {
 	case g.code != "":
 		return g.code
-	case g.stops == op.Needs:
+	case beyond == "" && g.stops == op.Needs:
 		return "connection_suspended"
 	}
-	return notAllowed(op, opened[level])
+	return beyond
 }
 
 // notAllowed is the refusal of an operation that is not among some capabilities; empty where it is.
