@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"pressroom/internal/seal"
@@ -29,7 +31,7 @@ type adminCmd struct {
 	API        adminAPI        `cmd:"" name:"api" help:"Switch the API on or off for every key."`
 	Pause      adminPause      `cmd:"" help:"Pause a key, a team or the service: everything, or spending or publishing alone."`
 	Resume     adminResume     `cmd:"" help:"End a pause."`
-	Pauses     adminPauses     `cmd:"" help:"List what is paused or switched off."`
+	Pauses     adminPauses     `cmd:"" help:"List pauses, and whether the API is off. Teams and people that are switched off, closed or on hold stand in their lists."`
 }
 
 type adminSealingKey struct{}
@@ -43,8 +45,20 @@ func (f storeFlags) open(ctx context.Context, log *slog.Logger) (*server.Server,
 	return server.Open(ctx, cfg)
 }
 
-// with runs some work on an opened service and prints what it returns.
+// with runs some work on an opened service and prints what it returns. A database that is not there is not made:
+// whoever switches something off at the wrong place has to hear of it.
 func with[T any](ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error)) error {
+	if path, isSQLite := strings.CutPrefix(f.Database, "sqlite:"); isSQLite {
+		if _, err := os.Stat(path); err != nil {
+			full, _ := filepath.Abs(path) // the path as it was given where that fails
+			return fmt.Errorf("there is no database at %s; say where it is by PRESSROOM_DATABASE (--database). pressroom serve and pressroom admin people add make one", cmp.Or(full, path))
+		}
+	}
+	return withNew(ctx, f, a, log, work)
+}
+
+// withNew is with for what may be done first of all.
+func withNew[T any](ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error)) error {
 	s, err := f.open(ctx, log)
 	if err != nil {
 		return err

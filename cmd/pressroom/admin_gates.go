@@ -16,9 +16,10 @@ type (
 	}
 	pauseFlags struct {
 		storeFlags
-		Team int64  `help:"Id of the team; the whole service where neither team nor key is given."`
-		Key  int64  `help:"Id of the key."`
-		Only string `enum:"everything,spend,publish" default:"everything" help:"everything, spend or publish."`
+		Service bool   `help:"The whole service."`
+		Team    int64  `help:"Id of the team."`
+		Key     int64  `help:"Id of the key."`
+		Only    string `enum:"everything,spend,publish" default:"everything" help:"everything, spend or publish."`
 	}
 	adminPause struct {
 		pauseFlags
@@ -40,14 +41,20 @@ func (c adminAPI) Run(ctx context.Context, p *program, log *slog.Logger) error {
 }
 
 func (c pauseFlags) pause() (team.Pause, error) {
-	out := team.Pause{Scope: team.ForService, Action: team.Action(c.Only)}
-	switch {
-	case c.Team != 0 && c.Key != 0:
-		return out, errors.New("give --team or --key, not both")
-	case c.Team != 0:
-		out.Scope, out.Target = team.ForTeam, c.Team
-	case c.Key != 0:
-		out.Scope, out.Target = team.ForKey, c.Key
+	out := team.Pause{Action: team.Action(c.Only)}
+	given := 0
+	for scope, id := range map[team.Scope]int64{team.ForTeam: c.Team, team.ForKey: c.Key} {
+		if id != 0 {
+			out.Scope, out.Target = scope, id
+			given++
+		}
+	}
+	if c.Service {
+		out.Scope = team.ForService
+		given++
+	}
+	if given != 1 {
+		return out, errors.New("say what: one of --service, --team and --key")
 	}
 	return out, nil
 }

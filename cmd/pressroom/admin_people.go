@@ -40,7 +40,7 @@ func (c adminPeopleAdd) Run(ctx context.Context, p *program, log *slog.Logger) e
 			return err
 		}
 	}
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Person, error) { return s.Teams.AddPerson(ctx, c.Name, c.Email, password) })
+	return withNew(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Person, error) { return s.Teams.AddPerson(ctx, c.Name, c.Email, password) })
 }
 
 // Run lists people.

@@ -51,12 +51,33 @@ func (c serveCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if cfg.PublicURL == "" {
 		cfg.PublicURL = "http://" + listener.Addr().String()
 	}
+	unlock, err := lockFile(cfg.Database)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer unlock()
 	s, err := server.Open(ctx, cfg)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	if err := s.Teams.CheckPlans(ctx); err != nil {
+		return errors.Join(err, s.Close(), listener.Close())
+	}
 	log.Info("serving", "addr", listener.Addr().String(), "public_url", cfg.PublicURL, "role", c.Role, "metrics", c.MetricsAddr)
 	return errors.Join(s.Run(ctx, listener), s.Close())
+}
+
+// lockFile keeps a second node off a SQLite file, which belongs to one.
+func lockFile(database string) (func(), error) {
+	path, isSQLite := strings.CutPrefix(database, "sqlite:")
+	if !isSQLite {
+		return func() {}, nil
+	}
+	lock, err := server.Lock(path+".lock", "another pressroom serves this SQLite file, which belongs to one node: stop it, or use PostgreSQL")
+	if err != nil {
+		return nil, fmt.Errorf("the SQLite file: %w", err)
+	}
+	return func() { _ = lock.Close() }, nil // it goes with the process anyway
 }
 
 func (c serveCmd) config(log *slog.Logger) (server.Config, error) {

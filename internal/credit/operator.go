@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"pressroom/internal/db"
@@ -41,6 +42,7 @@ func (s *Service) Withdraw(ctx context.Context, team, credits int64, reference, 
 }
 
 func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
+	b.reference = strings.TrimSpace(b.reference)
 	if err := b.check(); err != nil {
 		return Booking{}, err
 	}

@@ -23,7 +23,7 @@ type Arguments map[string]any
 // defaults as canonical JSON (sorted names, plain integers), which is what two calls are compared by.
 func (op *Operation) Check(args Arguments) ([]byte, error) {
 	if !op.Reads() && holdsSecret(args) {
-		return nil, fault.Invalid(fault.SecretInArgument, "", "An argument holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
+		return nil, fault.Invalid(fault.SecretInArgument, op.secretive(args), "An argument holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
 	}
 	for name := range args {
 		if op.Input.Properties[name] == nil {
@@ -253,6 +253,16 @@ func words(values []any) string {
 		texts[i] = fmt.Sprint(v)
 	}
 	return strings.Join(texts, ", ")
+}
+
+// secretive is the declared argument that holds a secret; empty where it is another.
+func (op *Operation) secretive(args Arguments) string {
+	for _, name := range op.Input.PropertyOrder {
+		if holdsSecret(args[name]) {
+			return name
+		}
+	}
+	return ""
 }
 
 func holdsSecret(value any) bool {

@@ -75,6 +75,11 @@ func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
 	return next(ctx, f)
 }
 
+var (
+	freeCallsUsed = fault.New(fault.DailyCallLimit, "The team's free calls of the day are used up. There are new ones from midnight in the team's time zone.")
+	noFreeCalls   = fault.New(fault.DailyCallLimit, "The team's plan has no free calls.")
+)
+
 // dailyCalls refuses a call that costs nothing when the team's free calls of the day are used up.
 func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) error {
 	var err error
@@ -83,8 +88,10 @@ func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) erro
 	}
 	if f.cost == 0 && f.free == nil && !f.request.Operation.Uncounted {
 		_, midnight := moment.Day(f.outcome.Call.Now, f.outcome.Call.Zone)
-		return fault.New(fault.DailyCallLimit, "The team's free calls of the day are used up. There are new ones from midnight in the team's time zone.").
-			After(midnight.Sub(f.outcome.Call.Now))
+		if f.outcome.Call.Daily.FreeCalls == 0 {
+			return noFreeCalls.After(midnight.Sub(f.outcome.Call.Now))
+		}
+		return freeCallsUsed.After(midnight.Sub(f.outcome.Call.Now))
 	}
 	return next(ctx, f)
 }

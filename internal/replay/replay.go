@@ -61,18 +61,26 @@ func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Co
 // for the first one's transaction.
 func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool, error) {
 	now := db.Micros(tx.Now())
-	insert := claimUnpaid
-	if c.Paid {
-		insert = claimPaid
-	}
-	n, err := tx.Exec(ctx, insert, c.APIKey, c.Key, c.Operation, hash, now, now+Memory.Microseconds())
-	if err != nil {
-		return false, fmt.Errorf("claiming an idempotency key: %w", err)
-	}
-	if n == 1 && !c.Paid {
+	args := []any{c.APIKey, c.Key, c.Operation, hash, now, now + Memory.Microseconds()}
+	if !c.Paid {
+		n, err := tx.Exec(ctx, claimUnpaid, args...)
+		if err != nil || n != 1 {
+			return false, claiming(err)
+		}
 		return true, unused(ctx, tx, c)
 	}
-	return n == 1, nil
+	n, err := tx.Exec(ctx, claimPaid, args...)
+	if err == nil && n == 1 {
+		_, err = tx.Exec(ctx, markPaid, args...)
+	}
+	return n == 1, claiming(err)
+}
+
+func claiming(err error) error {
+	if err != nil {
+		return fmt.Errorf("claiming an idempotency key: %w", err)
+	}
+	return nil
 }
 
 const (
@@ -84,11 +92,16 @@ const (
 	claimPaid = `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key_id, key, request_hash) DO UPDATE SET answer = NULL, created_at = excluded.created_at, expires_at = excluded.expires_at
 		WHERE paid_requests.expires_at <= excluded.created_at`
+	// A write without money that comes with the key of a paid call finds this record, which never has an answer.
+	markPaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
+			created_at = excluded.created_at, expires_at = excluded.expires_at
+		WHERE idempotency_records.answer IS NULL OR idempotency_records.expires_at <= excluded.created_at`
 )
 
 var reused = fault.New(fault.KeyReused, "This Idempotency-Key was used before for another request. Nothing was done; take a new key for a new request.")
 
-// unused refuses a key for a write without money that was used for a paid call.
+// unused refuses a key for a write without money that a paid call used when an earlier write still had the record.
 func unused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 	var n int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM paid_requests WHERE key_id = ? AND key = ? AND expires_at > ?`, c.APIKey, c.Key, db.Micros(tx.Now())).Scan(&n)
@@ -146,13 +159,15 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.Write(ctx, "replay.sweep", func(ctx context.Context, tx *db.Tx) error {
 		n = 0
+		now := db.Micros(tx.Now())
 		for _, forget := range []string{
-			`DELETE FROM idempotency_records WHERE (key_id, key) IN
+			// The time stands outside as well: a record that a new call takes over meanwhile is looked at anew by that alone.
+			`DELETE FROM idempotency_records WHERE expires_at <= ? AND (key_id, key) IN
 				(SELECT key_id, key FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
-			`DELETE FROM paid_requests WHERE (key_id, key, request_hash) IN
+			`DELETE FROM paid_requests WHERE expires_at <= ? AND (key_id, key, request_hash) IN
 				(SELECT key_id, key, request_hash FROM paid_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
 		} {
-			gone, err := tx.Exec(ctx, forget, db.Micros(tx.Now()), sweepBatch)
+			gone, err := tx.Exec(ctx, forget, now, now, sweepBatch)
 			if err != nil {
 				return err
 			}

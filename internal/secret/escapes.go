@@ -163,3 +163,24 @@ func appendBraced(out []byte, text string) ([]byte, int) {
 	}
 	return append(out, text[1]), 2
 }
+
+// maxTag is how long a tag may be to be taken for one, in bytes.
+const maxTag = 200
+
+// withoutTags takes the tags of HTML out, which break a key that was copied from a page.
+func withoutTags(text string) string {
+	if strings.IndexByte(text, '<') < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '<' {
+			if end := strings.IndexAny(text[i+1:min(len(text), i+maxTag)], "<>"); end >= 0 && text[i+1+end] == '>' {
+				i += 1 + end
+				continue
+			}
+		}
+		out = append(out, text[i])
+	}
+	return string(out)
+}

@@ -86,6 +86,9 @@ func (s *search) decode(text string, seen class, marks int) {
 			s.addDecoded(decoded)
 		}
 	}
+	if bare := withoutTags(text); len(bare) < len(text) {
+		s.addDecoded(bare)
+	}
 	if marks >= fewestMarks {
 		s.unpack(base64, text)
 		s.unpack(hexadecimal, text)

@@ -70,11 +70,12 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of --data: %w", err)
 	}
-	lock, err := lockDir(filepath.Join(dir, "lock"))
+	// A second process would move the sandbox networks away from under the first.
+	lock, err := Lock(filepath.Join(dir, "pressroom.db.lock"), "another pressroom runs on this directory: stop it, or choose another with --data")
 	if err != nil {
 		return nil, err
 	}
-	key, err := keptText(filepath.Join(dir, "sealing.key"), seal.NewKey)
+	key, err := sealingKey(dir)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -97,6 +98,15 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 
 // Close closes everything.
 func (q *Quickstart) Close() error { return errors.Join(q.Server.Close(), q.closeSandbox()) }
+
+// sealingKey is kept where pressroom admin looks for it. Earlier versions kept it by another name.
+func sealingKey(dir string) (string, error) {
+	path := filepath.Join(dir, "pressroom.db.sealing-key")
+	if err := os.Rename(filepath.Join(dir, "sealing.key"), path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("renaming the sealing key: %w", err)
+	}
+	return keptText(path, seal.NewKey)
+}
 
 // keptText reads a small secret file, or makes it where it is not there yet.
 func keptText(path string, fresh func() (string, error)) (string, error) {

@@ -45,6 +45,9 @@ type Pause struct {
 
 // Pause stops something until Resume. It holds on every node within a second. Pausing again changes the reason alone.
 func (s *Service) Pause(ctx context.Context, p Pause) error {
+	if p.Reason != "" && !isLine(p.Reason) {
+		return invalid("the reason has to be %s", ofOneLine)
+	}
 	return s.change(ctx, "team.pause", func(ctx context.Context, tx *db.Tx) error {
 		team, err := p.check(ctx, tx)
 		if err != nil {

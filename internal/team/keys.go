@@ -55,8 +55,11 @@ func (k Key) check() error {
 	if !k.Level.Valid() {
 		return errLevel
 	}
-	if k.DailyCredits < terms.Unlimited {
+	if !isDailyLimit(k.DailyCredits) {
 		return errDailyCredits
+	}
+	if !isLine(k.Name) {
+		return invalid("a key needs a name, %s", ofOneLine)
 	}
 	return nil
 }
@@ -78,7 +81,7 @@ func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level
 
 // SetKeyLimit changes how many credits a key may spend in a day of the team: -1 for unlimited, 0 for none.
 func (s *Service) SetKeyLimit(ctx context.Context, key, credits int64) error {
-	if credits < terms.Unlimited {
+	if !isDailyLimit(credits) {
 		return errDailyCredits
 	}
 	return s.changeKey(ctx, key, "key.limit_changed", map[string]any{"daily_credits": credits}, `daily_credits = ?`, func(int64) any { return credits })

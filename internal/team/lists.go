@@ -69,3 +69,17 @@ func (s *Service) mustExist(ctx context.Context, team int64) error {
 	}
 	return nil
 }
+
+// CheckPlans is an error where teams are on plans that the terms do not have: their keys would stop.
+func (s *Service) CheckPlans(ctx context.Context) error {
+	used, err := db.All(ctx, s.db, func(rows *sql.Rows, plan *string) error { return rows.Scan(plan) }, `SELECT DISTINCT plan FROM teams ORDER BY plan`)
+	if err != nil {
+		return fmt.Errorf("reading the plans of teams: %w", err)
+	}
+	for _, plan := range used {
+		if _, ok := s.terms.Plan(plan); !ok {
+			return invalid("teams are on the plan %q, which the terms do not have: add it to the file of --terms, or put them on another by pressroom admin teams plan", plan)
+		}
+	}
+	return nil
+}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
@@ -67,14 +69,24 @@ type Key struct {
 	Lost         string       `json:"lost,omitempty"` // why it ended without being revoked
 }
 
+// maxLine is how long a name may be, in characters.
+const maxLine = 200
+
+const ofOneLine = "one line of at most 200 characters"
+
+// isLine tells whether a text fits in one line of a list.
+func isLine(text string) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxLine && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
 // invalid refuses what the operator asked for; the text says what to mend.
 func invalid(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
 // AddPerson makes a person. The password may be empty: such a person cannot sign in yet.
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {
 	p := Person{Name: strings.TrimSpace(name), Email: strings.ToLower(strings.TrimSpace(email))}
-	if p.Name == "" || !strings.Contains(p.Email, "@") {
-		return p, invalid("a person needs a name and an e-mail address")
+	if !isLine(p.Name) || !isLine(p.Email) || !strings.Contains(p.Email, "@") {
+		return p, invalid("a person needs a name and an e-mail address, %s", ofOneLine)
 	}
 	hash, err := HashPassword(password)
 	if err != nil {
@@ -110,8 +122,8 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 	if err := checkZone(t.Timezone); err != nil {
 		return t, err
 	}
-	if t.Name = strings.TrimSpace(t.Name); t.Name == "" {
-		return t, invalid("a team needs a name")
+	if t.Name = strings.TrimSpace(t.Name); !isLine(t.Name) {
+		return t, invalid("a team needs a name, %s", ofOneLine)
 	}
 	if err := s.checkPlan(t.Plan); err != nil {
 		return t, err
@@ -150,13 +162,20 @@ func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) erro
 
 // SetDailyCredits limits what the team's keys and assistants spend in a day, in place of the plan's figure; nil goes back to that.
 func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int64) error {
-	if credits != nil && *credits < terms.Unlimited {
+	if credits != nil && !isDailyLimit(*credits) {
 		return errDailyCredits
 	}
 	return s.setTeam(ctx, team, "team.daily_credits", map[string]any{"credits": credits}, `daily_credits = ?`, func(int64) []any { return []any{credits} })
 }
 
-var errDailyCredits = invalid("a daily limit is a number of credits, 0 for none or -1 for unlimited")
+// maxDailyCredits is as much as an operator can grant at once.
+const maxDailyCredits = 1_000_000_000_000
+
+func isDailyLimit(credits int64) bool {
+	return credits >= terms.Unlimited && credits <= maxDailyCredits
+}
+
+var errDailyCredits = invalid("a daily limit is a number of credits up to 10^12, 0 for none or -1 for unlimited")
 
 // setTeam changes columns of a team; the arguments are made from the time of the change.
 func (s *Service) setTeam(ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any) error {

@@ -2,6 +2,7 @@ package team_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -192,3 +193,17 @@ func TestWhatIsRefused(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// Terms that lack a plan which a team is on are told, as its keys would stop.
+func TestPlansThatTheTermsLack(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		if err := w.CheckPlans(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		narrow := terms.Shipped()
+		narrow.Plans = narrow.Plans[:1]
+		if err := team.New(w.db, nil, narrow).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(), `"team"`) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -138,7 +138,7 @@ func TestPlanLapsesOntoOneWithKeys(t *testing.T) {
 	})
 }
 
-// A scheduled post may not be changed, moved or sent while publishing is paused, whoever asks; it can be cancelled.
+// A scheduled post may not be changed, moved or sent while publishing is paused; it can be cancelled.
 func TestScheduledPostWhilePublishingIsPaused(t *testing.T) {
 	t.Parallel()
 	houses(t, options{}, func(t *testing.T, h *house) {
@@ -148,10 +148,10 @@ func TestScheduledPostWhilePublishingIsPaused(t *testing.T) {
 				w := h.world(t, options{accounts: 1})
 				id, draft := w.scheduled("waits", 48*time.Hour), w.draft("a draft")
 				must(t, w.eachPause(scope, team.Publishing, func(p team.Pause) error { return w.Teams.Pause(t.Context(), p) }))
-				for _, level := range []access.Level{access.Full, access.Drafts} {
+				for level, code := range map[access.Level]string{access.Full: "connection_suspended", access.Drafts: "publish_not_allowed"} {
 					for _, call := range []edgeCall{w.rest, w.tool} {
 						got := call(w.keys[level], "update_post", map[string]any{"id": id, "caption": "changed"}, "")
-						got.mustRefuse(t, http.StatusForbidden, "connection_suspended", "")
+						got.mustRefuse(t, http.StatusForbidden, code, "")
 						call(w.keys[level], "update_post", map[string]any{"id": draft, "caption": "changed"}, "").mustBe(t, http.StatusOK)
 					}
 				}

@@ -206,14 +206,20 @@ func TestASecondProcessIsKeptOff(t *testing.T) {
 		t.Errorf("a second quickstart: %s", out)
 	}
 	database := "sqlite:" + filepath.Join(data, "pressroom.db")
-	if out := fails(t, nil, "serve", "--database", database); !strings.Contains(out, "PRESSROOM_SEALING_KEY") {
-		t.Errorf("without its key: %s", out)
-	}
-	if out := fails(t, nil, "serve", "--database", database, "--sealing-key", newSealingKey(t)); !strings.Contains(out, "not the key") {
-		t.Errorf("with another key: %s", out)
+	if out := fails(t, nil, "serve", "--database", database, "--addr", "127.0.0.1:0"); !strings.Contains(out, "another pressroom serves") {
+		t.Errorf("a second node on the file: %s", out)
 	}
 	if status := p.end(); status != 0 {
 		t.Errorf("ended with %d: %s", status, p.log)
+	}
+	if err := os.Remove(filepath.Join(data, "pressroom.db.sealing-key")); err != nil {
+		t.Fatal(err)
+	}
+	if out := fails(t, nil, "serve", "--database", database, "--addr", "127.0.0.1:0"); !strings.Contains(out, "PRESSROOM_SEALING_KEY") {
+		t.Errorf("without its key: %s", out)
+	}
+	if out := fails(t, nil, "serve", "--database", database, "--sealing-key", newSealingKey(t), "--addr", "127.0.0.1:0"); !strings.Contains(out, "not the key") {
+		t.Errorf("with another key: %s", out)
 	}
 }
 
@@ -234,7 +240,7 @@ func TestConfigurationErrorsNameTheMend(t *testing.T) {
 		{nil, []string{"serve", "--addr", "nowhere:http:x"}, []string{"--addr"}},
 		{nil, []string{"serve", "--database", "sqlite:/no/such/dir/x.db", "--sealing-key", newSealingKey(t)}, []string{"SQLite"}},
 		{nil, []string{"launch"}, []string{"quickstart", "serve", "admin"}},
-		{nil, []string{"admin", "keys", "add", "--team", "99"}, []string{"no such team"}},
+		{nil, []string{"admin", "keys", "add", "--team", "99"}, []string{"no database", "PRESSROOM_DATABASE"}},
 	} {
 		out := fails(t, c.env, c.args...)
 		for _, want := range c.want {
