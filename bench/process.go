@@ -10,11 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"pressroom/internal/terms"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"pressroom/internal/terms"
 )
 
 // publicURL is what both servers make their links from, so that both answer the same bytes.

@@ -76,8 +76,8 @@ func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
 }
 
 var (
-	freeCallsUsed = fault.New(fault.DailyCallLimit, "The team's free calls of the day are used up. There are new ones from midnight in the team's time zone.")
-	noFreeCalls   = fault.New(fault.DailyCallLimit, "The team's plan has no free calls.")
+	errCallsUsed = fault.New(fault.DailyCallLimit, "The team's free calls of the day are used up. There are new ones from midnight in the team's time zone.")
+	errNoCalls   = fault.New(fault.DailyCallLimit, "The team's plan has no free calls.")
 )
 
 // dailyCalls refuses a call that costs nothing when the team's free calls of the day are used up.
@@ -89,9 +89,9 @@ func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) erro
 	if f.cost == 0 && f.free == nil && !f.request.Operation.Uncounted {
 		_, midnight := moment.Day(f.outcome.Call.Now, f.outcome.Call.Zone)
 		if f.outcome.Call.Daily.FreeCalls == 0 {
-			return noFreeCalls.After(midnight.Sub(f.outcome.Call.Now))
+			return errNoCalls.After(midnight.Sub(f.outcome.Call.Now))
 		}
-		return freeCallsUsed.After(midnight.Sub(f.outcome.Call.Now))
+		return errCallsUsed.After(midnight.Sub(f.outcome.Call.Now))
 	}
 	return next(ctx, f)
 }

@@ -11,7 +11,7 @@ import (
 
 // Lock keeps a second process off what a file stands for; taken says so. It goes with the process, however it ends.
 func Lock(path, taken string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the operator says which file
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
