@@ -1,0 +1,224 @@
+package money
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"pressroom/internal/pipeline"
+	"pressroom/test/money/standin"
+)
+
+// order is one request of a client, by which a repeat is recognised.
+type order struct {
+	tool   string
+	report string // of standin.Tracking
+	query  string
+	idem   string
+}
+
+// words are what the order asks for.
+func (o order) words() standin.Order { return standin.Read(o.query) }
+
+// same tells that two orders are the same request, whatever their keys.
+func (o order) request() string { return o.tool + " " + o.report + " " + o.query }
+
+func (o order) paid() bool { return o.tool != standin.Note }
+
+// hash is what the program knows the request by.
+func (o order) hash() []byte {
+	args := map[string]string{"query": o.query}
+	if o.tool == standin.Tracking {
+		args["type"], args["id"] = "profile", o.report
+	}
+	canonical, _ := json.Marshal(args)
+	return pipeline.Claim{Operation: o.tool, Arguments: canonical}.Hash()
+}
+
+var addresses = map[string][2]string{
+	standin.Search:   {http.MethodPost, "/hashtags/stand-in-search"},
+	standin.Tracking: {http.MethodPut, "/reports/profile/%s/stand-in-tracking"},
+	standin.Faulty:   {http.MethodPost, "/reports/stand-in-faulty"},
+	standin.Note:     {http.MethodPost, "/hashtags/stand-in-note"},
+}
+
+// rest makes the order's HTTP request below a program's address.
+func (o order) rest(root, credential string) *http.Request {
+	at := addresses[o.tool]
+	path := at[1]
+	if o.tool == standin.Tracking {
+		path = fmt.Sprintf(path, o.report)
+	}
+	body, _ := json.Marshal(map[string]string{"query": o.query})
+	r := post(at[0], root+"/api/v1"+path, credential, body)
+	if o.idem != "" {
+		r.Header.Set("Idempotency-Key", o.idem)
+	}
+	return r
+}
+
+// asTool makes the same call as an assistant does.
+func (o order) asTool(root, credential string) *http.Request {
+	args := map[string]string{"query": o.query}
+	if o.tool == standin.Tracking {
+		args["type"], args["id"] = "profile", o.report
+	}
+	if o.idem != "" {
+		args["idempotency_key"] = o.idem
+	}
+	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": o.tool, "arguments": args}})
+	r := post(http.MethodPost, root+"/mcp", credential, body)
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
+	return r
+}
+
+func post(method, url, credential string, body []byte) *http.Request {
+	r, err := http.NewRequest(method, url, bytes.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+credential)
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+func get(root, path, credential string) *http.Request {
+	r := post(http.MethodGet, root+"/api/v1"+path, credential, nil)
+	r.Header.Del("Content-Type")
+	return r
+}
+
+// answer is what came back, from either edge.
+type answer struct {
+	status   int
+	replayed bool // as REST tells it
+	tool     bool // it came from the tools' edge, which does not tell
+	after    string
+	location string
+	raw      []byte
+
+	Code    string
+	Context struct {
+		Reason, Scope, Argument string
+		Wait                    int64 `json:"retry_after_seconds"`
+	}
+	Data    json.RawMessage
+	Billing *billing
+	Meta    struct {
+		At struct{ UTC string } `json:"answered_at"`
+	}
+}
+
+type billing struct {
+	Charged  int64  `json:"credits_charged"`
+	Refunded int64  `json:"credits_refunded"`
+	Balance  *int64 `json:"balance"`
+}
+
+func (b *billing) String() string {
+	if b == nil {
+		return "no billing"
+	}
+	raw, _ := json.Marshal(b)
+	return string(raw)
+}
+
+// read reads an answer of REST.
+func read(status int, header http.Header, raw []byte) (answer, error) {
+	a := answer{status: status, raw: raw, replayed: header.Get("Idempotent-Replayed") == "true", after: header.Get("Retry-After"), location: header.Get("Location")}
+	return a, json.Unmarshal(raw, &a)
+}
+
+// readTool takes the answer out of the envelope of a tool call.
+func readTool(o order, status int, header http.Header, raw []byte) (answer, error) {
+	if status != http.StatusOK {
+		return read(status, header, raw)
+	}
+	var envelope struct {
+		Result struct {
+			Content []struct{ Text string }
+			IsError bool
+		}
+	}
+	if err := json.Unmarshal(raw, &envelope); err != nil || len(envelope.Result.Content) == 0 {
+		return answer{}, fmt.Errorf("no answer of a tool: %s", raw)
+	}
+	text := []byte(envelope.Result.Content[0].Text)
+	a := answer{status: success(o.tool), raw: text, tool: true}
+	if envelope.Result.IsError {
+		var problem struct{ Status int }
+		if err := json.Unmarshal(text, &problem); err != nil {
+			return a, err
+		}
+		a.status = problem.Status
+	}
+	return a, json.Unmarshal(text, &a)
+}
+
+func success(tool string) int {
+	if tool == standin.Search {
+		return http.StatusAccepted
+	}
+	return http.StatusOK
+}
+
+func (a answer) ok() bool { return a.status < 300 }
+
+// refusal is the stable part of a refusal, empty for a success.
+func (a answer) refusal() string {
+	if a.ok() {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s %s", a.status, a.Code, a.Context.Scope+a.Context.Reason))
+}
+
+// sameData tells that two successes have the same data: byte for byte where both came over REST. The tools' edge
+// writes some characters otherwise.
+func (a answer) sameData(b answer) bool {
+	if a.tool == b.tool {
+		return bytes.Equal(a.Data, b.Data)
+	}
+	var x, y any
+	return json.Unmarshal(a.Data, &x) == nil && json.Unmarshal(b.Data, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// job is the id of the job that a success names; empty where it names none.
+func (a answer) job() string {
+	var data struct {
+		JobID string `json:"job_id"`
+	}
+	_ = json.Unmarshal(a.Data, &data) // it is of many kinds
+	return data.JobID
+}
+
+// credits are what get_credits tells.
+type credits struct {
+	Balance   int64
+	UsedToday struct {
+		Team         int64
+		KeysAndTools int64 `json:"keys_and_tools"`
+	} `json:"used_today"`
+	ReservedToday struct{ Key, Team int64 } `json:"reserved_today"`
+	DailyLimits   struct{ Key, Team int64 } `json:"daily_limits"`
+}
+
+// figures are the credits without the limits.
+func (c credits) figures() figures {
+	return figures{c.Balance, c.UsedToday.Team, c.UsedToday.KeysAndTools, c.ReservedToday.Key, c.ReservedToday.Team}
+}
+
+type figures struct{ balance, usedTeam, usedKeys, reservedKey, reservedTeam int64 }
+
+// jobEntry is what get_job tells.
+type jobEntry struct {
+	JobID    string `json:"job_id"`
+	State    string
+	Finished bool
+	Result   struct {
+		Charged int64 `json:"credits_charged"`
+	}
+}

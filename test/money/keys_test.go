@@ -1,0 +1,53 @@
+package money
+
+import (
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit"
+	"pressroom/test/money/standin"
+)
+
+// A key that paid is taken for writes without money as long as it is remembered, also where an earlier write still
+// had it when it paid.
+func TestKeyOfAPaidCallAndOfAWrite(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		in := newInside(t, url, 1, -1)
+		m := in.team(t, "UTC", 1)
+		in.grant(t, m, 10, "start")
+		const reused = "422 idempotency_key_reused"
+		write, other := order{tool: standin.Note, query: "free", idem: "a key"}, order{tool: standin.Note, query: "free of charge", idem: "a key"}
+		pay := order{tool: standin.Tracking, report: "r", query: "2 all", idem: "a key"}
+		begin := in.clock.Now()
+		for _, step := range []struct {
+			at    time.Duration
+			order order
+			want  string
+		}{
+			{0, write, ""},
+			{time.Hour, pay, ""},
+			{time.Hour, write, ""},
+			{time.Hour, other, reused},
+			{24*time.Hour - time.Microsecond, write, ""},
+			{24 * time.Hour, write, reused},
+			{25*time.Hour - time.Microsecond, other, reused},
+			{25*time.Hour - time.Microsecond, pay, ""},
+			{25 * time.Hour, pay, "422 idempotency_key_reused charge_key_spent"},
+			{25 * time.Hour, other, ""},
+			{25 * time.Hour, pay, "422 idempotency_key_reused charge_key_spent"},
+			{49*time.Hour - time.Microsecond, write, reused},
+			{49 * time.Hour, write, ""},
+		} {
+			in.clock.Advance(begin.Add(step.at).Sub(in.clock.Now()))
+			got, err := in.nodes[0].ask(t.Context(), m.keys[0], step.order, false)
+			if err != nil || got.refusal() != step.want {
+				t.Errorf("after %v, %+v: %q instead of %q (%v)", step.at, step.order, got.refusal(), step.want, err)
+			}
+		}
+		if n := in.number(t, `SELECT available FROM wallets WHERE team_id = ?`, m.id); n != 8 {
+			t.Errorf("%d credits are left", n)
+		}
+	})
+}

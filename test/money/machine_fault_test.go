@@ -1,0 +1,104 @@
+package money
+
+import (
+	"context"
+	"errors"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/db"
+	"pressroom/test/money/standin"
+)
+
+// fault is what a test does to a call.
+type fault struct {
+	at   string // the point inside of the transaction; nowhere where empty
+	kind string
+	gone bool // the caller has hung up before it begins
+}
+
+const atPrice = "stand_in.price"
+
+var workPoint = map[string]string{standin.Search: "stand_in.started", standin.Tracking: "stand_in.at_once", standin.Note: "stand_in.note"}
+
+// anyFault draws a fault, mostly none.
+func (m *machine) anyFault(t *rapid.T) fault {
+	kinds := []string{"error", "panic", "cancel", "doom"}
+	if m.db.Postgres() {
+		kinds = append(kinds, "conflict", "conflicts", "blocked")
+	}
+	switch n := rapid.IntRange(0, 99).Draw(t, "fault"); {
+	case n < 60:
+		return fault{}
+	case n < 64:
+		return fault{gone: true}
+	case n < 74:
+		return fault{at: atPrice, kind: rapid.SampledFrom(kinds).Draw(t, "kind")}
+	default:
+		return fault{at: "work", kind: rapid.SampledFrom(kinds).Draw(t, "kind")}
+	}
+}
+
+var errMeddled = errors.New("as the test wanted it")
+
+// into makes the context of a call that the fault befalls.
+func (f *fault) into(o order) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	if f.gone {
+		cancel()
+	}
+	if f.at == "work" {
+		f.at = workPoint[o.tool]
+	}
+	tries := 0
+	return standin.Meddled(ctx, func(ctx context.Context, tx *db.Tx, at string) error {
+		if at != f.at {
+			return nil
+		}
+		tries++
+		switch f.kind {
+		case "panic":
+			panic(errMeddled)
+		case "cancel":
+			cancel()
+		case "doom":
+			_, err := tx.Exec(ctx, `INSERT INTO stand_in_doom (team_id) VALUES (-1)`)
+			return err
+		case "conflict", "conflicts":
+			if f.kind == "conflict" && tries > 2 {
+				return nil
+			}
+			_, err := tx.Exec(ctx, `DO $$ BEGIN RAISE EXCEPTION 'meddled' USING ERRCODE = '40001'; END $$`)
+			return err
+		case "blocked":
+			_, err := tx.Exec(ctx, `DO $$ BEGIN RAISE EXCEPTION 'meddled' USING ERRCODE = '55P03'; END $$`)
+			return err
+		default:
+			return errMeddled
+		}
+		return nil
+	}), cancel
+}
+
+// failing is how a call ends that a fault befalls at a point; empty where it goes on.
+func (m *machine) failing(f fault, o order, at string) string {
+	if f.at == "" || f.kind == "conflict" {
+		return ""
+	}
+	here := f.at == at
+	switch f.kind {
+	case "doom": // wherever it is written, it shows at the commit
+		here = at != atPrice
+	case "cancel":
+		if !m.db.Postgres() { // what SQLite has begun goes on to its end, but for the queue's part of it
+			here = o.tool == standin.Search && at != atPrice
+		}
+	}
+	switch {
+	case !here:
+		return ""
+	case f.kind == "blocked" && o.idem != "":
+		return "409 idempotency_key_in_progress"
+	}
+	return "500 internal_error"
+}

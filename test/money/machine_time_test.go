@@ -1,0 +1,66 @@
+package money
+
+import (
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/moment"
+	"pressroom/internal/replay"
+)
+
+// pass lets time go by: a little, to around some team's midnight, or to around the end of some record's time.
+func (m *machine) pass(t *rapid.T) {
+	now := m.clock.Now()
+	edge := time.Duration(rapid.IntRange(-1, 1).Draw(t, "microseconds")) * time.Microsecond
+	switch rapid.IntRange(0, 3).Draw(t, "how") {
+	case 0:
+		m.clock.Advance(time.Duration(rapid.Int64Range(0, 3*3600).Draw(t, "seconds")) * time.Second)
+	case 1:
+		_, midnight := moment.Day(now, m.anyTeam(t).zone)
+		m.clock.Advance(max(0, midnight.Sub(now)+edge))
+	case 2:
+		if r := m.oldest(now); r != nil {
+			m.clock.Advance(max(0, r.at.Add(replay.Memory).Sub(now)+edge))
+		}
+	default:
+		m.clock.Advance(time.Duration(rapid.Int64Range(1, 1_500_000).Draw(t, "microseconds")) * time.Microsecond)
+	}
+}
+
+// remember repeats a call just before, at, or just after the end of the time for which it is remembered.
+func (m *machine) remember(t *rapid.T) {
+	team := m.anyTeam(t)
+	key := rapid.SampledFrom(team.keys).Draw(t, "by")
+	var all []*record
+	for _, o := range team.made {
+		for _, r := range []*record{key.records[o.order.claim()], key.plain[o.order.idem]} {
+			if r.known(m.clock.Now()) && !slices.Contains(all, r) {
+				all = append(all, r)
+			}
+		}
+	}
+	if len(all) == 0 {
+		t.Skip("nothing is remembered")
+	}
+	r := rapid.SampledFrom(all).Draw(t, "record")
+	edge := time.Duration(rapid.IntRange(-1, 1).Draw(t, "microseconds")) * time.Microsecond
+	m.clock.Advance(r.at.Add(replay.Memory).Sub(m.clock.Now()) + edge)
+	m.make(t, team, key, r.order, fault{})
+}
+
+// oldest is the record that is known and will be forgotten first.
+func (m *machine) oldest(now time.Time) *record {
+	var out *record
+	for _, team := range m.teams {
+		for _, key := range team.keys {
+			for _, r := range key.records {
+				if r.known(now) && (out == nil || r.at.Before(out.at)) {
+					out = r
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,54 @@
+// Command cmd is the program with the operations of package standin in it, for tests that kill it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"pressroom/internal/server"
+	"pressroom/test/money/standin"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	var addr, database, key, dir string
+	var freeCalls int64
+	flag.StringVar(&addr, "addr", "", "address to listen at")
+	flag.StringVar(&database, "database", "", "see pressroom serve")
+	flag.StringVar(&key, "sealing-key", "", "see pressroom serve")
+	flag.StringVar(&dir, "controls", "", "directory of the controls")
+	flag.Int64Var(&freeCalls, "free-calls", -1, "free calls of a team's day")
+	flag.Parse()
+	controls := standin.Controls{Dir: dir}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	var work *standin.Service
+	program, err := server.Open(ctx, standin.Into(server.Config{
+		Version: "test", PublicURL: "http://press.test", Database: database, SealingKey: key, Role: server.RoleAll, Workers: 8,
+		Terms: standin.Terms(freeCalls), Log: log, Now: controls.Now,
+	}, controls.Held, func(s *standin.Service) { work = s }))
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return errors.Join(err, program.Close())
+	}
+	go work.Run(ctx, func(err error) { log.Error("waking work", "error", err) })
+	return errors.Join(program.Run(ctx, listener), program.Close())
+}

@@ -1,0 +1,53 @@
+package standin
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Controls are files by which a test moves the clock of running programs and holds their work. They are read at
+// every look, so that a change holds for all programs at once.
+type Controls struct{ Dir string }
+
+// Now is the real time, moved.
+func (c Controls) Now() time.Time { return time.Now().Add(c.Moved()) }
+
+// Moved is by how much the clock is ahead.
+func (c Controls) Moved() time.Duration {
+	raw, err := os.ReadFile(filepath.Join(c.Dir, "clock"))
+	if err != nil {
+		return 0 // nobody has moved it
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return time.Duration(n)
+}
+
+// Move sets by how much the clock is ahead.
+func (c Controls) Move(by time.Duration) error {
+	fresh := filepath.Join(c.Dir, "clock.new")
+	if err := os.WriteFile(fresh, []byte(strconv.FormatInt(int64(by), 10)), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(fresh, filepath.Join(c.Dir, "clock")) // nobody sees half of it
+}
+
+// Held tells whether work has to wait.
+func (c Controls) Held() bool {
+	_, err := os.Stat(filepath.Join(c.Dir, "held"))
+	return err == nil
+}
+
+// Hold makes work wait, or lets it go on.
+func (c Controls) Hold(held bool) error {
+	path := filepath.Join(c.Dir, "held")
+	if held {
+		return os.WriteFile(path, nil, 0o600)
+	}
+	return os.Remove(path)
+}

@@ -1,0 +1,155 @@
+package standin
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"pressroom/internal/access"
+	"pressroom/internal/crash"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/job"
+	"pressroom/internal/moment"
+	"pressroom/internal/operation"
+)
+
+type (
+	// Input is an order.
+	Input struct {
+		Query string `json:"query" minLength:"2" maxLength:"100" pattern:"^(?:free|(?:10|[1-9]) (?:all|part|none|later|refusal|error|panic))(?: .{0,80})?$"`
+	}
+	// TrackingInput is an order for a report.
+	TrackingInput struct {
+		Type  string `json:"type" enum:"profile|hashtag"`
+		ID    string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`
+		Query string `json:"query" minLength:"2" maxLength:"100" pattern:"^(?:free|(?:10|[1-9]) (?:all|part|none|later|refusal|error|panic))(?: .{0,80})?$"`
+	}
+	// Receipt answers what is done at once.
+	Receipt struct {
+		Query   string        `json:"query"`
+		Charged int64         `json:"charged"`
+		At      moment.Moment `json:"at"`
+	}
+)
+
+var example = Receipt{"5 all", 5, moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}}
+
+// Operations declares what stands in.
+func (s *Service) Operations() []operation.Operation {
+	return []operation.Operation{
+		operation.Define(operation.Spec{
+			Tool: Search, Method: http.MethodPost, Path: "/hashtags/stand-in-search", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted,
+			Summary: "A search", Description: "A paid job.", Price: operation.Costs(0, maxPrice, price[Input](s)),
+			Example: operation.Example{Arguments: map[string]any{"query": "5 all"}, Data: job.Entry{
+				JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: searching, State: job.Pending, CreatedAt: example.At, Progress: job.Progress{Total: tries}}},
+		}, s.search),
+		operation.Define(operation.Spec{
+			Tool: Tracking, Method: http.MethodPut, Path: "/reports/{type}/{id}/stand-in-tracking", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
+			Summary: "A switch", Description: "A paid switch that is done at once.", Price: operation.Costs(0, maxPrice, price[TrackingInput](s)),
+			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": "1", "query": "5 all"}, Data: example},
+		}, s.track),
+		operation.Define(operation.Spec{
+			Tool: Faulty, Method: http.MethodPost, Path: "/reports/stand-in-faulty", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
+			Summary: "A fault", Description: "Fails once it has reserved, the first time that a node meets the order.", Price: operation.Costs(0, maxPrice, price[Input](s)),
+			Example: operation.Example{Arguments: map[string]any{"query": "5 error"}, Data: example},
+		}, s.faulty),
+		operation.Define(operation.Spec{
+			Tool: Note, Method: http.MethodPost, Path: "/hashtags/stand-in-note", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
+			Summary: "A note", Description: "A write without money.",
+			Example: operation.Example{Arguments: map[string]any{"query": "free"}, Data: example},
+		}, s.note),
+	}
+}
+
+func (in Input) order() Order         { return Read(in.Query) }
+func (in TrackingInput) order() Order { return Read(in.Query) }
+
+// price makes a price that stands in the words of the call.
+func price[In interface{ order() Order }](s *Service) func(context.Context, operation.Call, In) (int64, error) {
+	return func(ctx context.Context, _ operation.Call, in In) (int64, error) {
+		return in.order().Price, s.inside(ctx, "stand_in.price")
+	}
+}
+
+// inside is a point inside of the call's transaction at which a test can kill, or meddle.
+func (s *Service) inside(ctx context.Context, at string) error {
+	crash.Point("inside " + at)
+	return s.parts.DB.Write(ctx, at, func(ctx context.Context, tx *db.Tx) error { return meddle(ctx, tx, at) })
+}
+
+// search starts a job in the transaction of the call, as every paid job is to be started.
+func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Entry], error) {
+	var started job.Record
+	err := s.parts.DB.Write(ctx, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		started, err = s.parts.Jobs.Start(ctx, tx, job.New{TeamID: call.TeamID, Type: searching, Subject: in.Query, Total: tries, Reservation: call.Reservation})
+		if err != nil {
+			return err
+		}
+		if err := s.inside(ctx, "stand_in.started"); err != nil {
+			return err
+		}
+		wakes := []string{started.ID, started.ID} // twice, as may happen
+		if in.order().End == Later {
+			wakes = wakes[:1] // the second try is for the sweeper
+		}
+		return s.parts.Queue.Wake(ctx, tx, wake, wakes...)
+	})
+	if err != nil {
+		return operation.Answer[job.Entry]{}, err
+	}
+	answer, err := s.parts.Jobs.View(ctx, call, started, job.GetInput{})
+	answer.Location = job.Location(started.ID)
+	return answer, err
+}
+
+func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInput) (operation.Answer[Receipt], error) {
+	return s.atOnce(ctx, call, in.Query)
+}
+
+// atOnce settles what was reserved in the transaction that reserved it.
+func (s *Service) atOnce(ctx context.Context, call operation.Call, query string) (operation.Answer[Receipt], error) {
+	order := Read(query)
+	err := s.parts.DB.Write(ctx, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {
+		if call.Reservation > 0 {
+			if _, err := s.parts.Credits.Settle(ctx, tx, call.Reservation, order.Charged()); err != nil {
+				return err
+			}
+		}
+		return s.inside(ctx, "stand_in.at_once")
+	})
+	return operation.Answer[Receipt]{
+		Data:    Receipt{query, order.Charged(), call.Moment(call.Now)},
+		Billing: &operation.Billing{Charged: order.Charged(), Refunded: order.Price - order.Charged()},
+	}, err
+}
+
+var errFaulty = errors.New("as it was ordered")
+
+func (s *Service) faulty(ctx context.Context, call operation.Call, in Input) (operation.Answer[Receipt], error) {
+	if s.first(in.Query) {
+		switch in.order().End {
+		case Refusal:
+			return operation.Answer[Receipt]{}, fault.New(fault.ProviderUnavailable, "What this reaches is out of reach.")
+		case Panic:
+			panic(errFaulty)
+		default:
+			return operation.Answer[Receipt]{}, errFaulty
+		}
+	}
+	return s.atOnce(ctx, call, in.Query)
+}
+
+// first tells whether this process has not met an order before.
+func (s *Service) first(query string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := !s.met[query]
+	s.met[query] = true
+	return first
+}
+
+func (s *Service) note(ctx context.Context, call operation.Call, in Input) (operation.Answer[Receipt], error) {
+	return operation.Answer[Receipt]{Data: Receipt{Query: in.Query, At: call.Moment(call.Now)}}, s.inside(ctx, "stand_in.note")
+}

@@ -1,0 +1,66 @@
+package standin
+
+import (
+	"strconv"
+	"strings"
+
+	"pressroom/internal/job"
+)
+
+// Order is what the words of a call ask for: "free …", or a price and how it ends, as in "7 part …".
+type Order struct {
+	Price int64
+	End   End
+}
+
+// End is how paid work ends.
+type End string
+
+// The ends.
+const (
+	All     End = "all"     // charged wholly
+	Part    End = "part"    // charged about half
+	Nothing End = "none"    // refunded
+	Later   End = "later"   // charged wholly, at the second try
+	Refusal End = "refusal" // of Faulty: what it reaches is out of reach at first
+	Failure End = "error"   // of Faulty: it fails at first
+	Panic   End = "panic"   // of Faulty: it falls over at first
+)
+
+// maxPrice is the highest price that words can name.
+const maxPrice = 10
+
+// Read reads the words of a call, which the operation's schema has checked.
+func Read(query string) Order {
+	price, rest, _ := strings.Cut(query, " ")
+	if price == "free" {
+		return Order{End: All}
+	}
+	n, _ := strconv.ParseInt(price, 10, 64) // the pattern lets nothing else through
+	end, _, _ := strings.Cut(rest, " ")
+	return Order{n, End(end)}
+}
+
+// Charged is what the order costs in the end.
+func (o Order) Charged() int64 {
+	switch o.End {
+	case Nothing:
+		return 0
+	case Part:
+		return o.Price / 2
+	default:
+		return o.Price
+	}
+}
+
+// State is how its job ends, with the code of the error.
+func (o Order) State() (job.State, string) {
+	switch {
+	case o.Price > 0 && o.Charged() == 0:
+		return job.Failed, "nothing_found"
+	case o.Charged() < o.Price:
+		return job.PartiallySucceeded, "internal_error"
+	default:
+		return job.Succeeded, ""
+	}
+}

@@ -1,0 +1,83 @@
+// Package standin is paid operations that stand in for those that are to come: they take what a call costs and how
+// its work ends from the call's own words, so that a test can have every outcome on purpose.
+package standin
+
+import (
+	"context"
+	"sync"
+
+	"pressroom/internal/db"
+	"pressroom/internal/job"
+	"pressroom/internal/operation"
+	"pressroom/internal/server"
+	"pressroom/internal/terms"
+)
+
+// The names of the operations.
+const (
+	Search   = "stand_in_search"   // starts a job, which settles
+	Tracking = "stand_in_tracking" // settles in the call
+	Faulty   = "stand_in_faulty"   // fails after it has reserved, the first time that a node meets it
+	Note     = "stand_in_note"     // a write without money
+)
+
+// Service does the work of the operations.
+type Service struct {
+	parts server.Parts
+	held  func() bool // whether work in the background has to wait
+	mu    sync.Mutex
+	met   map[string]bool // the faulty orders that this process has met
+}
+
+// New makes the operations on a program's parts. While held says so, no work in the background ends.
+func New(p server.Parts, held func() bool) *Service {
+	s := &Service{parts: p, held: held, met: map[string]bool{}}
+	p.Results[searching] = s.result
+	p.Queue.Handle(wake, s.Do)
+	return s
+}
+
+// Into puts the operations into a program and calls with the service once it is made.
+func Into(cfg server.Config, held func() bool, with func(*Service)) server.Config {
+	cfg.Extend = func(p server.Parts) []operation.Operation {
+		s := New(p, held)
+		with(s)
+		return s.Operations()
+	}
+	return cfg
+}
+
+// Terms have rates that no test meets, and plans that bound nothing but the free calls of a day.
+func Terms(freeCalls int64) *terms.Terms {
+	t := terms.Shipped().Faster(1000)
+	t.Limits.JobsInFlight = inFlight
+	for i := range t.Plans {
+		t.Plans[i].APIKeys, t.Plans[i].FreeCallsPerDay, t.Plans[i].DailyCredits = true, freeCalls, terms.Unlimited
+	}
+	return &t
+}
+
+const inFlight = 1000
+
+// Meddler is called at points inside of the transactions, which an error of it takes back, and when work has read its
+// job, where there is no transaction.
+type Meddler func(ctx context.Context, tx *db.Tx, at string) error
+
+type meddlerKey struct{}
+
+// Meddled is a context whose calls and work are meddled with.
+func Meddled(ctx context.Context, m Meddler) context.Context {
+	return context.WithValue(ctx, meddlerKey{}, m)
+}
+
+func meddle(ctx context.Context, tx *db.Tx, at string) error {
+	if m, ok := ctx.Value(meddlerKey{}).(Meddler); ok {
+		return m(ctx, tx, at)
+	}
+	return nil
+}
+
+const searching = job.Type("hashtag_search")
+
+// wake is the queue's name for the work.
+const wake = "stand_in"

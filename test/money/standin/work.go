@@ -1,0 +1,120 @@
+package standin
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/crash"
+	"pressroom/internal/db"
+	"pressroom/internal/job"
+	"pressroom/internal/operation"
+)
+
+// tries is how many parts a job has: the first try of a Later order is one of them.
+const tries = 2
+
+var (
+	errHeld  = errors.New("the work is held")
+	errLater = errors.New("the first try fails, as it was ordered")
+)
+
+// Do ends a job, or tries to. The queue brings its id; the record says what is to be done. Two nodes may come
+// to the same job at once.
+func (s *Service) Do(ctx context.Context, id string) error {
+	var query string
+	var reservation, done, finished int64
+	err := s.parts.DB.QueryRow(ctx, `SELECT subject, reservation_id, done, finished_at FROM jobs WHERE id = ?`, id).Scan(&query, &reservation, &done, &finished)
+	if err == nil {
+		err = meddle(ctx, nil, "stand_in.read")
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading job %s: %w", id, err)
+	case finished > 0:
+		return nil
+	case s.held():
+		return errHeld
+	case Read(query).End == Later && done == 0:
+		return s.try(ctx, id)
+	}
+	return s.end(ctx, id, reservation, Read(query))
+}
+
+// try notes the first try, which fails.
+func (s *Service) try(ctx context.Context, id string) error {
+	err := s.parts.DB.Write(ctx, "stand_in.try", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, id, 1) })
+	if err != nil {
+		return err
+	}
+	return errLater
+}
+
+// end settles and ends the job in one transaction.
+func (s *Service) end(ctx context.Context, id string, reservation int64, order Order) error {
+	return s.parts.DB.Write(ctx, "stand_in.end", func(ctx context.Context, tx *db.Tx) error {
+		if reservation > 0 {
+			if _, err := s.parts.Credits.Settle(ctx, tx, reservation, order.Charged()); err != nil {
+				return err
+			}
+		}
+		if err := s.inside(ctx, "stand_in.settled"); err != nil {
+			return err
+		}
+		state, code := order.State()
+		return job.Finish(ctx, tx, id, state, code)
+	})
+}
+
+// sweepEvery is how often a node looks for work that nobody was woken for: the queue's wakes may be lost.
+const sweepEvery = 250 * time.Millisecond
+
+// Run wakes unfinished work until the context ends, at once when it begins. Errors are told to report.
+func (s *Service) Run(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *Service) sweep(ctx context.Context) error {
+	if s.held() {
+		return nil
+	}
+	ids, err := db.All(ctx, s.parts.DB, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+		`SELECT id FROM jobs WHERE has_place = 1 AND finished_at = 0 AND type = ? ORDER BY created_at LIMIT 100`, string(searching))
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	crash.Point("inside stand_in.sweep")
+	return s.parts.DB.Write(ctx, "stand_in.wake", func(ctx context.Context, tx *db.Tx) error { return s.parts.Queue.Wake(ctx, tx, wake, ids...) })
+}
+
+// found is what a finished search produced.
+type found struct {
+	Hashtags []string `json:"hashtags"`
+	Related  []string `json:"related"`
+	Charged  int64    `json:"credits_charged"`
+}
+
+// result tells what was charged in the end.
+func (s *Service) result(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+	out := found{Hashtags: []string{}, Related: []string{}}
+	if r.Reservation > 0 {
+		err := s.parts.DB.QueryRow(ctx, `SELECT charged FROM reservations WHERE id = ? AND team_id = ?`, r.Reservation, r.TeamID).Scan(&out.Charged)
+		if err != nil {
+			return job.Produced{}, fmt.Errorf("reading what job %s was charged: %w", r.ID, err)
+		}
+	}
+	return job.Produced{Result: out}, nil
+}
