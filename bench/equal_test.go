@@ -21,6 +21,7 @@ import (
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
+	"pressroom/internal/terms"
 )
 
 // both is pressroom and the floor on one database.
@@ -40,8 +41,9 @@ func newBoth(t *testing.T) *both {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "bench.db")
 	key, err := seal.NewKey()
 	b.must(err)
+	offered := terms.Shipped().Faster(1000)
 	s, err := server.Open(ctx, server.Config{Version: "test", PublicURL: publicURL, Database: url, SealingKey: key, Role: server.RoleAPI,
-		Log: slog.New(slog.DiscardHandler)})
+		Terms: &offered, Log: slog.New(slog.DiscardHandler)})
 	b.must(err)
 	t.Cleanup(func() { _ = s.Close() })
 	owner, err := s.Teams.AddPerson(ctx, "Ada Okafor", "ada@harbour.example", "")

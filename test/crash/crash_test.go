@@ -2,6 +2,7 @@ package crash
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"pressroom/internal/seal"
+	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/pds"
 )
@@ -22,6 +24,7 @@ const within = 60 * time.Second
 // castle is what all runs share: the program and the network's account.
 type castle struct {
 	binary, sealingKey string
+	terms              string // a file of terms under which one may ask all the time
 	server             *pds.Server
 	handle, did        string
 	password           string
@@ -73,7 +76,14 @@ func newCastle(t *testing.T) *castle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &castle{binary: build(t), sealingKey: key, server: server}
+	c := &castle{binary: build(t), sealingKey: key, server: server, terms: filepath.Join(t.TempDir(), "terms.json")}
+	raw, err := json.Marshal(terms.Shipped().Faster(1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(c.terms, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c.handle, c.did, c.password = server.NewAccount(t)
 	return c
 }

@@ -46,7 +46,7 @@ func (c *castle) launch(ctx context.Context, database, at, trace string) (*proce
 		return nil, err
 	}
 	p := &process{base: "http://" + addr + "/api/v1", log: &bytes.Buffer{}, exited: make(chan struct{})}
-	p.cmd = exec.CommandContext(ctx, c.binary, "serve", "--addr", addr, "--database", database, "--sealing-key", c.sealingKey, "--metrics-addr", "", "--lease", "2s", "--log-level", "warn")
+	p.cmd = exec.CommandContext(ctx, c.binary, "serve", "--addr", addr, "--database", database, "--sealing-key", c.sealingKey, "--metrics-addr", "", "--terms", c.terms, "--lease", "2s", "--log-level", "warn")
 	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
