@@ -11,7 +11,7 @@ var rooms = map[string][]string{
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
 	"ground":   {"internal/db", "internal/event", "internal/seal"},
-	"subjects": {"internal/credit", "internal/delivery", "internal/job", "internal/limit", "internal/post", "internal/replay", "internal/social", "internal/team"},
+	"subjects": {"internal/credit", "internal/delivery", "internal/job", "internal/limit", "internal/media", "internal/post", "internal/replay", "internal/social", "internal/team"},
 	"network":  {"internal/network"},
 	"adapters": {"internal/network/bluesky"},
 	"sandbox":  {"internal/sandbox"},

@@ -52,14 +52,20 @@ type Service struct {
 	posts    *post.Service
 	accounts *social.Service
 	queue    *job.Queue
+	library  Library
 	owner    string // this process
 	opts     Options
 	log      *slog.Logger
 }
 
+// Library has the media that posts show.
+type Library interface {
+	Files(team int64) network.Files
+}
+
 // New makes the service and makes it the one that posts are handed to.
-func New(d *db.DB, posts *post.Service, accounts *social.Service, queue *job.Queue, opts Options, log *slog.Logger) *Service {
-	s := &Service{db: d, posts: posts, accounts: accounts, queue: queue, owner: uuid.NewString(), opts: opts, log: log}
+func New(d *db.DB, posts *post.Service, accounts *social.Service, library Library, queue *job.Queue, opts Options, log *slog.Logger) *Service {
+	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(), opts: opts, log: log}
 	posts.Deliver(s)
 	queue.Handle(Work, s.Deliver)
 	return s

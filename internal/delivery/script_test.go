@@ -68,7 +68,7 @@ func (n *scripted) Check(network.Content) []network.Problem { return nil }
 
 func (n *scripted) Plan(i network.Intent) (network.Draft, error) { return json.Marshal(i.Content.Text) }
 
-func (n *scripted) Prepare(_ context.Context, _ network.Grant, d network.Draft) (network.Draft, error) {
+func (n *scripted) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, error) {
 	n.prepared++
 	s, _ := next(&n.prepares)
 	return d, n.fail(s)
@@ -154,7 +154,7 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
 	must(err)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), post.DefaultLimits, terms.Shipped())
-	s := &stage{Service: New(d, posts, accounts, queue, DefaultOptions, log), net: n, clock: clock, db: d, tools: map[string]operation.Operation{}}
+	s := &stage{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d, tools: map[string]operation.Operation{}}
 	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID, Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
 	for _, op := range posts.Operations() {
 		s.tools[op.Tool] = op
@@ -247,3 +247,8 @@ func (s *stage) active(t *testing.T) bool {
 	}
 	return state == "connected"
 }
+
+// noLibrary has no media: the scripts' posts show none.
+type noLibrary struct{}
+
+func (noLibrary) Files(int64) network.Files { return nil }

@@ -84,7 +84,7 @@ func (f *flight) prepare(ctx context.Context) error {
 		}
 	}
 	crash.Point("before prepare call")
-	draft, err := f.net.Prepare(ctx, f.grant.Grant, f.d.Draft)
+	draft, err := f.net.Prepare(ctx, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
 	crash.Point("after prepare call")
 	if err != nil {
 		return f.refused(ctx, planned, err)

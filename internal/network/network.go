@@ -9,6 +9,7 @@ package network
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -16,6 +17,49 @@ import (
 type Content struct {
 	Text      string
 	Languages []string // BCP 47, the most important first
+	Media     []Media  // in the order in which they are to be shown
+}
+
+// Media is one image or video of a post, as the library describes it.
+type Media struct {
+	ID       int64         `json:"id"` // the library's
+	Kind     string        `json:"kind"`
+	Type     string        `json:"type"` // MIME
+	Size     int64         `json:"size"` // bytes
+	Width    int           `json:"width"`
+	Height   int           `json:"height"`
+	Duration time.Duration `json:"duration,omitempty"` // of a video
+	Alt      string        `json:"alt,omitempty"`      // what it shows, for those who cannot see it
+}
+
+// The kinds of media.
+const (
+	Image = "image"
+	Video = "video"
+)
+
+// Fit is what a network takes of a file. An image that does not fit is converted or made smaller; a video that does
+// not is refused by Check, as it is never converted.
+type Fit struct {
+	Types    []string // MIME; every type where empty
+	MaxBytes int64    // no bound where 0
+	MaxSide  int      // longest side in pixels, no bound where 0
+}
+
+// File is an image or a video ready to be sent.
+type File struct {
+	io.ReadCloser
+
+	Type          string // MIME
+	Size          int64  // bytes
+	Width, Height int    // pixels, as it is shown
+}
+
+// Files gives the bytes of a post's media.
+type Files interface {
+	// Open opens a media item of the library, made to fit. What cannot be made to fit, or is gone, is a *Error of the
+	// class Rejected.
+	Open(ctx context.Context, id int64, fit Fit) (File, error)
 }
 
 // Problem is something a network will not take, or will take only with a loss; found without reaching it.
@@ -81,9 +125,9 @@ type Network interface {
 	// Intent gives the same Draft, and one of the same Seed and First is known to the network by the same key,
 	// so that two submissions of one publication can never both stand.
 	Plan(i Intent) (Draft, error)
-	// Prepare makes the publication ready without showing anything; it may be repeated. The Draft it returns
-	// replaces the one given.
-	Prepare(ctx context.Context, g Grant, d Draft) (Draft, error)
+	// Prepare makes the publication ready without showing anything, its media among it; it may be repeated. The Draft
+	// it returns replaces the one given.
+	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, error)
 	// Commit is the one call that makes the publication visible. Only an Uncertain error may have had an effect.
 	Commit(ctx context.Context, g Grant, d Draft) (Receipt, error)
 	// Resolve asks the network whether an earlier Commit of this Draft took effect. It changes nothing. Unknown

@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
+	"pressroom/internal/media"
 	"pressroom/internal/network/bluesky"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
@@ -72,6 +73,7 @@ type Server struct {
 	Accounts *social.Service
 	Posts    *post.Service
 	Credits  *credit.Service
+	Media    *media.Service
 
 	cfg      Config
 	db       *db.DB
@@ -148,12 +150,13 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.replay = replay.New(s.db)
 	results := map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)}
 	s.jobs = job.NewStore(s.db, results, offered.Limits.JobsInFlight)
+	s.Media = media.New(s.db)
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, post.DefaultLimits, offered)
 	opts := delivery.DefaultOptions
 	if s.cfg.Lease > 0 {
 		opts.Lease = s.cfg.Lease
 	}
-	s.waker = delivery.New(s.db, s.Posts, s.Accounts, s.queue, opts, s.cfg.Log).NewWaker()
+	s.waker = delivery.New(s.db, s.Posts, s.Accounts, s.Media, s.queue, opts, s.cfg.Log).NewWaker()
 	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Posts.Operations()}
 	if s.cfg.Extend != nil {
 		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, results, s.queue, s.Credits}))

@@ -52,7 +52,7 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 
 // Prepare adds what the server does not find by itself: links, tags and mentions. A Draft that is prepared
 // comes back as it is.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft) (network.Draft, error) {
+func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Draft, error) {
 	given, rec, err := readDraft(d)
 	if err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func prepared(t *testing.T, g network.Grant, seed, text string) network.Draft {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err = n.Prepare(t.Context(), g, d)
+	d, err = n.Prepare(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
