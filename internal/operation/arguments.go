@@ -51,7 +51,7 @@ func (op *Operation) checkOne(name string, args Arguments, out map[string]any) e
 	value, given := args[name]
 	switch {
 	case given:
-		checked, err := check(value, s, name, op.patterns[name])
+		checked, err := check(value, s, name, op.patterns)
 		if err != nil {
 			return err
 		}
@@ -97,10 +97,10 @@ func unknown(name string) error {
 	return fault.Invalid(fault.UnknownArgument, name, "Only the arguments of the description are accepted.")
 }
 
-func check(value any, s *jsonschema.Schema, name string, pattern *regexp.Regexp) (any, error) {
+func check(value any, s *jsonschema.Schema, name string, forms patterns) (any, error) {
 	switch s.Type {
 	case "string":
-		return checkString(value, s, name, pattern)
+		return checkString(value, s, name, forms[s])
 	case "integer":
 		return checkInteger(value, s, name)
 	case "number":
@@ -111,9 +111,9 @@ func check(value any, s *jsonschema.Schema, name string, pattern *regexp.Regexp)
 		}
 		return nil, fault.Invalid(fault.NotABoolean, name, "The argument "+name+" has to be true or false.")
 	case "array":
-		return checkList(value, s, name, pattern)
+		return checkList(value, s, name, forms)
 	default:
-		return checkObject(value, s, name)
+		return checkObject(value, s, name, forms)
 	}
 }
 
@@ -190,7 +190,7 @@ func checkNumber(value any, name string) (any, error) {
 	return nil, fault.Invalid(fault.NotANumber, name, "The argument "+name+" has to be a number.")
 }
 
-func checkList(value any, s *jsonschema.Schema, name string, pattern *regexp.Regexp) (any, error) {
+func checkList(value any, s *jsonschema.Schema, name string, forms patterns) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
 		return nil, fault.Invalid(fault.NotAList, name, "The argument "+name+" has to be a list.")
@@ -203,7 +203,7 @@ func checkList(value any, s *jsonschema.Schema, name string, pattern *regexp.Reg
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
-		checked, err := check(item, s.Items, name, pattern)
+		checked, err := check(item, s.Items, name, forms)
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +212,7 @@ func checkList(value any, s *jsonschema.Schema, name string, pattern *regexp.Reg
 	return out, nil
 }
 
-func checkObject(value any, s *jsonschema.Schema, name string) (any, error) {
+func checkObject(value any, s *jsonschema.Schema, name string, forms patterns) (any, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
 		return nil, fault.Invalid(fault.Malformed, name, "The argument "+name+" has to be an object.")
@@ -223,7 +223,7 @@ func checkObject(value any, s *jsonschema.Schema, name string) (any, error) {
 		if p == nil {
 			return nil, unknown(member)
 		}
-		checked, err := check(item, p, name, nil)
+		checked, err := check(item, p, name+"."+member, forms)
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +231,7 @@ func checkObject(value any, s *jsonschema.Schema, name string) (any, error) {
 	}
 	for _, member := range s.Required {
 		if _, ok := out[member]; !ok {
-			return nil, fault.Invalid(fault.MissingArgument, name, "An object of "+name+" lacks "+member+".")
+			return nil, fault.Invalid(fault.MissingArgument, name+"."+member, "An object of "+name+" lacks "+member+".")
 		}
 	}
 	return out, nil

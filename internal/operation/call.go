@@ -35,10 +35,16 @@ type Answer[T any] struct {
 	Notes     []string
 	App       string // address of the same item in the app, below the public address
 	Location  string // address of what was made or is under way, below /api/v1
+	// Keep, where not nil, is remembered for repeats in place of Data: what of it is no secret. See Spec.Again.
+	Keep *T
 }
 
 func (a Answer[T]) erase() Result {
-	return Result{Data: a.Data, Page: a.Page, Billing: a.Billing, Untrusted: a.Untrusted, Notes: a.Notes, App: a.App, Location: a.Location}
+	out := Result{Data: a.Data, Page: a.Page, Billing: a.Billing, Untrusted: a.Untrusted, Notes: a.Notes, App: a.App, Location: a.Location}
+	if a.Keep != nil {
+		out.Keep = *a.Keep
+	}
+	return out
 }
 
 // Result is an answer with its type erased. It can be kept as JSON and given again.
@@ -50,6 +56,15 @@ type Result struct {
 	Notes     []string    `json:"notes,omitempty"`
 	App       string      `json:"app,omitempty"`
 	Location  string      `json:"location,omitempty"`
+	Keep      any         `json:"-"` // in place of Data, nil where Data itself is kept
+}
+
+// Memory is the result as it is kept for repeats.
+func (r Result) Memory() Result {
+	if r.Keep != nil {
+		r.Data = r.Keep
+	}
+	return r
 }
 
 // Kept reads a result that was kept as JSON; its data stays as it was written.

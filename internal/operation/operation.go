@@ -5,6 +5,7 @@ package operation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -45,7 +46,8 @@ type Spec struct {
 	Also        *Also
 	Key         KeyRule
 	Price       *Price
-	Success     int  // HTTP status of a success
+	Success     int // HTTP status of a success
+	Again       *Again
 	Uncounted   bool // never draws on the daily free-call allowance
 	Networks    bool // reaches social networks
 	Example     Example
@@ -69,6 +71,31 @@ func When[In any](c access.Capability, words string, holds func(context.Context,
 	}}
 }
 
+// Again makes the answer to a repeat anew, where the first one held what is not kept.
+type Again struct {
+	run func(context.Context, Call, []byte, Result) (Result, error)
+}
+
+// Afresh makes an Again. The function gets what was kept of the first answer's data.
+func Afresh[In, Out any](answer func(ctx context.Context, call Call, in In, kept Out) (Answer[Out], error)) *Again {
+	return &Again{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
+		in, err := decode[In](args)
+		if err != nil {
+			return Result{}, err
+		}
+		raw, ok := first.Data.(json.RawMessage)
+		if !ok {
+			return Result{}, errors.New("a repeat has no kept answer")
+		}
+		var kept Out
+		if err := json.Unmarshal(raw, &kept); err != nil {
+			return Result{}, fmt.Errorf("reading what was kept of an answer: %w", err)
+		}
+		answer, err := answer(ctx, call, in, kept)
+		return answer.erase(), err
+	}}
+}
+
 // Example is one call of an operation, shown in the description and checked against the schemas.
 type Example struct {
 	Arguments map[string]any // by name, path arguments too
@@ -82,7 +109,7 @@ type Operation struct {
 	Output   *jsonschema.Schema // data of the answer
 	InPath   []string           // names of the arguments that stand in the path, in its order
 	output   reflect.Type
-	patterns map[string]*regexp.Regexp
+	patterns patterns
 	run      func(context.Context, Call, []byte) (Result, error)
 }
 
@@ -110,6 +137,14 @@ func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[O
 // Run does the work of the operation with arguments that Check has passed.
 func (op *Operation) Run(ctx context.Context, call Call, args []byte) (Result, error) {
 	return op.run(ctx, call, args)
+}
+
+// Repeat answers a repeat of an earlier call: with the first result, or where that held what is not kept, anew.
+func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
+	if op.Spec.Again == nil {
+		return first, nil
+	}
+	return op.Spec.Again.run(ctx, call, args, first)
 }
 
 // AlsoHolds tells whether the condition of the further capability holds for these arguments.
@@ -185,8 +220,8 @@ func (op *Operation) PathFits(name, text string) bool {
 		return integerInPath.MatchString(text)
 	case len(s.Enum) > 0:
 		return slices.Contains(s.Enum, any(text))
-	case op.patterns[name] != nil:
-		return op.patterns[name].MatchString(text)
+	case op.patterns[s] != nil:
+		return op.patterns[s].MatchString(text)
 	}
 	return text != ""
 }

@@ -145,15 +145,23 @@ func tagFloat(tag reflect.StructTag, name string, otherwise *float64) *float64 {
 	return &n
 }
 
-func compilePatterns(s *jsonschema.Schema) map[string]*regexp.Regexp {
-	out := map[string]*regexp.Regexp{}
-	for name, p := range s.Properties {
-		if p.Items != nil {
-			p = p.Items
-		}
-		if p.Pattern != "" {
-			out[name] = regexp.MustCompile(p.Pattern)
-		}
-	}
+// patterns are the compiled patterns of a schema and of everything in it.
+type patterns map[*jsonschema.Schema]*regexp.Regexp
+
+func compilePatterns(s *jsonschema.Schema) patterns {
+	out := patterns{}
+	out.add(s)
 	return out
+}
+
+func (p patterns) add(s *jsonschema.Schema) {
+	if s.Pattern != "" {
+		p[s] = regexp.MustCompile(s.Pattern)
+	}
+	if s.Items != nil {
+		p.add(s.Items)
+	}
+	for _, member := range s.Properties {
+		p.add(member)
+	}
 }

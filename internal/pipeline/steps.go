@@ -111,6 +111,9 @@ func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 		err := next(ctx, f)
 		return f.outcome.Result, err
 	})
+	if err == nil && replayed {
+		result, err = f.request.Operation.Repeat(ctx, f.outcome.Call, f.arguments, result)
+	}
 	if replayed && result.Billing != nil && !f.outcome.Call.Role.SeesBalance() {
 		result.Billing.Balance = nil // whoever paid may have seen it
 	}

@@ -137,7 +137,7 @@ func keep(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte, out ope
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
 	enc.SetEscapeHTML(false) // each edge escapes as it does, so that a repeat is the first answer byte for byte
-	if err := enc.Encode(out); err != nil {
+	if err := enc.Encode(out.Memory()); err != nil {
 		return fmt.Errorf("writing an answer to keep: %w", err)
 	}
 	update, args := `UPDATE idempotency_records SET answer = ? WHERE key_id = ? AND key = ?`, []any{raw.Bytes(), c.APIKey, c.Key}
