@@ -20,8 +20,9 @@ const (
 var handleForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // bluesky is a personal data server of the AT Protocol, without the rest of that network: no timelines, no
-// likes, no blobs. It answers as the genuine server does, which the tests of pressroom's own Bluesky client
-// compare; where the genuine one answers a malformed query with an internal error, it says what is wrong.
+// likes, no other sizes of an image. It answers as the genuine server does, which the tests of pressroom's own
+// Bluesky client compare; where the genuine one answers a malformed query with an internal error, it says what is
+// wrong.
 type bluesky struct {
 	*Server
 	rate    rateWindow

@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// list is a member that has to be an array of at most limit values; nil where it is not given.
-func list(members map[string]any, name string, limit int) ([]any, error) {
+// list is a member, of what stands at path, that has to be an array of at most limit values; nil where it is not given.
+func list(path string, members map[string]any, name string, limit int) ([]any, error) {
 	value, given := members[name]
 	if !given {
 		return nil, nil
 	}
 	values, ok := value.([]any)
 	if !ok {
-		return nil, invalidRecord("Expected array value type at $.record.%s", name)
+		return nil, invalidRecord("Expected array value type (got %s) at %s.%s", got(value), path, name)
 	}
 	if len(values) > limit {
-		return nil, invalidRecord("array too big (maximum %d, got %d) at $.record.%s", limit, len(values), name)
+		return nil, invalidRecord("array too big (maximum %d, got %d) at %s.%s", limit, len(values), path, name)
 	}
 	return values, nil
 }
 
 func checkLangs(members map[string]any) error {
-	langs, err := list(members, "langs", 3)
+	langs, err := list("$.record", members, "langs", 3)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func checkLangs(members map[string]any) error {
 }
 
 func checkTags(members map[string]any) error {
-	tags, err := list(members, "tags", 8)
+	tags, err := list("$.record", members, "tags", 8)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ const maxFacets = 3000
 
 // checkFacets checks the facets' form. Like the genuine server it does not compare their offsets with the text.
 func checkFacets(members map[string]any) error {
-	facets, err := list(members, "facets", maxFacets)
+	facets, err := list("$.record", members, "facets", maxFacets)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,10 @@ func (b *bluesky) deleteRecord(r *http.Request) (any, error) {
 		}
 		rev := b.nextTID()
 		answer.Commit = &commitAnswer{CID: contentID([]byte(uri + rev)), Rev: rev}
-		return t.dropPost(r.Context(), blueskyName, uri)
+		if err := t.dropPost(r.Context(), blueskyName, uri); err != nil {
+			return err
+		}
+		return t.dropBlobs(r.Context(), blueskyName, a.id, p.body)
 	})
 	return answer, err
 }

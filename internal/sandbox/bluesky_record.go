@@ -15,10 +15,12 @@ import (
 
 // blueskyRecord is a post's record that the server takes.
 type blueskyRecord struct {
-	text string
-	at   time.Time
-	body []byte // JSON with its members in order
-	cid  string
+	text  string
+	at    time.Time
+	media []shownBlob
+	blobs []blobRef // every blob that it names
+	body  []byte    // JSON with its members in order
+	cid   string
 }
 
 var (
@@ -29,8 +31,8 @@ var (
 	languageForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 )
 
-// readRecord checks a record by the rules of app.bsky.feed.post. Embeds, replies and labels are kept as they
-// come.
+// readRecord checks a record by the rules of app.bsky.feed.post. Replies, labels and embeds other than images and
+// videos are kept as they come.
 func readRecord(raw json.RawMessage) (blueskyRecord, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -48,19 +50,32 @@ func readRecord(raw json.RawMessage) (blueskyRecord, error) {
 	if err != nil {
 		return blueskyRecord{}, err
 	}
+	media, err := readEmbed(members)
+	if err != nil {
+		return blueskyRecord{}, err
+	}
 	body, err := json.Marshal(members)
 	if err != nil {
 		return blueskyRecord{}, fmt.Errorf("writing the record: %w", err)
 	}
 	text, _ := members["text"].(string) // checked
-	return blueskyRecord{text: text, at: at, body: body, cid: contentID(body)}, nil
+	return blueskyRecord{text: text, at: at, media: media, blobs: blobsIn(members), body: body, cid: contentID(body)}, nil
 }
 
 // contentID has the form of the genuine identifiers (CIDv1, DAG-CBOR, SHA-256) and, like them, is the same
 // for the same content; what it hashes is JSON.
 func contentID(content []byte) string {
-	sum := sha256.Sum256(content)
-	id := append([]byte{0x01, 0x71, 0x12, 0x20}, sum[:]...)
+	return cidOf(recordCodec, sha256.Sum256(content))
+}
+
+// The codecs of content identifiers, from the multicodec table.
+const (
+	rawCodec    = 0x55
+	recordCodec = 0x71
+)
+
+func cidOf(codec byte, digest [sha256.Size]byte) string {
+	id := append([]byte{0x01, codec, 0x12, 0x20}, digest[:]...)
 	return "b" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(id))
 }
 
@@ -100,7 +115,7 @@ func missing(name string, members map[string]any, otherwise error) error {
 func checkText(path string, value any, maxBytes, maxGraphemes int) error {
 	text, ok := value.(string)
 	if !ok {
-		return invalidRecord("Expected string value type (got %v) at %s", value, path)
+		return invalidRecord("Expected string value type (got %s) at %s", got(value), path)
 	}
 	if len(text) > maxBytes {
 		return invalidRecord("string too big (maximum %d, got %d) at %s", maxBytes, len(text), path)

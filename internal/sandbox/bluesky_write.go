@@ -157,15 +157,27 @@ func (b *bluesky) tryWrite(r *http.Request, t tx, w write) (outcome, error) {
 	if out, acted, err := b.actBefore(ctx, t, w, recordURI(a.id, w.markKey), c.Session); err != nil || acted {
 		return out, err
 	}
-	return b.keep(ctx, t, w, a, uri)
+	return b.keep(ctx, t, w, a, standing)
 }
 
-func (b *bluesky) keep(ctx context.Context, t tx, w write, a account, uri string) (outcome, error) {
+// keep puts the record in the place of the standing one, if there is one.
+func (b *bluesky) keep(ctx context.Context, t tx, w write, a account, standing post) (outcome, error) {
+	uri := recordURI(a.id, w.in.RKey)
+	if err := checkBlobs(ctx, t, a.id, w.record.blobs); err != nil {
+		return outcome{}, err
+	}
+	var media []medium
+	for _, m := range w.record.media {
+		media = append(media, medium{Path: blobPath(a.id, m.cid), Type: m.mime, Alt: m.alt})
+	}
 	err := t.keepPost(ctx, post{
-		platform: blueskyName, account: a.id, id: uri, text: w.record.text, at: w.record.at,
+		platform: blueskyName, account: a.id, id: uri, text: w.record.text, media: media, at: w.record.at,
 		version: w.record.cid, body: w.record.body,
 	})
 	if err != nil {
+		return outcome{}, err
+	}
+	if err := t.dropBlobs(ctx, blueskyName, a.id, standing.body); err != nil {
 		return outcome{}, err
 	}
 	out := outcome{answer: written(uri, w.record.cid)}

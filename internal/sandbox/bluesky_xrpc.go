@@ -26,7 +26,8 @@ func invalidRequest(format string, args ...any) *xrpcError {
 // errCut asks for the connection to be cut instead of an answer.
 var errCut = errors.New("the answer is lost on purpose")
 
-// xrpcMethod is one method of the protocol. Its answer is sent as JSON; a nil one has no body.
+// xrpcMethod is one method of the protocol. Its answer is sent as JSON, unless it is an http.Handler; a nil one has
+// no body.
 type xrpcMethod struct {
 	verb string
 	do   func(*bluesky, *http.Request) (any, error)
@@ -45,6 +46,7 @@ var blueskyMethods = map[string]xrpcMethod{
 	"com.atproto.repo.getRecord":         {http.MethodGet, (*bluesky).getRecord},
 	"com.atproto.repo.listRecords":       {http.MethodGet, (*bluesky).listRecords},
 	"com.atproto.repo.deleteRecord":      {http.MethodPost, (*bluesky).deleteRecord},
+	"com.atproto.sync.getBlob":           {http.MethodGet, (*bluesky).getBlob},
 }
 
 func (b *bluesky) health(*http.Request) (any, error) {
@@ -54,6 +56,7 @@ func (b *bluesky) health(*http.Request) (any, error) {
 func (b *bluesky) serveXRPC(w http.ResponseWriter, r *http.Request) {
 	b.rate.tell(w.Header(), b.now())
 	answer, err := b.answerXRPC(w, r)
+	raw, isRaw := answer.(http.Handler)
 	var refused *xrpcError
 	switch {
 	case errors.Is(err, errCut):
@@ -68,6 +71,8 @@ func (b *bluesky) serveXRPC(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusInternalServerError, internalError)
 	case answer == nil:
 		w.WriteHeader(http.StatusOK)
+	case isRaw:
+		raw.ServeHTTP(w, r)
 	default:
 		writeJSON(w, http.StatusOK, answer)
 	}
@@ -77,6 +82,9 @@ var internalError = map[string]string{"error": "InternalServerError", "message":
 
 func (b *bluesky) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error) {
 	name, below := strings.CutPrefix(r.URL.Path, "/xrpc/")
+	if below && name == uploadMethod && r.Method == http.MethodPost {
+		return b.uploadBlob(w, r)
+	}
 	method, known := blueskyMethods[name]
 	if !below || !known {
 		return nil, &xrpcError{http.StatusNotImplemented, "MethodNotImplemented", "Method Not Implemented"}

@@ -15,10 +15,12 @@ import (
 
 // These calls are made to the genuine server and to the sandbox, in this order, and have to be answered alike:
 // the status, the error's name and its message. In paths and bodies DID, KEY and CID stand for the account's
-// id, a record key and the id of the content that was stored last.
+// id, a record key and the id of the content that was stored last; BLOB for the object of the file that was uploaded last,
+// and FILE for its id.
 type rawCall struct {
 	name, method, token, body string
-	loose                     bool // the messages may differ
+	kind                      string // Content-Type, that of JSON where empty
+	loose                     bool   // the messages may differ
 }
 
 const (
@@ -43,6 +45,34 @@ func facets(facet string) string { return `{` + typical + `,"facets":[` + facet 
 
 func feature(f string) string {
 	return facets(`{"index":{"byteStart":0,"byteEnd":2},"features":[` + f + `]}`)
+}
+
+const (
+	uploadCall  = "POST com.atproto.repo.uploadBlob"
+	strangeFile = "bafkreigq3exe2m23sojzoachuyucow4vu7eyatati4uy6scr4ixt6xwlhi"
+	dot         = `{"image":BLOB,"alt":"a dot"}`
+
+	// picture is one pixel of PNG.
+	picture = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU" +
+		"\x00\x00\x00\nIDATx\x9cc\xf8\x0f\x00\x01\x01\x01\x00\x1b\xb6\xeeV\x00\x00\x00\x00IEND\xaeB`\x82"
+)
+
+func upload(name, kind, body string) rawCall {
+	return rawCall{name: name, method: uploadCall, token: "access", kind: kind, body: body}
+}
+
+func getFile(name string) rawCall {
+	return rawCall{name: name, method: "GET com.atproto.sync.getBlob?did=DID&cid=FILE"}
+}
+
+func embedding(members string) string { return `{` + typical + `,"embed":{` + members + `}}` }
+
+func images(list string) string {
+	return embedding(`"$type":"app.bsky.embed.images","images":[` + list + `]`)
+}
+
+func blobOfSize(kind, size string) string {
+	return `{"$type":"blob","ref":{"$link":"FILE"},"mimeType":"` + kind + `","size":` + size + `}`
 }
 
 var rawCalls = []rawCall{
@@ -99,6 +129,66 @@ var rawCalls = []rawCall{
 	put("no link", feature(`{"$type":"app.bsky.richtext.facet#link","uri":"example"}`)),
 	put("no mention", feature(`{"$type":"app.bsky.richtext.facet#mention","did":"alice"}`)),
 	put("facet with a long tag", feature(`{"$type":"app.bsky.richtext.facet#tag","tag":"`+strings.Repeat("a", 65)+`"}`)),
+
+	upload("upload", "image/png", picture),
+	getFile("file that no record names"),
+	put("image", images(dot)),
+	getFile("file"),
+	upload("upload again", "image/png", picture),
+	upload("upload as another type", "text/plain; charset=utf-8", picture),
+	put("image again", images(dot)),
+	upload("upload of no type that bytes tell", "application/x-pressroom", "1"),
+	put("no image", images(dot)),
+	upload("upload without a type", "none", picture),
+	{name: "upload without a token", method: uploadCall, kind: "image/png", body: picture},
+	{name: "upload with a token of another kind", method: uploadCall, kind: "image/png", body: picture, token: "refresh"},
+	upload("upload of JSON", "application/json", "{}"),
+	upload("upload of a film", "video/mp4", "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"),
+	put("film", embedding(`"$type":"app.bsky.embed.video","video":BLOB,"alt":"a film","aspectRatio":{"width":16,"height":9}`)),
+	put("film as an image", images(dot)),
+	put("film with a long description", embedding(`"$type":"app.bsky.embed.video","video":BLOB,"alt":"`+strings.Repeat("a", 1001)+`"`)),
+	put("no film", embedding(`"$type":"app.bsky.embed.video"`)),
+	upload("upload of a QuickTime film", "video/mp4", "\x00\x00\x00\x14ftypqt  \x00\x00\x00\x00qt  "),
+	put("QuickTime film", embedding(`"$type":"app.bsky.embed.video","video":BLOB`)),
+	upload("upload of another image", "image/png", picture+"2"),
+	put("four images", images(dot+","+dot+","+dot+","+dot)),
+	put("five images", images(dot+","+dot+","+dot+","+dot+","+dot)),
+	put("image without a description", images(`{"image":BLOB}`)),
+	put("description is a number", images(`{"image":BLOB,"alt":3}`)),
+	put("image without an image", images(`{"alt":""}`)),
+	put("no images", embedding(`"$type":"app.bsky.embed.images"`)),
+	put("none of the images", images("")),
+	put("images are a text", embedding(`"$type":"app.bsky.embed.images","images":"x"`)),
+	put("image is a text", images(`"x"`)),
+	put("blob is a text", images(`{"image":"x","alt":""}`)),
+	loosely(put("blob without a type", images(`{"image":{"ref":{"$link":"FILE"},"mimeType":"image/png","size":1},"alt":""}`))),
+	put("image of before", images(dot)),
+	upload("upload of it again", "image/png", picture+"2"),
+	put("image with a form", images(`{"image":BLOB,"alt":"","aspectRatio":{"width":2000,"height":1}}`)),
+	put("image without a height", images(`{"image":BLOB,"alt":"","aspectRatio":{"width":1}}`)),
+	put("image of no height", images(`{"image":BLOB,"alt":"","aspectRatio":{"width":1,"height":0}}`)),
+	put("height is a text", images(`{"image":BLOB,"alt":"","aspectRatio":{"width":1,"height":"x"}}`)),
+	put("form is a text", images(`{"image":BLOB,"alt":"","aspectRatio":"x"}`)),
+	put("form is null", images(`{"image":BLOB,"alt":"","aspectRatio":null}`)),
+	put("embed of another type", embedding(`"$type":"x.y.z","a":1`)),
+	put("embed without a type", `{`+typical+`,"embed":3}`),
+	put("embed is null", `{`+typical+`,"embed":null}`),
+	upload("upload of a third image", "image/png", picture+"3"),
+	put("image of another size", images(strings.Replace(dot, "BLOB", blobOfSize("image/png", "1"), 1))),
+	put("image of another type", images(strings.Replace(dot, "BLOB", blobOfSize("image/jpeg", "71"), 1))),
+	put("image too large", images(strings.Replace(dot, "BLOB", blobOfSize("image/png", "1000001"), 1))),
+	put("image that nobody uploaded", images(strings.Replace(strings.Replace(dot, "BLOB", blobOfSize("image/png", "1"), 1), "FILE", strangeFile, 1))),
+	put("file elsewhere that nobody uploaded", `{`+typical+`,"zzz":[`+strings.Replace(blobOfSize("a/b", "1"), "FILE", strangeFile, 1)+`]}`),
+	upload("upload of a fourth image", "image/png", picture+"4"),
+	put("fourth image", images(dot)),
+	{name: "fourth image elsewhere", method: putMethod, token: "access", body: putBody("3l2345672abch", images(dot), "")},
+	put("fourth image nowhere but there", `{`+typical+`}`),
+	getFile("fourth file"),
+	{name: "delete the other", method: "POST com.atproto.repo.deleteRecord", token: "access", body: `{"repo":"DID","collection":"app.bsky.feed.post","rkey":"3l2345672abch"}`},
+	getFile("fourth file gone"),
+	put("fourth image gone", images(dot)),
+	{name: "file that nobody uploaded", method: "GET com.atproto.sync.getBlob?did=DID&cid=" + strangeFile},
+	{name: "file of nobody", method: "GET com.atproto.sync.getBlob?did=did:plc:aaaaaaaaaaaaaaaaaaaaaaaa&cid=" + strangeFile},
 
 	{name: "get", method: "GET com.atproto.repo.getRecord?repo=DID&collection=app.bsky.feed.post&rkey=KEY"},
 	{name: "get with a dead token", method: "GET com.atproto.repo.getRecord?repo=DID&collection=app.bsky.feed.post&rkey=KEY", token: "Bearer garbage"},
@@ -174,6 +264,10 @@ func (w *rawWorld) do(t *testing.T, c rawCall) rawAnswer {
 	t.Helper()
 	status, body := w.send(t, c)
 	answer := rawAnswer{Status: status}
+	if status == http.StatusOK && strings.Contains(c.method, "getBlob") {
+		answer.Members = string(body)
+		return answer
+	}
 	var members map[string]json.RawMessage
 	if len(bytes.TrimSpace(body)) == 0 {
 		return answer
@@ -188,6 +282,10 @@ func (w *rawWorld) do(t *testing.T, c rawCall) rawAnswer {
 		if cid, ok := members["cid"]; ok {
 			w.names["CID"] = strings.Trim(string(cid), `"`)
 		}
+		if blob, ok := members["blob"]; ok {
+			answer.Members += string(blob)
+			w.uploaded(t, blob)
+		}
 		return answer
 	}
 	_ = json.Unmarshal(members["error"], &answer.Error)
@@ -196,6 +294,17 @@ func (w *rawWorld) do(t *testing.T, c rawCall) rawAnswer {
 		answer.Message = strings.ReplaceAll(answer.Message, value, name)
 	}
 	return answer
+}
+
+func (w *rawWorld) uploaded(t *testing.T, blob json.RawMessage) {
+	t.Helper()
+	var said struct {
+		Ref map[string]string
+	}
+	if err := json.Unmarshal(blob, &said); err != nil {
+		t.Fatal(err)
+	}
+	w.names["BLOB"], w.names["FILE"] = string(blob), said.Ref["$link"]
 }
 
 func sortedNames(members map[string]json.RawMessage) string {
@@ -213,7 +322,10 @@ func (w *rawWorld) send(t *testing.T, c rawCall) (int, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if body != "" {
+	switch {
+	case c.kind != "":
+		request.Header.Set("Content-Type", strings.TrimPrefix(c.kind, "none"))
+	case body != "":
 		request.Header.Set("Content-Type", "application/json")
 	}
 	switch c.token {

@@ -13,8 +13,8 @@ type heldPost struct {
 	Account  string   `json:"account"` // handle
 	ID       string   `json:"id"`      // the network's own
 	Text     string   `json:"text"`
-	Media    []string `json:"media"`
-	At       string   `json:"at"` // RFC 3339, UTC
+	Media    []string `json:"media"` // addresses
+	At       string   `json:"at"`    // RFC 3339, UTC
 }
 
 // heldHandler answers with what the networks hold, in the order in which it came. The filters "platform" and
@@ -32,9 +32,12 @@ func (s *Server) heldHandler() http.Handler {
 		}
 		posts := []heldPost{}
 		for _, p := range held {
+			media := []string{}
+			for _, m := range p.media {
+				media = append(media, s.baseURL(r)+"/"+m.Path)
+			}
 			posts = append(posts, heldPost{
-				Platform: p.platform, Account: p.handle, ID: p.id, Text: p.text, Media: append([]string{}, p.media...),
-				At: p.at.Format(time.RFC3339Nano),
+				Platform: p.platform, Account: p.handle, ID: p.id, Text: p.text, Media: media, At: p.at.Format(time.RFC3339Nano),
 			})
 		}
 		writeJSON(w, http.StatusOK, map[string]any{"posts": posts})

@@ -30,7 +30,7 @@ type shownNetwork struct {
 type shownPost struct {
 	Anchor             string
 	Name, Handle, Text string
-	Media              []string
+	Media              []medium
 	Machine, Human     string // its time
 }
 
@@ -48,7 +48,7 @@ func (s *Server) pageHandler(platforms []platform) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		_, _ = w.Write(page.Bytes())
@@ -86,6 +86,9 @@ func show(p platform, posts []post) shownNetwork {
 	}
 	return shown
 }
+
+// Video tells how the page shows it.
+func (m medium) Video() bool { return strings.HasPrefix(m.Type, "video/") }
 
 // anchor is where a post stands on the page, by the last part of its id or of its address.
 func anchor(platform, id string) string {

@@ -25,10 +25,17 @@ type post struct {
 	displayName string
 	id          string
 	text        string
-	media       []string
+	media       []medium
 	at          time.Time
 	version     string
 	body        []byte // the network's own form
+}
+
+// medium is an image or a video of a post.
+type medium struct {
+	Path string `json:"path"` // below the sandbox's address
+	Type string `json:"type"` // MIME
+	Alt  string `json:"alt"`
 }
 
 const accountColumns = `select id, handle, display_name, password from accounts where platform = ? and `
@@ -107,7 +114,7 @@ func scanPost(rows *sql.Rows) (post, error) {
 
 // keepPost makes the post or puts it in the place of the one with its id.
 func (t tx) keepPost(ctx context.Context, p post) error {
-	media, err := json.Marshal(append([]string{}, p.media...))
+	media, err := json.Marshal(append([]medium{}, p.media...))
 	if err != nil {
 		return fmt.Errorf("writing a post's media: %w", err)
 	}

@@ -70,6 +70,7 @@ func (s *Server) routes(platforms ...platform) http.Handler {
 		prefix := "/" + p.name()
 		mux.Handle(prefix+"/", http.StripPrefix(prefix, p.handler()))
 	}
+	mux.Handle("/vendor/", http.StripPrefix("/vendor", s.vendorHandler()))
 	mux.Handle("GET /held", s.heldHandler())
 	mux.Handle("GET /{$}", s.pageHandler(platforms))
 	mux.Handle("GET /style.css", styleHandler())

@@ -161,7 +161,7 @@ func TestUnknownAddresses(t *testing.T) {
 func FuzzPut(f *testing.F) {
 	for _, c := range rawCalls {
 		if c.method == putMethod && len(c.body) < 2000 {
-			f.Add(strings.NewReplacer("DID", "alice.test", "KEY", "3l2345672abcd").Replace(c.body))
+			f.Add(strings.NewReplacer("DID", "alice.test", "KEY", "3l2345672abcd", "BLOB", blobOfSize("image/png", "1"), "FILE", strangeFile).Replace(c.body))
 		}
 	}
 	f.Add(`{"repo":"alice.test","collection":"app.bsky.feed.post","rkey":"3l2345672abcd","record":{"text":"\ud800\u0000","createdAt":"0000-01-01T00:00:00Z","facets":[null,{"index":null,"features":[null]}]}}`)

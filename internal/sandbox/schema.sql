@@ -41,11 +41,22 @@ create table if not exists posts (
     account  text not null,
     id       text not null,       -- the network's own id of the post
     text     text not null,
-    media    text not null,       -- JSON array of strings
+    media    text not null,       -- JSON array of path, type and description
     at       integer not null,    -- when it was published, as its public sees it
     version  text not null,       -- changes with the content
     body     blob not null,       -- the network's own form of it
     unique (platform, id),
+    foreign key (platform, account) references accounts (platform, id)
+) strict;
+
+-- Files that were uploaded. Their bytes stand in the folder "blobs", under the cid.
+create table if not exists blobs (
+    platform text not null,
+    account  text not null,
+    cid      text not null,       -- the network's own id of the content
+    type     text not null,       -- MIME
+    size     integer not null,    -- bytes
+    primary key (platform, account, cid),
     foreign key (platform, account) references accounts (platform, id)
 ) strict;
 

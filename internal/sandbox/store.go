@@ -16,14 +16,21 @@ import (
 //go:embed schema.sql
 var schema string
 
-// store is the sandbox's own SQLite file.
-type store struct{ db *sql.DB }
+// store is the sandbox's own SQLite file, and the folder of uploaded files beside it.
+type store struct {
+	db    *sql.DB
+	blobs string
+}
 
 // tx is one transaction; all reading and writing goes through one.
 type tx struct{ *sql.Tx }
 
 func openStore(dir string) (*store, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	blobs := filepath.Join(dir, "blobs")
+	if err := os.RemoveAll(filepath.Join(blobs, incoming)); err != nil { // what a kill left half-written
+		return nil, fmt.Errorf("clearing the folder: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(blobs, incoming), 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder: %w", err)
 	}
 	path, err := filepath.Abs(filepath.Join(dir, "sandbox.db"))
@@ -38,7 +45,7 @@ func openStore(dir string) (*store, error) {
 	if _, err := db.ExecContext(context.Background(), schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("making the tables of %s: %w", path, err), db.Close())
 	}
-	return &store{db: db}, nil
+	return &store{db: db, blobs: blobs}, nil
 }
 
 func (s *store) close() error {

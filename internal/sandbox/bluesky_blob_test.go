@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// upload sends a file whose length the client does not tell.
+func (b *box) upload(t *testing.T, token, kind string, body io.Reader) answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/bluesky/xrpc/"+uploadMethod, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.ContentLength = -1
+	request.Header.Set("Content-Type", kind)
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, said, err}
+}
+
+// uploaded is the blob object of a file.
+func (b *box) uploaded(t *testing.T, token, kind, body string) json.RawMessage {
+	t.Helper()
+	a := b.upload(t, token, kind, strings.NewReader(body))
+	var said struct{ Blob json.RawMessage }
+	if err := json.Unmarshal(a.body, &said); err != nil || a.status != http.StatusOK {
+		t.Fatalf("HTTP %d, %v: %s", a.status, err, a.body)
+	}
+	return said.Blob
+}
+
+func (b *box) putEmbed(t *testing.T, token, rkey string, embed any) {
+	t.Helper()
+	a := b.call(t, "com.atproto.repo.putRecord", token, map[string]any{
+		"repo": "alice.test", "collection": blueskyCollection, "rkey": rkey,
+		"record": map[string]any{"text": "", "createdAt": "2026-01-01T00:00:00.000Z", "embed": embed},
+	})
+	if a.status != http.StatusOK {
+		t.Fatalf("HTTP %d: %s", a.status, a.body)
+	}
+}
+
+func TestMediaAreHeldAndShown(t *testing.T) {
+	t.Parallel()
+	b, access, _ := signedUp(t, Options{})
+	film := "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"
+	b.putEmbed(t, access, "3l2345672abca", map[string]any{"$type": "app.bsky.embed.images", "images": []any{
+		map[string]any{"image": b.uploaded(t, access, "image/png", picture), "alt": `a <dot> & "more"`},
+		map[string]any{"image": b.uploaded(t, access, "image/png", picture+"2"), "alt": ""},
+	}})
+	b.putEmbed(t, access, "3l2345672abcb", map[string]any{"$type": "app.bsky.embed.video", "video": b.uploaded(t, access, "video/mp4", film), "alt": "a film"})
+
+	again := startIn(t, b.dir, Options{}) // never closed, as after a kill
+	var served []string
+	for _, post := range again.heldPosts(t, url.Values{}) {
+		for _, address := range post.Media {
+			path, ours := strings.CutPrefix(address, again.url)
+			a := again.get(t, path)
+			if !ours || a.status != http.StatusOK || a.header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s: HTTP %d %v", address, a.status, a.header)
+			}
+			served = append(served, a.header.Get("Content-Type")+" "+string(a.body))
+		}
+	}
+	if diff := cmp.Diff([]string{"image/png " + picture, "image/png " + picture + "2", "video/mp4 " + film}, served); diff != "" {
+		t.Error(diff)
+	}
+	page := string(again.get(t, "/").body)
+	for _, part := range []string{`alt="a &lt;dot&gt; &amp; &#34;more&#34;"`, "Without a description", "<video src=\"bluesky/xrpc/", "a film</figcaption>"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page lacks %s", part)
+		}
+	}
+}
+
+func TestUploadsThatAreNotKept(t *testing.T) {
+	t.Parallel()
+	b, access, _ := signedUp(t, Options{})
+	if a := b.upload(t, access, "video/mp4", io.LimitReader(zeros{}, maxBlob+1)); a.status != http.StatusRequestEntityTooLarge || a.name() != "PayloadTooLarge" {
+		t.Errorf("too large: HTTP %d, %v: %s", a.status, a.err, a.body)
+	}
+	if a := b.upload(t, access, "nothing;", strings.NewReader(picture)); a.status != http.StatusBadRequest {
+		t.Errorf("no type: HTTP %d: %s", a.status, a.body)
+	}
+	cut := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/"+uploadMethod, io.MultiReader(strings.NewReader(picture), broken{}))
+	cut.Header.Set("Content-Type", "image/png")
+	cut.Header.Set("Authorization", "Bearer "+access)
+	recorder := httptest.NewRecorder()
+	if b.Handler().ServeHTTP(recorder, cut); recorder.Code != http.StatusBadRequest {
+		t.Errorf("cut off: HTTP %d: %s", recorder.Code, recorder.Body)
+	}
+	if kept, err := filepath.Glob(filepath.Join(b.dir, "blobs", "baf*")); err != nil || len(kept) > 0 {
+		t.Errorf("kept %v, %v", kept, err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(into []byte) (int, error) { clear(into); return len(into), nil }
+
+// broken is a connection that ends too early.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestHalfAFileIsCleared(t *testing.T) {
+	t.Parallel()
+	b := start(t, Options{})
+	half := filepath.Join(b.dir, "blobs", incoming, "1")
+	if err := os.WriteFile(half, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	startIn(t, b.dir, Options{})
+	if _, err := os.Stat(half); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+func TestMediaType(t *testing.T) {
+	t.Parallel()
+	for head, want := range map[string]string{
+		picture:                    "image/png",
+		"\xff\xd8\xff":             "image/jpeg",
+		"GIF89a":                   "image/gif",
+		"....ftypisom....":         "video/mp4",
+		"....ftypqt  ....":         "video/quicktime",
+		"....ftypavif....":         "image/avif",
+		"....ftypheic....":         "image/heic",
+		"<html>":                   "as/given",
+		"":                         "as/given",
+		strings.Repeat("\x00", 99): "as/given",
+	} {
+		if got := mediaType([]byte(head), "as/given"); got != want {
+			t.Errorf("%q: %s, want %s", head, got, want)
+		}
+	}
+}

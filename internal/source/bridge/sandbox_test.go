@@ -1,0 +1,113 @@
+package bridge
+
+import (
+	"bytes"
+	"errors"
+	"image/jpeg"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"pressroom/internal/sandbox"
+	"pressroom/internal/source"
+)
+
+// vendor is a client of the sandbox's vendor, for whose slowness nobody waits.
+func vendor(t *testing.T) *Client {
+	t.Helper()
+	over := func(time.Duration) <-chan time.Time {
+		c := make(chan time.Time)
+		close(c)
+		return c
+	}
+	box, err := sandbox.Open(t.TempDir(), sandbox.Options{After: over})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(box.Handler())
+	t.Cleanup(func() {
+		front.Close()
+		box.Close()
+	})
+	client, err := New(Options{URL: front.URL + "/vendor", Public: nowhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// Everything that the contract has is asked of the sandbox's vendor, page by page, and a file of each is fetched.
+func TestSandboxVendor(t *testing.T) {
+	t.Parallel()
+	client := vendor(t)
+	for _, platform := range []string{source.Instagram, source.TikTok} {
+		for _, kind := range source.Types(platform) {
+			items := walk(t, client, source.Query{Platform: platform, Type: kind, Username: "slow.bread", Limit: 20})
+			if source.Pages(kind) != (len(items) > 20) {
+				t.Errorf("%s %s: %d items", platform, kind, len(items))
+			}
+			for _, item := range items[:min(1, len(items))] {
+				fetch(t, client, item)
+			}
+		}
+	}
+}
+
+func walk(t *testing.T, client *Client, q source.Query) []source.Item {
+	t.Helper()
+	var all []source.Item
+	seen := map[string]bool{}
+	for {
+		page, err := client.ProfileMedia(t.Context(), q)
+		if err != nil {
+			t.Fatalf("%+v: %v", q, err)
+		}
+		for _, item := range page.Items {
+			if seen[item.ID] || item.Width == 0 || item.Height == 0 || (item.Kind == source.Video) != (item.Duration > 0) {
+				t.Errorf("%+v: %+v", q, item)
+			}
+			seen[item.ID] = true
+		}
+		all = append(all, page.Items...)
+		if page.Next == "" {
+			return all
+		}
+		q.Cursor = page.Next
+	}
+}
+
+func fetch(t *testing.T, client *Client, item source.Item) {
+	t.Helper()
+	var file bytes.Buffer
+	if err := client.Fetch(t.Context(), item.URL, 200_000, &file); err != nil {
+		t.Fatal(err)
+	}
+	if item.Kind == source.Video {
+		if !bytes.Equal(file.Bytes()[4:8], []byte("ftyp")) {
+			t.Errorf("%s is no MP4", item.URL)
+		}
+		return
+	}
+	if config, err := jpeg.DecodeConfig(&file); err != nil || config.Width != item.Width || config.Height != item.Height {
+		t.Errorf("%s: %+v, %v", item.URL, config, err)
+	}
+}
+
+func TestSandboxVendorRefuses(t *testing.T) {
+	t.Parallel()
+	client := vendor(t)
+	ask := func(name string) error {
+		_, err := client.ProfileMedia(t.Context(), source.Query{Platform: source.TikTok, Type: source.Posts, Username: name, Limit: 5})
+		return err
+	}
+	if err := ask("missing.you"); !errors.Is(err, source.ErrNotFound) {
+		t.Error(err)
+	}
+	if err := ask("private.me"); !errors.Is(err, source.ErrPrivate) {
+		t.Error(err)
+	}
+	checkFailure(t, ask("error.me"), nil, 0)
+	if err := ask("empty.room"); err != nil {
+		t.Error(err)
+	}
+}
