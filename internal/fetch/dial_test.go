@@ -1,0 +1,159 @@
+package fetch
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+)
+
+// forbidden holds addresses of each network that is not public unicast: first, last, or one in between.
+var forbidden = []string{
+	"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "100.100.100.200", "127.0.0.2", "127.255.255.254",
+	"168.63.129.16", "169.254.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192", "192.0.2.1", "192.88.99.1",
+	"192.168.0.1", "192.168.255.255", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255",
+	"240.0.0.1", "255.255.255.254", "255.255.255.255",
+	"::", "::1", "::7f00:1", "::ffff:127.0.0.2", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1",
+	"64:ff9b::a9fe:a9fe", "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "100:0:0:1::1", "2001::1", "2001:0:7f00:1::1", "2001:2::1", "2001:20::1", "2001:1ff::1",
+	"2001:db8::1", "2002:7f00:1::1", "2002:a00:1::1", "2620:4f:8000::1", "3fff::1", "3fff:fff::1", "4000::1", "5f00::1", "fc00::1", "fd00:ec2::254",
+	"fdff::1", "fe80::1", "febf::1", "fec0::1", "feff::1", "ff02::1", "ff0e::1",
+}
+
+func TestForbiddenNetworks(t *testing.T) {
+	w := newWorld(t, nobody(t), nil)
+	for _, address := range forbidden {
+		name := "a.example.org"
+		w.zone.set(name, always(address))
+		t.Run(address, func(t *testing.T) {
+			_, _, err := w.get(t, w.at(name, secretPath))
+			wantCode(t, err, Refused, address, name)
+		})
+	}
+}
+
+func TestAllForbiddenAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nobody(t), nil)
+	w.zone.set(host, always(forbidden[:20]...))
+	_, _, err := w.get(t, w.at(host, secretPath))
+	wantCode(t, err, Refused, forbidden[:20]...)
+}
+
+// The guard lets public addresses through, the neighbours of forbidden networks among them, and no port but one.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	guard := newGuard(hosts{}, securePort)
+	for _, address := range []string{
+		"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0", "168.63.129.15", "169.253.255.255",
+		"172.15.255.255", "172.32.0.0", "192.0.1.0", "192.167.255.255", "198.17.255.255", "198.20.0.0", "223.255.255.255",
+		"[2606:4700:4700::1111]", "[2001:200::1]", "[2003::1]", "[2a00:1450::1]",
+	} {
+		if err := guard.Safe("tcp4", address+":443", nil); err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
+		for _, port := range []string{":80", ":22", ":8443", ":0"} {
+			if guard.Safe("tcp4", address+port, nil) == nil {
+				t.Errorf("%s%s is let through", address, port)
+			}
+		}
+	}
+	if guard.Safe("udp4", "1.1.1.1:443", nil) == nil {
+		t.Error("UDP is let through")
+	}
+}
+
+// Of a name with both kinds of addresses, only the public one is dialled, whatever comes first.
+func TestMixedAddresses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, nil)
+	v4, v6 := setTrap(t, "127.0.0.2:"+w.port), setTrap(t, "[::1]:"+w.port)
+	values := []string{"127.0.0.2", "::1", standsIn, "0.0.0.0", "::", "10.0.0.1"}
+	for turn := range values {
+		w.zone.set(host, always(slices.Concat(values[turn:], values[:turn])...))
+		if _, body, err := w.get(t, w.at(host, "/")); err != nil || body != "file" {
+			t.Errorf("turn %d: got %q, %v", turn, body, err)
+		}
+	}
+	v4.empty(t)
+	v6.empty(t)
+}
+
+// Where the public one of both kinds does not answer, the source is unavailable: it was connected to.
+func TestMixedAddressesUnreached(t *testing.T) {
+	t.Parallel()
+	closed := setTrap(t, standsIn+":0")
+	closed.listener.Close()
+	w := worldAt(t, closed.listener.Addr(), newRoot(t), nil)
+	w.zone.set(host, always("10.0.0.1", standsIn))
+	_, _, err := w.get(t, w.at(host, secretPath))
+	wantCode(t, err, Unavailable)
+}
+
+func TestAliases(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "file") }, nil)
+	private := setTrap(t, "127.0.0.2:"+w.port)
+	w.zone.set("private.example.org", always("127.0.0.2"))
+	w.zone.set("public.example.org", always(standsIn))
+	w.zone.set("second.example.org", always("private.example.org"))
+	w.zone.set("first.example.org", always("second.example.org"))
+	w.zone.set("localhost", always("127.0.0.2"))
+	w.zone.set("tolocalhost.example.org", always("localhost"))
+	w.zone.set("loop.example.org", always("loop.example.org"))
+	w.zone.set("nowhere.example.org", always("missing.example.org"))
+	w.zone.set(host, always("public.example.org"))
+	if _, body, err := w.get(t, w.at(host, "/")); err != nil || body != "file" {
+		t.Errorf("got %q, %v", body, err)
+	}
+	for name, code := range map[string]string{
+		"private.example.org": Refused, "second.example.org": Refused, "first.example.org": Refused, "tolocalhost.example.org": Refused,
+		"loop.example.org": Unavailable, "nowhere.example.org": Unavailable, "missing.example.org": Unavailable,
+	} {
+		_, _, err := w.get(t, w.at(name, secretPath))
+		wantCode(t, err, code, name)
+	}
+	private.empty(t)
+}
+
+// The address that was looked at is the one that is dialled, though the name resolves to another one by then; and a
+// redirect to the same name is looked up and looked at again.
+func TestRebinding(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/again" {
+			http.Redirect(w, r, "/file", http.StatusFound)
+			return
+		}
+		io.WriteString(w, "file")
+	}, nil)
+	private := setTrap(t, "127.0.0.2:"+w.port)
+	w.zone.set(host, [][]string{{standsIn}, {"127.0.0.2"}})
+	if _, body, err := w.get(t, w.at(host, "/file")); err != nil || body != "file" {
+		t.Errorf("got %q, %v", body, err)
+	}
+	_, _, err := w.get(t, w.at(host, "/file"))
+	wantCode(t, err, Refused)
+
+	w.zone.set(host, [][]string{{standsIn}, {"127.0.0.2"}})
+	_, _, err = w.get(t, w.at(host, "/again"))
+	wantCode(t, err, Refused)
+	private.empty(t)
+}
+
+// The search domains of the machine are not tried: every query is for the name itself.
+func TestNoSearchDomains(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nobody(t), nil)
+	_, _, err := w.get(t, w.at("missing.example.org", secretPath))
+	wantCode(t, err, Unavailable, "missing")
+	for _, name := range w.zone.askedFor() {
+		if name != "missing.example.org." {
+			t.Errorf("asked for %s", name)
+		}
+	}
+}
+
+// nobody is a server that may not be asked.
+func nobody(t *testing.T) http.HandlerFunc {
+	return func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") }
+}
