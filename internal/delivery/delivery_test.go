@@ -49,6 +49,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "well", want: wellDone, commits: 1, held: 1},
 		{name: "refused", net: scripted{commits: []step{{class: network.Rejected}}}, want: failed("rejected_content"), commits: 1},
 		{name: "refused when made ready", net: scripted{prepares: []step{{class: network.Rejected}}}, want: failed("rejected_content")},
+		{name: "media refused when made ready", net: scripted{prepares: []step{{class: network.RejectedMedia}}}, want: failed("rejected_media")},
 		{name: "held already", net: scripted{commits: []step{{class: network.Duplicate}}}, want: failed("duplicate_content"), commits: 1},
 		{name: "error, then well", net: scripted{commits: times(2, transient)}, want: wellDone, commits: 3, held: 1, atLeast: time.Second},
 		{name: "error while made ready", net: scripted{prepares: times(2, transient)}, want: wellDone, commits: 1, held: 1},
@@ -185,7 +186,7 @@ func TestNeverTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)
-	effectless := []network.Class{network.Transient, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.Duplicate, network.App}
+	effectless := []network.Class{network.Transient, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.App}
 	rapid.Check(t, func(t *rapid.T) {
 		n := &scripted{truthful: rapid.Bool().Draw(t, "truthful")}
 		for range rapid.IntRange(0, 8).Draw(t, "commits") {

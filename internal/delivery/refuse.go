@@ -59,6 +59,8 @@ func (f *flight) refused(ctx context.Context, back phase, err error) error {
 		return f.waitOut(ctx, e)
 	case network.Rejected, network.App:
 		return f.finish(ctx, ended, failure("rejected_content", e.Message))
+	case network.RejectedMedia:
+		return f.finish(ctx, ended, failure("rejected_media", e.Message))
 	case network.Duplicate:
 		return f.finish(ctx, ended, failure("duplicate_content", e.Message))
 	case network.Transient, network.Uncertain: // a call that shows nothing may be repeated in either case

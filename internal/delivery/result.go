@@ -31,6 +31,9 @@ type AccountResult struct {
 func Result(d *db.DB) job.Result {
 	return func(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
 		out := job.Produced{App: "/posts/" + r.Subject}
+		if !r.Finished() {
+			return out, nil
+		}
 		accounts, err := db.All(ctx, d, func(rows *sql.Rows, a *AccountResult) error {
 			var state, text, platform, username string
 			err := rows.Scan(&a.ID, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)

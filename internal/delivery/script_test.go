@@ -153,7 +153,7 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 	accounts := social.New(d, sealer, n)
 	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
 	must(err)
-	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), post.DefaultLimits, terms.Shipped())
+	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, terms.Shipped())
 	s := &stage{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d, tools: map[string]operation.Operation{}}
 	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID, Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
 	for _, op := range posts.Operations() {
@@ -252,3 +252,7 @@ func (s *stage) active(t *testing.T) bool {
 type noLibrary struct{}
 
 func (noLibrary) Files(int64) network.Files { return nil }
+
+func (noLibrary) Of(context.Context, db.Querier, int64, []int64) ([]network.Media, error) {
+	return nil, nil
+}

@@ -23,6 +23,7 @@ type Content struct {
 // Media is one image or video of a post, as the library describes it.
 type Media struct {
 	ID       int64         `json:"id"` // the library's
+	Name     string        `json:"-"`
 	Kind     string        `json:"kind"`
 	Type     string        `json:"type"` // MIME
 	Size     int64         `json:"size"` // bytes
@@ -58,7 +59,7 @@ type File struct {
 // Files gives the bytes of a post's media.
 type Files interface {
 	// Open opens a media item of the library, made to fit. What cannot be made to fit, or is gone, is a *Error of the
-	// class Rejected.
+	// class RejectedMedia.
 	Open(ctx context.Context, id int64, fit Fit) (File, error)
 }
 
@@ -145,15 +146,16 @@ type Class string
 
 // The classes.
 const (
-	AuthDead    Class = "auth_dead"    // a person has to connect the account again
-	AuthRefresh Class = "auth_refresh" // refresh the grant once, then repeat once
-	Rate        Class = "rate"         // repeat after Error.After
-	Transient   Class = "transient"    // certainly had no effect; repeat with back-off
-	Uncertain   Class = "uncertain"    // the request may have taken effect: ask, never repeat blindly
-	Rejected    Class = "rejected"     // content or settings are wrong; a repeat is refused again
-	Duplicate   Class = "duplicate"    // the network holds the same content already
-	Quota       Class = "quota"        // repeat in the network's next window, at Error.After
-	App         Class = "app"          // the operator's app lacks an approval
+	AuthDead      Class = "auth_dead"      // a person has to connect the account again
+	AuthRefresh   Class = "auth_refresh"   // refresh the grant once, then repeat once
+	Rate          Class = "rate"           // repeat after Error.After
+	Transient     Class = "transient"      // certainly had no effect; repeat with back-off
+	Uncertain     Class = "uncertain"      // the request may have taken effect: ask, never repeat blindly
+	Rejected      Class = "rejected"       // content or settings are wrong; a repeat is refused again
+	RejectedMedia Class = "rejected_media" // as Rejected, for an image or a video
+	Duplicate     Class = "duplicate"      // the network holds the same content already
+	Quota         Class = "quota"          // repeat in the network's next window, at Error.After
+	App           Class = "app"            // the operator's app lacks an approval
 )
 
 // Error is a network's refusal, or the want of an answer.

@@ -24,6 +24,7 @@ type draft struct {
 	RKey     string          `json:"rkey"`
 	Prepared bool            `json:"prepared"`
 	Record   json.RawMessage `json:"record"`
+	Media    []network.Media `json:"media,omitempty"` // still to be uploaded
 }
 
 // record is a post as the lexicon app.bsky.feed.post has it.
@@ -32,17 +33,18 @@ type record struct {
 	Text      string   `json:"text"`
 	Langs     []string `json:"langs,omitempty"`
 	Facets    []facet  `json:"facets,omitempty"`
+	Embed     any      `json:"embed,omitempty"` // imagesEmbed or videoEmbed, when it is written
 	CreatedAt string   `json:"createdAt"`
 }
 
-// Plan fixes the record's key, by the seed and the first time, its creation time and its text. It fails on an
-// empty seed and on a time that a key cannot hold (before 1970, after 2255).
+// Plan fixes the record's key, by the seed and the first time, its creation time, its text and its media. It fails
+// on an empty seed and on a time that a key cannot hold (before 1970, after 2255).
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	rkey, err := recordKey(i.Seed, i.First)
 	if err != nil {
 		return nil, fmt.Errorf("planning a Bluesky post: %w", err)
 	}
-	return writeDraft(rkey, false, record{
+	return writeDraft(draft{RKey: rkey, Media: i.Content.Media}, record{
 		Type:      collection,
 		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"), // or the stored text and the facets' offsets would differ
 		Langs:     languages(i.Content.Languages),
@@ -50,9 +52,10 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	})
 }
 
-// Prepare adds what the server does not find by itself: links, tags and mentions. A Draft that is prepared
-// comes back as it is.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Draft, error) {
+// Prepare adds what the server does not find by itself: links, tags and mentions; and it uploads the media. A
+// Draft that is prepared comes back as it is. Until then what was uploaded is uploaded again by a repeat: blobs go by
+// their content, so the server keeps one.
+func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, error) {
 	given, rec, err := readDraft(d)
 	if err != nil {
 		return nil, err
@@ -64,19 +67,25 @@ func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft,
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := writeDraft(given.RKey, true, rec)
+	if len(given.Media) > 0 {
+		rec.Embed, err = n.embed(ctx, g, given.Media, files)
+	}
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := writeDraft(draft{RKey: given.RKey, Prepared: true}, rec)
 	if err != nil {
 		return nil, unusable(err)
 	}
 	return prepared, nil
 }
 
-func writeDraft(rkey string, prepared bool, rec record) (network.Draft, error) {
-	body, err := json.Marshal(rec)
-	if err != nil {
+func writeDraft(d draft, rec record) (network.Draft, error) {
+	var err error
+	if d.Record, err = json.Marshal(rec); err != nil {
 		return nil, fmt.Errorf("writing the record: %w", err)
 	}
-	written, err := json.Marshal(draft{RKey: rkey, Prepared: prepared, Record: body})
+	written, err := json.Marshal(d)
 	if err != nil {
 		return nil, fmt.Errorf("writing the draft: %w", err)
 	}

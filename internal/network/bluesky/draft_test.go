@@ -49,7 +49,7 @@ func TestPlanIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.StringN(1, 40, -1).Draw(t, "seed")
 		at := time.Unix(rapid.Int64Range(1, 9_000_000_000).Draw(t, "at"), 0)
-		c := network.Content{Text: rapid.String().Draw(t, "text"), Languages: rapid.SliceOf(rapid.String()).Draw(t, "languages")}
+		c := network.Content{Text: rapid.String().Draw(t, "text"), Languages: rapid.SliceOf(rapid.String()).Draw(t, "languages"), Media: rapid.SliceOf(rapid.Make[network.Media]()).Draw(t, "media")}
 		first, err := newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: c})
 		if err != nil {
 			t.Fatal(err)

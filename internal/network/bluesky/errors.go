@@ -34,6 +34,10 @@ var named = map[string]network.Class{
 	"RepoDeactivated":         network.AuthDead,
 	"RateLimitExceeded":       network.Rate,
 	"InvalidSwap":             network.Uncertain, // another record stands under our key
+	"BlobNotFound":            network.RejectedMedia,
+	"BlobTooLarge":            network.RejectedMedia,
+	"InvalidMimeType":         network.RejectedMedia,
+	"InvalidSize":             network.RejectedMedia,
 }
 
 var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
@@ -48,11 +52,16 @@ func (c call) refusal(response *http.Response, body []byte, now time.Time) *netw
 	if !errorName.MatchString(said.Error) {
 		said.Error = ""
 	}
+	class := c.class(response.StatusCode, said.Error)
+	// A size is refused also without a name: what stands before a server often has a limit of its own.
+	if c.kind == uploading && (class == network.Rejected || response.StatusCode == http.StatusRequestEntityTooLarge) {
+		class = network.RejectedMedia
+	}
 	refused := &network.Error{
-		Class:   c.class(response.StatusCode, said.Error),
+		Class:   class,
 		Status:  response.StatusCode,
 		Code:    said.Error,
-		Message: clean(said.Message),
+		Message: clip(said.Message, maxMessage),
 		Err:     fmt.Errorf("%s: HTTP %d", c.method, response.StatusCode),
 	}
 	if refused.Class == network.Rate {
@@ -103,8 +112,8 @@ func notBefore(header http.Header, now time.Time) time.Time {
 	return at
 }
 
-// clean makes the network's text fit to be kept.
-func clean(message string) string {
-	runes := []rune(strings.ToValidUTF8(message, "\uFFFD"))
-	return string(runes[:min(len(runes), maxMessage)])
+// clip makes a text fit to be kept: valid, and at most so many characters.
+func clip(text string, most int) string {
+	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
+	return string(runes[:min(len(runes), most)])
 }

@@ -47,7 +47,7 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 	}
 	if answer.Active != nil && !*answer.Active {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Status: http.StatusOK, Code: "AccountInactive", Message: clean(answer.Status),
+			Class: network.AuthDead, Status: http.StatusOK, Code: "AccountInactive", Message: clip(answer.Status, maxMessage),
 			Err: errors.New("signing in: the account is not active"),
 		}
 	}

@@ -23,6 +23,7 @@ type world struct {
 	url                   string
 	handle, did, password string
 	expired               func(*testing.T, network.Grant) network.Grant // the grant with its access token expired
+	another               func(*testing.T) network.Grant                // of a second account
 }
 
 var cases = map[string]func(*testing.T, world){
@@ -42,6 +43,15 @@ var cases = map[string]func(*testing.T, world){
 	"dead refresh tokens":             deadRefresh,
 	"a lost answer":                   lostAnswer,
 	"another account's repository":    anotherRepo,
+	"one image":                       oneImage,
+	"four images":                     fourImages,
+	"a video":                         oneVideo,
+	"an image too large":              imageTooLarge,
+	"a file too large":                fileTooLarge,
+	"a file of a wrong type":          wrongType,
+	"another account's blob":          anotherBlob,
+	"prepare twice":                   prepareTwice,
+	"an expired token at an upload":   expiredAtUpload,
 }
 
 func TestGenuineServer(t *testing.T) {
@@ -55,6 +65,11 @@ func TestGenuineServer(t *testing.T) {
 			w.expired = func(t *testing.T, g network.Grant) network.Grant {
 				g.Access = server.Expired(t, g.Access)
 				return g
+			}
+			w.another = func(t *testing.T) network.Grant {
+				second := world{url: server.URL}
+				second.handle, second.did, second.password = server.NewAccount(t)
+				return second.connect(t)
 			}
 			run(t, w)
 		})
@@ -94,6 +109,13 @@ func sandboxWorld(t *testing.T) world {
 		clock.Advance(2*time.Hour + time.Second)
 		return g
 	}
+	w.another = func(t *testing.T) network.Grant {
+		second := world{url: w.url, handle: "bob.test", password: "pass-word-app"}
+		if err := server.EnsureBlueskyAccount(second.handle, "Bob", second.password); err != nil {
+			t.Fatal(err)
+		}
+		return second.connect(t)
+	}
 	return w
 }
 
@@ -130,12 +152,16 @@ func (w world) connect(t *testing.T) network.Grant {
 // prepared is a publication of text that is ready to be committed.
 func prepared(t *testing.T, g network.Grant, seed, text string) network.Draft {
 	t.Helper()
-	n := newNetwork()
-	d, err := n.Plan(network.Intent{Seed: seed, First: plannedAt, At: plannedAt, Content: network.Content{Text: text, Languages: []string{"en", "de"}}})
+	d, err := newNetwork().Prepare(t.Context(), g, planned(t, seed, network.Content{Text: text, Languages: []string{"en", "de"}}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err = n.Prepare(t.Context(), g, d, nil)
+	return d
+}
+
+func planned(t *testing.T, seed string, c network.Content) network.Draft {
+	t.Helper()
+	d, err := newNetwork().Plan(network.Intent{Seed: seed, First: plannedAt, At: plannedAt, Content: c})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,11 +13,15 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"pressroom/internal/network"
 )
 
-const maxAnswer = 1 << 20 // bytes
+const (
+	maxAnswer  = 1 << 20 // bytes
+	uploadRate = 100_000 // bytes a second that an upload may take at the slowest
+)
 
 // kind says what a call's failure means.
 type kind int
@@ -26,6 +30,7 @@ const (
 	reading    kind = iota // shows nothing to anybody
 	renewing               // trades the refresh token
 	committing             // makes a post visible
+	uploading              // sends a file that nothing names yet
 )
 
 // call is one XRPC call.
@@ -36,13 +41,17 @@ type call struct {
 	server string // base URL
 	token  string // bearer; none where empty
 	params url.Values
-	in     any // JSON body; none where nil
-	out    any // where the answer goes
+	in     any           // JSON body; none where nil
+	file   *network.File // body in place of in; closed by the call
+	out    any           // where the answer goes
 }
 
 // call makes the call within its deadline. Its error is always a *network.Error.
 func (n *Network) call(ctx context.Context, c call) error {
-	ctx, cancel := context.WithTimeout(ctx, n.timeout)
+	if c.file != nil {
+		defer c.file.Close()
+	}
+	ctx, cancel := context.WithTimeout(ctx, n.patience(c))
 	defer cancel()
 	var wire wire
 	request, err := c.request(httptrace.WithClientTrace(ctx, wire.trace()))
@@ -70,6 +79,14 @@ func (n *Network) call(ctx context.Context, c call) error {
 	return nil
 }
 
+// patience is how long a call may take. What a server does with a file once it has it takes longer too.
+func (n *Network) patience(c call) time.Duration {
+	if c.file == nil {
+		return n.timeout
+	}
+	return 3*n.timeout + time.Duration(c.file.Size/uploadRate)*time.Second
+}
+
 func (c call) request(ctx context.Context) (*http.Request, error) {
 	base, err := serverURL(c.server)
 	if err != nil {
@@ -77,25 +94,40 @@ func (c call) request(ctx context.Context) (*http.Request, error) {
 	}
 	target := base.JoinPath("xrpc", c.method)
 	target.RawQuery = c.params.Encode()
-	var body io.Reader
-	if c.in != nil {
-		encoded, err := json.Marshal(c.in)
-		if err != nil {
-			return nil, fmt.Errorf("writing the request: %w", err)
-		}
-		body = bytes.NewReader(encoded)
-	}
-	request, err := http.NewRequestWithContext(ctx, c.verb, target.String(), body)
+	request, err := c.withBody(ctx, target.String())
 	if err != nil {
-		return nil, fmt.Errorf("making the request: %w", err)
-	}
-	if c.in != nil {
-		request.Header.Set("Content-Type", "application/json")
+		return nil, err
 	}
 	if c.token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	request.Header.Set("Accept", "application/json")
+	return request, nil
+}
+
+func (c call) withBody(ctx context.Context, target string) (*http.Request, error) {
+	var body io.Reader
+	var contentType string
+	switch {
+	case c.file != nil:
+		body, contentType = c.file.ReadCloser, c.file.Type
+	case c.in != nil:
+		encoded, err := json.Marshal(c.in)
+		if err != nil {
+			return nil, fmt.Errorf("writing the request: %w", err)
+		}
+		body, contentType = bytes.NewReader(encoded), "application/json"
+	}
+	request, err := http.NewRequestWithContext(ctx, c.verb, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("making the request: %w", err)
+	}
+	if c.file != nil {
+		request.ContentLength = c.file.Size
+	}
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
 	return request, nil
 }
 

@@ -1,0 +1,124 @@
+package bluesky
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"pressroom/internal/network"
+)
+
+const maxVideoAlt = 1000 // characters, as the lexicon app.bsky.embed.video has it; images have no bound
+
+// imagesEmbed shows images, as the lexicon app.bsky.embed.images has it.
+type imagesEmbed struct {
+	Type   string       `json:"$type"`
+	Images []shownImage `json:"images"`
+}
+
+type shownImage struct {
+	Image json.RawMessage `json:"image"`
+	Alt   string          `json:"alt"` // required, also where it is empty
+	Ratio *aspectRatio    `json:"aspectRatio,omitempty"`
+}
+
+// videoEmbed shows a video, as the lexicon app.bsky.embed.video has it.
+type videoEmbed struct {
+	Type  string          `json:"$type"`
+	Video json.RawMessage `json:"video"`
+	Alt   string          `json:"alt,omitempty"`
+	Ratio *aspectRatio    `json:"aspectRatio,omitempty"`
+}
+
+type aspectRatio struct {
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// embed uploads a post's media, of which there is one at least, and is the part of its record that shows them.
+func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Media, files network.Files) (any, error) {
+	for _, p := range n.checkMedia(media) {
+		if p.Blocking { // or some of them would be left out, or uploaded in vain
+			return nil, &network.Error{Class: network.RejectedMedia, Code: p.Code, Err: errors.New("the media do not pass the check")}
+		}
+	}
+	if m := media[0]; m.Kind == network.Video {
+		blob, ratio, err := n.upload(ctx, g, m, files)
+		return videoEmbed{Type: "app.bsky.embed.video", Video: blob, Alt: clip(m.Alt, maxVideoAlt), Ratio: ratio}, err
+	}
+	images := imagesEmbed{Type: "app.bsky.embed.images"}
+	for _, m := range media {
+		blob, ratio, err := n.upload(ctx, g, m, files)
+		if err != nil {
+			return nil, err
+		}
+		images.Images = append(images.Images, shownImage{Image: blob, Alt: m.Alt, Ratio: ratio})
+	}
+	return images, nil
+}
+
+// upload sends a medium's bytes: the server's blob object for them, and their form where it is known.
+func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (json.RawMessage, *aspectRatio, error) {
+	file, err := files.Open(ctx, m.ID, n.fit(m.Kind))
+	if err != nil {
+		return nil, nil, unopened(err)
+	}
+	var answer struct {
+		Blob json.RawMessage `json:"blob"`
+	}
+	err = n.call(ctx, call{
+		kind:   uploading,
+		verb:   http.MethodPost,
+		method: "com.atproto.repo.uploadBlob",
+		server: g.Server,
+		token:  g.Access,
+		file:   &file,
+		out:    &answer,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkBlob(answer.Blob, file.Size); err != nil {
+		return nil, nil, unreadable(err)
+	}
+	return answer.Blob, ratioOf(file, m), nil
+}
+
+// unopened passes on what the library says of a medium; what it did not mean to say may pass.
+func unopened(err error) error {
+	if said, ok := errors.AsType[*network.Error](err); ok {
+		return said
+	}
+	return &network.Error{Class: network.Transient, Err: fmt.Errorf("opening a medium: %w", err)}
+}
+
+// checkBlob makes sure that a record can name the blob and that all of it arrived.
+func checkBlob(blob json.RawMessage, size int64) error {
+	var said struct {
+		Type string `json:"$type"`
+		Ref  struct {
+			Link string `json:"$link"`
+		} `json:"ref"`
+		Size int64 `json:"size"`
+	}
+	if err := json.Unmarshal(blob, &said); err != nil || said.Type != "blob" || said.Ref.Link == "" {
+		return errors.New("uploading a blob: the answer has none")
+	}
+	if said.Size != size {
+		return fmt.Errorf("uploading a blob: %d of %d bytes arrived", said.Size, size)
+	}
+	return nil
+}
+
+func ratioOf(file network.File, m network.Media) *aspectRatio {
+	ratio := aspectRatio{file.Width, file.Height}
+	if ratio.Width <= 0 || ratio.Height <= 0 {
+		ratio = aspectRatio{m.Width, m.Height}
+	}
+	if ratio.Width <= 0 || ratio.Height <= 0 {
+		return nil
+	}
+	return &ratio
+}

@@ -1,0 +1,79 @@
+package bluesky_test
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"testing"
+
+	"pressroom/internal/network"
+)
+
+// library is a team's media in memory. It gives them out as they are.
+type library struct {
+	items map[int64]item
+	asked []network.Fit
+}
+
+type item struct {
+	network.Media
+
+	bytes  []byte
+	failed error // what Open answers
+}
+
+func (l *library) Open(_ context.Context, id int64, fit network.Fit) (network.File, error) {
+	l.asked = append(l.asked, fit)
+	one := l.items[id]
+	body := io.NopCloser(bytes.NewReader(one.bytes))
+	return network.File{ReadCloser: body, Type: one.Type, Size: one.Size, Width: one.Width, Height: one.Height}, one.failed
+}
+
+// shelf is a library of these items in this order, with the content that shows all of them.
+func shelf(items ...item) (*library, network.Content) {
+	l := &library{items: map[int64]item{}}
+	c := network.Content{Languages: []string{"en"}}
+	for i, one := range items {
+		one.ID, one.Size = int64(i+1), int64(len(one.bytes))
+		l.items[one.ID] = one
+		c.Media = append(c.Media, one.Media)
+	}
+	return l, c
+}
+
+// dots is a picture that is unlike those of other seeds.
+func dots(width, height int, seed uint8) image.Image {
+	picture := image.NewRGBA(image.Rect(0, 0, width, height))
+	for x := range width {
+		picture.Set(x, x%height, color.RGBA{seed, uint8(x), 0, 255})
+	}
+	return picture
+}
+
+func pngItem(t *testing.T, width, height int, alt string) item {
+	t.Helper()
+	var encoded bytes.Buffer
+	if err := png.Encode(&encoded, dots(width, height, uint8(len(alt)))); err != nil {
+		t.Fatal(err)
+	}
+	return item{Media: network.Media{Kind: network.Image, Type: "image/png", Width: width, Height: height, Alt: alt}, bytes: encoded.Bytes()}
+}
+
+func jpegItem(t *testing.T, alt string) item {
+	t.Helper()
+	var encoded bytes.Buffer
+	if err := jpeg.Encode(&encoded, dots(32, 24, uint8(len(alt))), nil); err != nil {
+		t.Fatal(err)
+	}
+	return item{Media: network.Media{Kind: network.Image, Type: "image/jpeg", Alt: alt}, bytes: encoded.Bytes()}
+}
+
+// mp4Item is no more of a film than servers look at: its first box and some bytes.
+func mp4Item(alt string) item {
+	film := append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), bytes.Repeat([]byte("film"), 5000)...)
+	return item{Media: network.Media{Kind: network.Video, Type: "video/mp4", Width: 1280, Height: 720, Alt: alt}, bytes: film}
+}

@@ -1,0 +1,222 @@
+package bluesky_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+)
+
+// publish prepares and commits a post that shows these items, and is its embed as the server holds it.
+func publish(t *testing.T, w world, items ...item) map[string]any {
+	t.Helper()
+	g := w.connect(t)
+	files, content := shelf(items...)
+	d, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := newNetwork().Commit(t.Context(), g, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdict, resolved, err := newNetwork().Resolve(t.Context(), g, d)
+	if err != nil || verdict != network.Stands || resolved != receipt {
+		t.Errorf("resolving: %v, %+v, %v", verdict, resolved, err)
+	}
+	held := w.posts(t)
+	if len(held) != 1 || held[0].URI != receipt.ID {
+		t.Fatalf("held %v, receipt %+v", held, receipt)
+	}
+	var record struct{ Embed map[string]any }
+	if err := json.Unmarshal(held[0].Value, &record); err != nil {
+		t.Fatal(err)
+	}
+	return record.Embed
+}
+
+// fetched takes the blob's object out of an embed's member, for the bytes that the server serves for it.
+func (w world) fetched(t *testing.T, member any, name string) string {
+	t.Helper()
+	encoded, err := json.Marshal(member.(map[string]any)[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(member.(map[string]any), name)
+	var blob struct {
+		Ref map[string]string
+	}
+	if err := json.Unmarshal(encoded, &blob); err != nil {
+		t.Fatal(err)
+	}
+	address := w.url + "/xrpc/com.atproto.sync.getBlob?did=" + w.did + "&cid=" + blob.Ref["$link"]
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := (&http.Client{}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("HTTP %d, %v: %s", response.StatusCode, err, body)
+	}
+	return string(body)
+}
+
+func oneImage(t *testing.T, w world) {
+	item := pngItem(t, 40, 30, "ein Bild 🖼")
+	got := publish(t, w, item)
+	shown := got["images"].([]any)[0]
+	if w.fetched(t, shown, "image") != string(item.bytes) {
+		t.Error("the image was changed on its way")
+	}
+	want := map[string]any{
+		"$type": "app.bsky.embed.images",
+		"images": []any{map[string]any{
+			"alt": "ein Bild 🖼", "aspectRatio": map[string]any{"width": 40.0, "height": 30.0},
+		}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func fourImages(t *testing.T, w world) {
+	items := []item{jpegItem(t, "a"), pngItem(t, 20, 20, "bb"), jpegItem(t, "ccc"), jpegItem(t, "")}
+	shown := publish(t, w, items...)["images"].([]any)
+	if len(shown) != len(items) {
+		t.Fatalf("%d images", len(shown))
+	}
+	for i, one := range items {
+		if w.fetched(t, shown[i], "image") != string(one.bytes) || shown[i].(map[string]any)["alt"] != one.Alt {
+			t.Errorf("image %d: %v", i, shown[i])
+		}
+	}
+	// Nobody knows how large the last one is.
+	if diff := cmp.Diff(map[string]any{"alt": ""}, shown[3]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func oneVideo(t *testing.T, w world) {
+	long := strings.Repeat("ä", 1100)
+	item := mp4Item(long)
+	got := publish(t, w, item)
+	if w.fetched(t, got, "video") != string(item.bytes) {
+		t.Error("the video was changed on its way")
+	}
+	want := map[string]any{
+		"$type": "app.bsky.embed.video", "alt": long[:2000], "aspectRatio": map[string]any{"width": 1280.0, "height": 720.0},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// imageTooLarge is an image that the library did not make small enough: the record is refused for it.
+func imageTooLarge(t *testing.T, w world) {
+	g := w.connect(t)
+	large := pngItem(t, 10, 10, "large")
+	files, content := shelf(large)
+	large.bytes = append(large.bytes, make([]byte, 1_000_001-len(large.bytes))...)
+	large.Media = content.Media[0]
+	large.Size = int64(len(large.bytes))
+	files.items[1] = large
+	d, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = newNetwork().Commit(t.Context(), g, d)
+	wantClass(t, err, network.Rejected, "InvalidRequest")
+	if len(w.posts(t)) != 0 {
+		t.Error("something was posted")
+	}
+}
+
+// fileTooLarge is more than a server takes at all, which it says before it has read it.
+func fileTooLarge(t *testing.T, w world) {
+	files, content := shelf(mp4Item(""))
+	_, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), endless{files})
+	said := wantClass(t, err, network.RejectedMedia, "PayloadTooLarge")
+	if said.Status != http.StatusRequestEntityTooLarge || said.Message == "" {
+		t.Errorf("%+v", said)
+	}
+}
+
+// wrongType is a file that is not what the library takes it for: the server looks for itself.
+func wrongType(t *testing.T, w world) {
+	g := w.connect(t)
+	film, picture := mp4Item(""), pngItem(t, 10, 10, "")
+	picture.bytes = film.bytes
+	files, content := shelf(picture)
+	d, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = newNetwork().Commit(t.Context(), g, d)
+	wantClass(t, err, network.Rejected, "InvalidRequest")
+}
+
+func anotherBlob(t *testing.T, w world) {
+	files, content := shelf(pngItem(t, 10, 10, "Alice's"))
+	d, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = newNetwork().Commit(t.Context(), w.another(t), d)
+	wantClass(t, err, network.RejectedMedia, "BlobNotFound")
+}
+
+// prepareTwice is what a process does that takes over from one that stopped after its uploads.
+func prepareTwice(t *testing.T, w world) {
+	g := w.connect(t)
+	files, content := shelf(pngItem(t, 10, 10, "a"), jpegItem(t, "b"))
+	plan := planned(t, "post-1", content)
+	first, err := newNetwork().Prepare(t.Context(), g, plan, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := newNetwork().Prepare(t.Context(), g, plan, files)
+	if err != nil || string(first) != string(second) {
+		t.Fatalf("%s and %s, %v", first, second, err)
+	}
+	if _, err := newNetwork().Commit(t.Context(), g, second); err != nil {
+		t.Fatal(err)
+	}
+	// Also what stands already may be uploaded once more.
+	if third, err := newNetwork().Prepare(t.Context(), g, plan, files); err != nil || string(third) != string(first) {
+		t.Errorf("%s and %s, %v", first, third, err)
+	}
+	again, err := newNetwork().Prepare(t.Context(), g, second, nil)
+	if err != nil || string(again) != string(second) {
+		t.Errorf("%s became %s, %v", second, again, err)
+	}
+}
+
+func expiredAtUpload(t *testing.T, w world) {
+	g := w.connect(t)
+	files, content := shelf(pngItem(t, 10, 10, ""))
+	plan := planned(t, "post-1", content)
+	expired := w.expired(t, g)
+	_, err := newNetwork().Prepare(t.Context(), expired, plan, files)
+	wantClass(t, err, network.AuthRefresh, "ExpiredToken")
+	renewed, err := newNetwork().Refresh(t.Context(), expired)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newNetwork().Prepare(t.Context(), renewed, plan, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newNetwork().Commit(t.Context(), renewed, d); err != nil {
+		t.Error(err)
+	}
+}
