@@ -1,0 +1,177 @@
+package blob
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/testkit/s3"
+)
+
+// TestLargeBlobs puts 100 MB part by part without holding them: it is not parallel, as it looks at the memory of all.
+func TestLargeBlobs(t *testing.T) {
+	s := s3.Start(t)
+	r := newBucket(t, s, s.Bucket(t))
+	const size = 100 << 20
+	staged := stage(t, r, nil)
+	if _, err := io.Copy(staged, io.LimitReader(&repeat{block: noise(3<<20 + 1)}, size)); err != nil {
+		t.Fatal(err)
+	}
+	want := staged.Sum()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := r.Put(t.Context(), key, staged); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+		t.Errorf("putting %d MiB took %d MiB of memory", size>>20, used>>20)
+	}
+	sum := sha256.New()
+	if n, err := io.Copy(sum, reader(t, r, key)); n != size || err != nil || [sha256.Size]byte(sum.Sum(nil)) != want {
+		t.Errorf("%d bytes of %d came back, %v, as they were: %t", n, size, err, [sha256.Size]byte(sum.Sum(nil)) == want)
+	}
+	if err := r.Put(t.Context(), key, stage(t, r, noise(partSize+1))); !errors.Is(err, ErrExists) {
+		t.Errorf("putting another: %v, want %v", err, ErrExists)
+	}
+	if n := r.left(t); n != 1 {
+		t.Errorf("%d things are there, want the one blob", n)
+	}
+}
+
+// TestRacingParts lets a blob come while the parts of another are on their way to its key.
+func TestRacingParts(t *testing.T) {
+	t.Parallel()
+	s := s3.Start(t)
+	first := newBucket(t, s, s.Bucket(t))
+	var once sync.Once
+	front := between(t, s, func(request *http.Request) bool {
+		if request.URL.Query().Has("partNumber") {
+			once.Do(func() { put(t, first, key, []byte("first")) })
+		}
+		return false
+	})
+	second := newBucket(t, front, front.URL(inner(first).name))
+	if err := second.Put(t.Context(), key, stage(t, second, noise(partSize+1))); !errors.Is(err, ErrExists) {
+		t.Errorf("putting: %v, want %v", err, ErrExists)
+	}
+	if got := string(get(t, first, key)); got != "first" || second.left(t) != 1 {
+		t.Errorf("there is %.10q, and %d things", got, second.left(t))
+	}
+}
+
+// TestCutOff cancels puts at each of their requests: there is a blob where the put was successful all the same, as its
+// last request was under way, and else nothing.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	s := s3.Start(t)
+	for name, at := range map[string]func(*http.Request) bool{
+		"whole":      func(r *http.Request) bool { return r.Method == http.MethodPut && !r.URL.Query().Has("uploadId") },
+		"beginning":  func(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Query().Has("uploads") },
+		"parts":      func(r *http.Request) bool { return r.URL.Query().Get("partNumber") == "2" },
+		"completing": func(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Query().Has("uploadId") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			front := between(t, s, func(request *http.Request) bool {
+				cut := strings.HasSuffix(request.URL.Path, key) && at(request)
+				if cut {
+					cancel()
+				}
+				return false
+			})
+			r := newBucket(t, front, front.Bucket(t))
+			size := 100
+			if name != "whole" {
+				size = 40 << 20
+			}
+			staged := stage(t, r, noise(size))
+			err := r.Put(ctx, key, staged)
+			staged.Discard()
+			want := 0
+			if name == "whole" || name == "completing" {
+				want = 1
+			}
+			if n := r.left(t); n != want || (want == 0) != errors.Is(err, context.Canceled) {
+				t.Errorf("%d things are left, want %d: %v", n, want, err)
+			}
+		})
+	}
+}
+
+// TestLostAnswers loses the answer to the request that makes a blob: the client repeats it, is refused, and the blob
+// is its own all the same.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	s := s3.Start(t)
+	for name, size := range map[string]int{"whole": 100, "parts": partSize + 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var once sync.Once
+			front := between(t, s, func(request *http.Request) bool {
+				lose := false
+				if strings.HasSuffix(request.URL.Path, key) && makesBlob(request) {
+					once.Do(func() { lose = true })
+				}
+				return lose
+			})
+			r := newBucket(t, front, front.Bucket(t))
+			put(t, r, key, noise(size))
+			if !bytes.Equal(get(t, r, key), noise(size)) {
+				t.Error("it reads differently")
+			}
+		})
+	}
+}
+
+func makesBlob(r *http.Request) bool {
+	query := r.URL.Query()
+	return r.Method == http.MethodPut && !query.Has("uploadId") || r.Method == http.MethodPost && query.Has("uploadId")
+}
+
+// TestRanges looks at what is asked of the server when a blob is read here and there.
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	s := s3.Start(t)
+	var asked []string
+	front := between(t, s, func(request *http.Request) bool {
+		if request.Method == http.MethodGet && strings.HasSuffix(request.URL.Path, key) {
+			asked = append(asked, request.Header.Get("Range"))
+		}
+		return false
+	})
+	r := newBucket(t, front, front.Bucket(t))
+	const size = 10 << 20
+	put(t, r, key, noise(size))
+	blob := reader(t, r, key)
+	for _, at := range []int64{5_000_000, 0, size - 3} {
+		if _, err := blob.Seek(at, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		three := make([]byte, 3)
+		if _, err := io.ReadFull(blob, three); err != nil || !bytes.Equal(three, noise(size)[at:at+3]) {
+			t.Errorf("at %d there is %x, %v", at, three, err)
+		}
+	}
+	want := []string{"bytes=5000000-6048575", "bytes=0-1048575", "bytes=10485757-10485759"}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("asked of the server (-want +got):\n%s", diff)
+	}
+	asked = nil
+	get(t, r, key)
+	if want := []string{"bytes=0-1048575", "bytes=1048576-3145727", "bytes=3145728-7340031", "bytes=7340032-10485759"}; !slices.Equal(asked, want) {
+		t.Errorf("reading all of it asked for %q, want %q", asked, want)
+	}
+}

@@ -1,0 +1,120 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// What is asked for at once: little after a seek, as few bytes may be wanted; ever more as reading goes on. A request
+// that is read to its end gives its connection back.
+const (
+	firstRange = 1 << 20
+	lastRange  = 16 << 20
+)
+
+// object reads a blob of S3 by requests for ranges.
+type object struct {
+	ctx      context.Context //nolint:containedctx // of the one who opened it: io.Reader takes none
+	bucket   *bucket
+	key      string
+	size, at int64
+
+	body   io.ReadCloser // of the range being read, nil between two of them
+	left   int64         // bytes of it
+	next   int64         // how long the next range is
+	closed bool
+}
+
+func (o *object) Size() int64 { return o.size }
+
+func (o *object) Read(p []byte) (int, error) {
+	switch {
+	case o.closed:
+		return 0, fs.ErrClosed
+	case o.at >= o.size:
+		return 0, io.EOF
+	case len(p) == 0:
+		return 0, nil
+	}
+	if o.body == nil {
+		if err := o.request(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := o.body.Read(p[:min(int64(len(p)), o.left)])
+	o.at += int64(n)
+	o.left -= int64(n)
+	if o.left == 0 {
+		o.drop()
+		return n, nil
+	}
+	if err != nil {
+		o.drop() // whoever reads on asks anew from here
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return n, fmt.Errorf("reading an object: %w", err)
+	}
+	return n, nil
+}
+
+func (o *object) request() error {
+	o.next = min(max(2*o.next, firstRange), lastRange)
+	length := min(o.next, o.size-o.at)
+	var options minio.GetObjectOptions
+	if err := options.SetRange(o.at, o.at+length-1); err != nil {
+		return fmt.Errorf("asking for a range: %w", err)
+	}
+	body, info, header, err := o.bucket.core.GetObject(o.ctx, o.bucket.name, o.bucket.prefix+o.key, options)
+	if isMissing(err) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("reading an object: %w", err)
+	}
+	if info.Size != length || !strings.HasPrefix(header.Get("Content-Range"), fmt.Sprintf("bytes %d-", o.at)) {
+		return errors.Join(errors.New("the server answered with another range"), body.Close())
+	}
+	o.body, o.left = body, length
+	return nil
+}
+
+// drop ends the range being read, wherever it is.
+func (o *object) drop() {
+	if o.body != nil {
+		_ = o.body.Close() // it was only read
+		o.body = nil
+	}
+}
+
+func (o *object) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekStart:
+	case io.SeekCurrent:
+		offset += o.at
+	case io.SeekEnd:
+		offset += o.size
+	default:
+		return 0, fmt.Errorf("seeking from %d: %w", whence, fs.ErrInvalid)
+	}
+	if offset < 0 {
+		return 0, fmt.Errorf("seeking before the start: %w", fs.ErrInvalid)
+	}
+	if offset != o.at {
+		o.drop()
+		o.at, o.next = offset, 0
+	}
+	return offset, nil
+}
+
+func (o *object) Close() error {
+	o.drop()
+	o.closed = true
+	return nil
+}

@@ -1,0 +1,155 @@
+// Package picture makes smaller pictures out of images, for people to look at and for networks that take no larger
+// ones. What it makes is upright and without metadata: a photograph says where and when it was taken and with whose
+// camera, which nobody means to publish.
+package picture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"slices"
+
+	"golang.org/x/sync/semaphore"
+
+	"pressroom/internal/probe"
+)
+
+// The errors besides probe.ErrDamaged, of an image that turns out to be cut short or broken, and those of reading it.
+var (
+	ErrTooLarge    = errors.New("the image needs more memory than there is for images")
+	ErrUnsupported = errors.New("the image is of a variant that cannot be decoded")
+	ErrCannot      = errors.New("the image cannot be made to fit")
+)
+
+// Maker makes pictures, with a bound on the memory that pixels take in all its calls together. Calls wait for their
+// turn.
+type Maker struct {
+	memory *semaphore.Weighted
+	limit  int64
+}
+
+// New makes a Maker that holds that many bytes of pixels at most. An image that needs more by itself is refused.
+func New(memory int64) *Maker {
+	return &Maker{memory: semaphore.NewWeighted(memory), limit: memory}
+}
+
+// Made is an image that was made.
+type Made struct {
+	Bytes         []byte
+	Type          string // probe.JPEG or probe.PNG
+	Width, Height int    // pixels
+}
+
+// Want is what an image has to fit.
+type Want struct {
+	Types    []string // MIME; every type where empty
+	MaxBytes int64    // no bound where 0
+	MaxSide  int      // longest side in pixels, no bound where 0
+}
+
+// mime is the type that is made.
+func (w Want) mime() (string, error) {
+	switch {
+	case len(w.Types) == 0 || slices.Contains(w.Types, probe.JPEG):
+		return probe.JPEG, nil
+	case slices.Contains(w.Types, probe.PNG):
+		return probe.PNG, nil
+	}
+	return "", ErrCannot
+}
+
+// thumbnailQuality is that of a JPEG of few pixels.
+const thumbnailQuality = 82
+
+// Thumbnail makes a picture whose longest side is side pixels, or as it is where it is smaller: a JPEG, or a PNG where
+// something is transparent. Of an animation it is the first frame. info is what probe.Read said of r's bytes. The
+// errors are probe.ErrDamaged, ErrTooLarge, ErrUnsupported, the context's, and those of reading.
+func (m *Maker) Thumbnail(ctx context.Context, r io.Reader, info probe.Info, side int) (Made, error) {
+	size := within(info, side)
+	release, err := m.hold(ctx, need(info, size))
+	if err != nil {
+		return Made{}, err
+	}
+	defer release()
+	small, err := pixels(ctx, r, info, size)
+	if err != nil {
+		return Made{}, err
+	}
+	mime := probe.JPEG
+	if !small.Opaque() {
+		mime = probe.PNG
+	}
+	made, _, err := encode(small, mime, thumbnailQuality, 0)
+	return made, err
+}
+
+// Fit makes a picture that fits: a JPEG on white, or a PNG where only that is wanted. It lowers the quality before the
+// size. Of an animation it is the first frame. info is what probe.Read said of r's bytes. The errors are those of
+// Thumbnail and ErrCannot.
+func (m *Maker) Fit(ctx context.Context, r io.Reader, info probe.Info, want Want) (Made, error) {
+	mime, err := want.mime()
+	if err != nil {
+		return Made{}, err
+	}
+	size := within(info, want.MaxSide)
+	release, err := m.hold(ctx, max(need(info, size), 2*rgba(size)))
+	if err != nil {
+		return Made{}, err
+	}
+	defer release()
+	whole, err := pixels(ctx, r, info, size)
+	if err != nil {
+		return Made{}, err
+	}
+	if mime == probe.JPEG {
+		onWhite(whole)
+	}
+	return fit(ctx, whole, mime, want.MaxBytes)
+}
+
+// hold waits until there is memory, and returns how to give it back.
+func (m *Maker) hold(ctx context.Context, bytes int64) (func(), error) {
+	if bytes > m.limit {
+		return nil, ErrTooLarge
+	}
+	if err := m.memory.Acquire(ctx, bytes); err != nil {
+		return nil, fmt.Errorf("waiting for memory: %w", err)
+	}
+	return func() { m.memory.Release(bytes) }, nil
+}
+
+// need is how many bytes of pixels there are at most at once, first while an image is decoded, then while it is made
+// into one of that size. What a progressive JPEG takes for its coefficients is gone by then.
+func need(info probe.Info, size image.Point) int64 {
+	kept := info.DecodeBytes
+	if info.Type == probe.JPEG {
+		kept = min(kept, 4*int64(info.Width)*int64(info.Height))
+	}
+	return max(info.DecodeBytes, kept+rgba(size))
+}
+
+func rgba(size image.Point) int64 { return 4 * int64(size.X) * int64(size.Y) }
+
+// within is the size of an image as shown whose longest side is side pixels at most.
+func within(info probe.Info, side int) image.Point {
+	longest := max(info.Width, info.Height)
+	if side < 1 || longest <= side {
+		return image.Pt(info.Width, info.Height)
+	}
+	return scaled(image.Pt(info.Width, info.Height), float64(side)/float64(longest))
+}
+
+func scaled(size image.Point, by float64) image.Point {
+	return image.Pt(max(1, int(float64(size.X)*by+0.5)), max(1, int(float64(size.Y)*by+0.5)))
+}
+
+// pixels decodes an image and makes it upright and of that size as shown.
+func pixels(ctx context.Context, r io.Reader, info probe.Info, size image.Point) (*image.RGBA, error) {
+	from, err := decode(ctx, r, info)
+	if err != nil {
+		return nil, err
+	}
+	return upright(from, info.Orientation, size), nil
+}

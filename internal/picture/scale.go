@@ -1,0 +1,143 @@
+package picture
+
+import (
+	"image"
+	"image/draw"
+)
+
+// upright makes a picture of that size as shown, at most the one that it has, turned as orientation says (EXIF 2.3).
+// Every pixel is the mean of the area that it stands for. It works row by row: no more memory is taken than for the
+// picture and a few rows, and the source is gone through once.
+func upright(from layer, orientation int, shown image.Point) *image.RGBA {
+	to := image.NewRGBA(image.Rectangle{Max: shown})
+	stored := shown
+	if orientation >= 5 {
+		stored = image.Pt(shown.Y, shown.X)
+	}
+	s := &shrinker{
+		pix: to.Pix, walk: turned(orientation, stored), from: from.canvas, to: stored,
+		row: make([]uint32, 4*stored.X), sum: make([]uint64, 4*stored.X), room: from.canvas.Y,
+	}
+	row := image.NewRGBA(image.Rect(0, 0, from.canvas.X, 1))
+	whole := from.Bounds().Size() == from.canvas
+	for y := range from.canvas.Y {
+		if !whole {
+			clear(row.Pix)
+		}
+		draw.Draw(row, row.Rect, from.Image, from.Bounds().Min.Add(image.Pt(0, y)).Sub(from.at), draw.Src)
+		s.add(row.Pix)
+	}
+	return to
+}
+
+// walk is where stored pixels go among those shown: pixel x, y to origin + x·right + y·down.
+type walk struct {
+	origin, right, down int
+}
+
+// turned walks as an orientation says over pixels of that size as stored.
+func turned(orientation int, stored image.Point) walk {
+	w, h := stored.X, stored.Y
+	switch orientation {
+	case 2:
+		return walk{w - 1, -1, w}
+	case 3:
+		return walk{w*h - 1, -1, -w}
+	case 4:
+		return walk{w * (h - 1), 1, -w}
+	case 5:
+		return walk{0, h, 1}
+	case 6:
+		return walk{h - 1, h, -1}
+	case 7:
+		return walk{w*h - 1, -h, -1}
+	case 8:
+		return walk{h * (w - 1), -h, 1}
+	}
+	return walk{0, 1, w}
+}
+
+// shrinker takes the mean of areas. A source pixel is to.X parts wide and to.Y high, one that is made from.X and
+// from.Y, so that all parts are whole and no colour drifts: a sum stays below 255·16,384 in a row, and 255·10⁸ in all.
+type shrinker struct {
+	pix      []byte
+	walk     walk
+	from, to image.Point
+	row      []uint32 // sums of the source row
+	sum      []uint64 // sums of the row that is being made
+	room     int      // parts that it still lacks in height
+	made     int      // rows made
+}
+
+// add takes the next row of the source.
+func (s *shrinker) add(source []byte) {
+	if s.from == s.to {
+		s.copy(source)
+		return
+	}
+	s.across(source)
+	height := s.to.Y
+	if height >= s.room {
+		s.down(s.room)
+		height -= s.room
+		s.room = s.from.Y
+		s.emit()
+	}
+	s.down(height)
+	s.room -= height
+}
+
+// across sums up a source row in the pixels that it lies in, at most two for each of its own.
+func (s *shrinker) across(source []byte) {
+	clear(s.row)
+	to, room, width := s.row, s.from.X, s.to.X
+	for ; len(source) >= 4; source = source[4:] {
+		part := min(width, room)
+		gather(to, source, uint32(part)) //nolint:gosec // no side is longer than 16,384
+		if room -= part; room > 0 {
+			continue
+		}
+		to, room = to[4:], s.from.X
+		if rest := width - part; rest > 0 {
+			gather(to, source, uint32(rest)) //nolint:gosec // as above
+			room -= rest
+		}
+	}
+}
+
+func gather(to []uint32, pixel []byte, parts uint32) {
+	_, _ = to[3], pixel[3]
+	to[0] += parts * uint32(pixel[0])
+	to[1] += parts * uint32(pixel[1])
+	to[2] += parts * uint32(pixel[2])
+	to[3] += parts * uint32(pixel[3])
+}
+
+func (s *shrinker) down(parts int) {
+	for i, v := range s.row {
+		s.sum[i] += uint64(v) * uint64(parts) //nolint:gosec // never below zero
+	}
+}
+
+// emit writes the row that is complete, and begins the next.
+func (s *shrinker) emit() {
+	area := uint64(s.from.X) * uint64(s.from.Y) //nolint:gosec // never below zero
+	at := s.walk.origin + s.made*s.walk.down
+	for i := 0; i < len(s.sum); i += 4 {
+		for j := range 4 {
+			s.pix[4*at+j] = uint8((s.sum[i+j] + area/2) / area) //nolint:gosec // a mean of bytes
+		}
+		at += s.walk.right
+	}
+	clear(s.sum)
+	s.made++
+}
+
+func (s *shrinker) copy(source []byte) {
+	at := s.walk.origin + s.made*s.walk.down
+	for ; len(source) >= 4; source = source[4:] {
+		copy(s.pix[4*at:], source[:4])
+		at += s.walk.right
+	}
+	s.made++
+}

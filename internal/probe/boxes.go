@@ -1,0 +1,114 @@
+package probe
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// maxBoxes bounds how many boxes of a video are looked at. A fragment has about eight.
+const maxBoxes = 10_000
+
+var (
+	errBox   = damaged("the video's structure is broken")
+	errCut   = damaged("the video is cut short")
+	errBoxes = damaged("the video is in too many parts")
+)
+
+// box is one box of ISO/IEC 14496-12, 4.2: its type and where its content is in the file.
+type box struct {
+	kind    string
+	at, end int64
+}
+
+// size is that of the content.
+func (b box) size() int64 { return b.end - b.at }
+
+// boxes reads boxes. How deep they are nested is in the code, never in the file.
+type boxes struct {
+	*file
+
+	seen int
+}
+
+// each shows the boxes between at and end. Less than a box's header at the end is left alone: QuickTime ends some
+// lists by four bytes of zero.
+func (b *boxes) each(at, end int64, visit func(box) error) error {
+	for end-at >= 8 {
+		next, err := b.next(at, end)
+		if err != nil {
+			return err
+		}
+		if err := visit(next); err != nil {
+			return err
+		}
+		at = next.end
+	}
+	return nil
+}
+
+func (b *boxes) next(at, end int64) (box, error) {
+	if b.seen++; b.seen > maxBoxes {
+		return box{}, errBoxes
+	}
+	p, err := b.peek(at, 8)
+	if err != nil {
+		return box{}, err
+	}
+	kind, size, header := string(p[4:8]), uint64(binary.BigEndian.Uint32(p)), int64(8)
+	switch size {
+	case 0: // to the end
+		size = uint64(end - at) //nolint:gosec // each left at least 8
+	case 1: // the size stands behind the type
+		header = 16
+		if p, err = b.peek(at+8, 8); err != nil {
+			return box{}, err
+		}
+		size = binary.BigEndian.Uint64(p)
+	}
+	if size > math.MaxInt64 || int64(size) < header {
+		return box{}, errBox
+	}
+	if int64(size) > end-at {
+		return box{}, errCut
+	}
+	return box{kind: kind, at: at + header, end: at + int64(size)}, nil
+}
+
+// content returns n bytes of a box's content at off.
+func (b *boxes) content(in box, off int64, n int) ([]byte, error) {
+	if off+int64(n) > in.size() {
+		return nil, errBox
+	}
+	return b.peek(in.at+off, n)
+}
+
+// full returns the first n bytes of a full box's content where its version is 0, more where it is 1: that gives eight
+// bytes instead of four to as many fields as longer says.
+func (b *boxes) full(in box, n, longer int) ([]byte, bool, error) {
+	p, err := b.content(in, 0, 4)
+	if err != nil {
+		return nil, false, err
+	}
+	long := p[0] == 1
+	if long {
+		n += 4 * longer
+	}
+	p, err = b.content(in, 0, n)
+	return p, long, err
+}
+
+// table shows count entries of stride bytes that stand at off in a box's content.
+func (b *boxes) table(in box, off int64, count uint32, stride int, visit func([]byte)) error {
+	if off+int64(count)*int64(stride) > in.size() {
+		return errBox
+	}
+	for range count {
+		p, err := b.peek(in.at+off, stride)
+		if err != nil {
+			return err
+		}
+		visit(p)
+		off += int64(stride)
+	}
+	return nil
+}

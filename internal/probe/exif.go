@@ -1,0 +1,52 @@
+package probe
+
+import "encoding/binary"
+
+// orientationTag and short are of TIFF 6.0.
+const (
+	orientationTag = 0x0112
+	short          = 3
+	maxTags        = 256 // a camera writes a dozen into the first directory
+)
+
+// orientation finds the orientation in the n bytes of EXIF data at off: a TIFF file (EXIF 2.3, 4.5). It is 1 where
+// none can be found: an image is not refused for what is beside its pixels.
+func orientation(f *file, off, n int64) int {
+	if n < 8 {
+		return 1
+	}
+	head, err := f.peek(off, 8)
+	if err != nil {
+		return 1
+	}
+	order := binary.ByteOrder(binary.BigEndian)
+	if string(head[:2]) == "II" {
+		order = binary.LittleEndian
+	}
+	directory := int64(order.Uint32(head[4:]))
+	if order.Uint16(head[2:]) != 42 || directory > n-2 {
+		return 1
+	}
+	p, err := f.peek(off+directory, 2)
+	if err != nil {
+		return 1
+	}
+	tags := min(int64(order.Uint16(p)), maxTags, (n-directory-2)/12)
+	for i := range tags {
+		p, err := f.peek(off+directory+2+12*i, 12)
+		if err != nil {
+			return 1
+		}
+		if order.Uint16(p) == orientationTag && order.Uint16(p[2:]) == short {
+			return upright(int(order.Uint16(p[8:])))
+		}
+	}
+	return 1
+}
+
+func upright(value int) int {
+	if value < 1 || value > 8 {
+		return 1
+	}
+	return value
+}

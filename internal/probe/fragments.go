@@ -1,0 +1,124 @@
+package probe
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+func (m *movie) track(id uint32) *track {
+	for _, t := range m.tracks {
+		if t.id == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// mvex reads what is said in advance of the fragments, ISO/IEC 14496-12 8.8.
+func (m *movie) mvex(b box) error {
+	switch b.kind {
+	case "mehd":
+		p, long, err := m.full(b, 8, 1)
+		if err != nil {
+			return err
+		}
+		length := uint64(binary.BigEndian.Uint32(p[4:]))
+		if long {
+			length = binary.BigEndian.Uint64(p[4:])
+		}
+		m.length = max(m.length, length)
+	case "trex":
+		p, err := m.content(b, 0, 16)
+		if err != nil {
+			return err
+		}
+		id, each := binary.BigEndian.Uint32(p[4:]), binary.BigEndian.Uint32(p[12:])
+		if t := m.track(id); t != nil {
+			t.each = each
+		}
+	}
+	return nil
+}
+
+func (m *movie) moof(b box) error {
+	if b.kind != "traf" {
+		return nil
+	}
+	var t *track
+	var each uint32
+	return m.each(b.at, b.end, func(b box) error {
+		var err error
+		switch {
+		case b.kind == "tfhd":
+			t, each, err = m.tfhd(b)
+		case b.kind == "trun" && t != nil:
+			err = m.trun(b, t, each)
+		}
+		return err
+	})
+}
+
+// tfhd finds a fragment's track and the length of its samples, ISO/IEC 14496-12 8.8.7.
+func (m *movie) tfhd(b box) (*track, uint32, error) {
+	p, err := m.content(b, 0, 8)
+	if err != nil {
+		return nil, 0, err
+	}
+	flags := binary.BigEndian.Uint32(p)
+	t := m.track(binary.BigEndian.Uint32(p[4:]))
+	if t == nil {
+		return nil, 0, nil
+	}
+	if flags&8 == 0 {
+		return t, t.each, nil
+	}
+	off := int64(8)
+	if flags&1 != 0 {
+		off += 8 // base data offset
+	}
+	if flags&2 != 0 {
+		off += 4 // sample description
+	}
+	if p, err = m.content(b, off, 4); err != nil {
+		return nil, 0, err
+	}
+	return t, binary.BigEndian.Uint32(p), nil
+}
+
+// trun adds up a run of samples, ISO/IEC 14496-12 8.8.8.
+func (m *movie) trun(b box, t *track, each uint32) error {
+	p, err := m.content(b, 0, 8)
+	if err != nil {
+		return err
+	}
+	flags, count := binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:])
+	if flags&0x100 == 0 { // no lengths of their own
+		t.fragments.add(count, each)
+		return nil
+	}
+	off := int64(8 + 4*bits.OnesCount32(flags&5)) // data offset, flags of the first sample
+	stride := 4 * bits.OnesCount32(flags&0xf00)   // length, size, flags, composition offset of each
+	return m.table(b, off, count, stride, func(p []byte) { t.fragments.add(1, binary.BigEndian.Uint32(p)) })
+}
+
+// sidx adds up an index of fragments, ISO/IEC 14496-12 8.16.3. What it says of other indexes they say themselves.
+func (m *movie) sidx(b box) error {
+	p, long, err := m.full(b, 24, 2)
+	if err != nil {
+		return err
+	}
+	t := m.track(binary.BigEndian.Uint32(p[4:]))
+	if t == nil {
+		return nil
+	}
+	t.indexScale = binary.BigEndian.Uint32(p[8:])
+	count, off := binary.BigEndian.Uint16(p[len(p)-2:]), int64(24)
+	if long {
+		off = 32
+	}
+	return m.table(b, off, uint32(count), 12, func(p []byte) {
+		if p[0]&0x80 == 0 {
+			t.index = plus(t.index, uint64(binary.BigEndian.Uint32(p[4:])))
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package probe
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// The blocks of GIF89a, appendix A.
+const (
+	extension = 0x21
+	separator = 0x2c // before each picture
+)
+
+func readGIF(f *file) (Info, error) {
+	p, err := f.peek(0, 13)
+	if err != nil {
+		return Info{}, err
+	}
+	info, err := still(GIF, int64(binary.LittleEndian.Uint16(p[6:])), int64(binary.LittleEndian.Uint16(p[8:])), 1)
+	if err != nil {
+		return Info{}, err
+	}
+	info.DecodeBytes = 2 * int64(info.Width) * int64(info.Height) // an interlaced frame is copied into order
+	info.Animated, err = animatedGIF(f, 13+colours(p[10]))
+	return info, err
+}
+
+// colours is the size of the table that the flags of a screen or picture announce, in bytes.
+func colours(flags byte) int64 {
+	if flags&0x80 == 0 {
+		return 0
+	}
+	return 3 << (1 + flags&7)
+}
+
+// animatedGIF tells whether a second picture follows the first. Only the first has to be whole, and none has to follow. One that is too long
+// to be walked over is taken for the beginning of an animation, as stills of many megabytes are no GIFs in practice.
+func animatedGIF(f *file, at int64) (bool, error) {
+	at, err := nextPicture(f, at)
+	if err != nil {
+		return false, err
+	}
+	p, err := f.peek(at, 10)
+	if err != nil {
+		return false, err
+	}
+	at, err = skipBlocks(f, at+10+colours(p[9])+1)
+	if err == nil {
+		_, err = nextPicture(f, at)
+		return err == nil || errors.Is(err, errSpent), nil
+	}
+	if errors.Is(err, errSpent) {
+		return true, nil
+	}
+	return false, err
+}
+
+// nextPicture finds the next picture's descriptor.
+func nextPicture(f *file, at int64) (int64, error) {
+	for {
+		p, err := f.peek(at, 1)
+		if err != nil {
+			return 0, err
+		}
+		if p[0] == separator {
+			return at, nil
+		}
+		if p[0] != extension {
+			return 0, damaged("the image has no picture")
+		}
+		if at, err = skipBlocks(f, at+2); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// skipBlocks steps over data sub-blocks and their terminator.
+func skipBlocks(f *file, at int64) (int64, error) {
+	for {
+		p, err := f.peek(at, 1)
+		if err != nil {
+			return 0, err
+		}
+		at += 1 + int64(p[0])
+		if p[0] == 0 {
+			return at, nil
+		}
+	}
+}

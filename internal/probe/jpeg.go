@@ -1,0 +1,170 @@
+package probe
+
+import "encoding/binary"
+
+// The markers of ITU-T T.81, table B.1, that matter here.
+const (
+	sof0, sof2, sof15 = 0xc0, 0xc2, 0xcf
+	dht, jpg, dac     = 0xc4, 0xc8, 0xcc // among the SOFs, but none
+	rst0, rst7        = 0xd0, 0xd7
+	eoi, sos          = 0xd9, 0xda
+	app1, app14       = 0xe1, 0xee
+)
+
+// The bounds of the way to the first scan. Depth maps and other pictures in a picture take a few hundred segments.
+const (
+	maxSegments = 4096
+	maxJunk     = 65_536 // bytes between two segments
+)
+
+var errSegments = damaged("the image's segments are broken")
+
+// jpeg is what the segments before the first scan say.
+type jpeg struct {
+	width, height int64
+	progressive   bool
+	components    []component
+	rgb           bool // by Adobe's segment
+	exif          bool // was seen
+	orientation   int
+}
+
+type component struct {
+	id   byte
+	h, v int64 // sampling factors, 1 to 4
+}
+
+func readJPEG(f *file) (Info, error) {
+	j := &jpeg{orientation: 1}
+	at := int64(2)
+	for range maxSegments {
+		marker, body, err := nextMarker(f, at)
+		if err != nil {
+			return Info{}, err
+		}
+		if marker == sos || marker == eoi {
+			return j.info()
+		}
+		if marker >= rst0 && marker <= rst7 {
+			at = body
+			continue
+		}
+		p, err := f.peek(body, 2)
+		if err != nil {
+			return Info{}, err
+		}
+		length := int64(binary.BigEndian.Uint16(p)) // with the two bytes that it takes
+		if length < 2 {
+			return Info{}, errSegments
+		}
+		at = body + length
+		if err := j.segment(f, marker, body+2, length-2); err != nil {
+			return Info{}, err
+		}
+	}
+	return Info{}, errSegments
+}
+
+// nextMarker finds the marker at or after at, and where what belongs to it begins. Like Go's decoder and libjpeg it
+// steps over fill bytes and stray data.
+func nextMarker(f *file, at int64) (byte, int64, error) {
+	var last byte
+	for range maxJunk {
+		p, err := f.peek(at, 1)
+		if err != nil {
+			return 0, 0, err
+		}
+		at++
+		if last == 0xff && p[0] != 0xff && p[0] != 0 {
+			return p[0], at, nil
+		}
+		last = p[0]
+	}
+	return 0, 0, errSegments
+}
+
+func (j *jpeg) segment(f *file, marker byte, at, n int64) error {
+	switch {
+	case marker == app1 && n > 6 && !j.exif:
+		if p, err := f.peek(at, 6); err == nil && string(p) == "Exif\x00\x00" {
+			j.exif = true
+			j.orientation = orientation(f, at+6, n-6)
+		}
+	case marker == app14 && n >= 12:
+		p, err := f.peek(at, 12)
+		if err != nil {
+			return err
+		}
+		j.rgb = string(p[:5]) == "Adobe" && p[11] == 0
+	case isFrame(marker):
+		j.progressive = marker == sof2
+		return j.frame(f, at, n)
+	}
+	return nil
+}
+
+func isFrame(marker byte) bool {
+	return marker >= sof0 && marker <= sof15 && marker != dht && marker != jpg && marker != dac
+}
+
+// frame reads a frame header, T.81 B.2.2.
+func (j *jpeg) frame(f *file, at, n int64) error {
+	if j.components != nil || n < 6 || n > 6+3*4 {
+		return errSegments
+	}
+	p, err := f.peek(at, int(n))
+	if err != nil {
+		return err
+	}
+	if len(p) != 6+3*int(p[5]) || p[5] == 0 {
+		return errSegments
+	}
+	j.height = int64(binary.BigEndian.Uint16(p[1:]))
+	j.width = int64(binary.BigEndian.Uint16(p[3:]))
+	for p = p[6:]; len(p) > 0; p = p[3:] {
+		c := component{id: p[0], h: int64(p[1] >> 4), v: int64(p[1] & 15)}
+		if c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4 {
+			return errSegments
+		}
+		j.components = append(j.components, c)
+	}
+	return nil
+}
+
+func (j *jpeg) info() (Info, error) {
+	if j.components == nil {
+		return Info{}, damaged("the image has no frame header")
+	}
+	info, err := still(JPEG, j.width, j.height, j.orientation)
+	info.DecodeBytes = j.decodeBytes()
+	return info, err
+}
+
+// decodeBytes is exact but for tables: a byte for each sample of whole MCUs, four more for each coefficient that a
+// progressive image keeps to its end, and a copy where the colours are not YCbCr.
+func (j *jpeg) decodeBytes() int64 {
+	first := j.components[0]
+	if len(j.components) == 1 {
+		first.h, first.v = 1, 1 // T.81 A.2.2: one component is never interleaved
+		j.components[0] = first
+	}
+	units := (j.width + 8*first.h - 1) / (8 * first.h) * ((j.height + 8*first.v - 1) / (8 * first.v))
+	var total int64
+	for _, c := range j.components {
+		total += 64 * units * c.h * c.v
+	}
+	if j.progressive {
+		total *= 5
+	}
+	if len(j.components) == 4 || j.isRGB() {
+		total += 4 * j.width * j.height
+	}
+	return total
+}
+
+func (j *jpeg) isRGB() bool {
+	if len(j.components) != 3 {
+		return false
+	}
+	return j.rgb || j.components[0].id == 'R' && j.components[1].id == 'G' && j.components[2].id == 'B'
+}

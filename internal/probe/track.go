@@ -1,0 +1,224 @@
+package probe
+
+import (
+	"encoding/binary"
+	"strings"
+)
+
+// track is what a trak box says, and later fragments of it.
+type track struct {
+	id            uint32
+	enabled       bool
+	width, height uint32 // as shown before it is turned, in 65,536ths of a pixel
+	turned        bool   // by a quarter
+	handler       string // vide, soun or another
+	scale         uint32 // units of length a second
+	length        uint64 // 0 where it is not known
+	codec         string
+	codedWidth    uint16 // pixels, of a track with pictures
+	codedHeight   uint16
+	stored        samples // by the sample table
+	each          uint32  // length of a fragment's sample that has none of its own
+	fragments     samples
+	index         uint64 // length of the fragments by their index
+	indexScale    uint32
+}
+
+// samples are a number of samples and how long they are together.
+type samples struct {
+	count, length uint64
+}
+
+func (s *samples) add(count, each uint32) {
+	s.count = plus(s.count, uint64(count))
+	s.length = plus(s.length, uint64(count)*uint64(each))
+}
+
+// size is that of the pictures as shown, in pixels: with the pixels' aspect as the track has it, else as coded.
+func (t *track) size() (int64, int64) {
+	width, height := (int64(t.width)+0x8000)>>16, (int64(t.height)+0x8000)>>16
+	if width == 0 || height == 0 {
+		width, height = int64(t.codedWidth), int64(t.codedHeight)
+	}
+	if t.turned {
+		return height, width
+	}
+	return width, height
+}
+
+func (t *track) frameRate() float64 {
+	all := samples{count: plus(t.stored.count, t.fragments.count), length: plus(t.stored.length, t.fragments.length)}
+	if all.length == 0 {
+		return 0
+	}
+	rate := float64(all.count) * float64(t.scale) / float64(all.length)
+	if rate > maxFrameRate {
+		return 0
+	}
+	return rate
+}
+
+func (m *movie) trak(b box, t *track) error {
+	switch b.kind {
+	case "tkhd":
+		return m.tkhd(b, t)
+	case "mdia":
+		return m.each(b.at, b.end, func(b box) error { return m.mdia(b, t) })
+	}
+	return nil
+}
+
+// tkhd reads a track's header, ISO/IEC 14496-12 8.3.2. The matrix is a b u, c d v, x y w; a turn by a quarter has
+// neither a nor d.
+func (m *movie) tkhd(b box, t *track) error {
+	p, long, err := m.full(b, 84, 3)
+	if err != nil {
+		return err
+	}
+	t.enabled = p[3]&1 != 0
+	t.id = binary.BigEndian.Uint32(p[12:])
+	if long {
+		t.id = binary.BigEndian.Uint32(p[20:])
+	}
+	p = p[len(p)-44:]
+	word := func(i int) uint32 { return binary.BigEndian.Uint32(p[4*i:]) }
+	t.turned = word(0) == 0 && word(4) == 0 && word(1) != 0 && word(3) != 0
+	t.width, t.height = word(9), word(10)
+	return nil
+}
+
+func (m *movie) mdia(b box, t *track) error {
+	switch b.kind {
+	case "mdhd":
+		scale, length, err := m.clock(b)
+		t.scale, t.length = scale, length
+		return err
+	case "hdlr":
+		p, err := m.content(b, 8, 4)
+		t.handler = string(p)
+		return err
+	case "minf":
+		return m.each(b.at, b.end, func(b box) error {
+			if b.kind != "stbl" {
+				return nil
+			}
+			return m.each(b.at, b.end, func(b box) error { return m.stbl(b, t) })
+		})
+	}
+	return nil
+}
+
+func (m *movie) stbl(b box, t *track) error {
+	switch b.kind {
+	case "stsd":
+		return m.stsd(b, t)
+	case "stts":
+		p, err := m.content(b, 4, 4)
+		if err != nil {
+			return err
+		}
+		return m.table(b, 8, binary.BigEndian.Uint32(p), 8, func(p []byte) {
+			t.stored.add(binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:]))
+		})
+	}
+	return nil
+}
+
+// stsd reads the first sample description, ISO/IEC 14496-12 8.5.2; one that describes nothing is none.
+func (m *movie) stsd(b box, t *track) error {
+	if b.size() < 8+16 {
+		return nil
+	}
+	entry, err := m.next(b.at+8, b.end)
+	if err != nil {
+		return err
+	}
+	t.codec = codec(entry.kind)
+	if entry.kind == "mp4a" && m.holdsMP3(entry) {
+		t.codec = "mp3"
+	}
+	if entry.size() < 28 {
+		return nil
+	}
+	p, err := m.content(entry, 24, 4)
+	if err != nil {
+		return err
+	}
+	t.codedWidth, t.codedHeight = binary.BigEndian.Uint16(p), binary.BigEndian.Uint16(p[2:])
+	return nil
+}
+
+// codecs gives the common names of four-character codes (RFC 6381, the MP4 registration authority, QuickTime).
+var codecs = map[string]string{
+	"avc1": "h264", "avc3": "h264", "hvc1": "hevc", "hev1": "hevc", "dvh1": "hevc", "dvhe": "hevc", "av01": "av1",
+	"vp08": "vp8", "vp09": "vp9", "mp4v": "mpeg4", "s263": "h263", "h263": "h263", "jpeg": "mjpeg", "mjpa": "mjpeg",
+	"mjpb": "mjpeg", "apco": "prores", "apcs": "prores", "apcn": "prores", "apch": "prores", "ap4h": "prores", "ap4x": "prores",
+	"mp4a": "aac", ".mp3": "mp3", "Opus": "opus", "ac-3": "ac3", "ec-3": "eac3", "fLaC": "flac", "alac": "alac", "samr": "amr",
+	"lpcm": "pcm", "ipcm": "pcm", "fpcm": "pcm", "sowt": "pcm", "twos": "pcm", "in24": "pcm", "in32": "pcm", "fl32": "pcm",
+}
+
+func codec(fourcc string) string {
+	if name := codecs[fourcc]; name != "" {
+		return name
+	}
+	if strings.ContainsFunc(fourcc, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return "unknown"
+	}
+	return fourcc
+}
+
+// holdsMP3 tells MPEG-1 and MPEG-2 audio from AAC by the descriptors of an audio sample entry (ISO/IEC 14496-1
+// 7.2.6, object types 0x69 and 0x6B). What cannot be read is AAC, as nearly all is.
+func (m *movie) holdsMP3(entry box) bool {
+	p, err := m.content(entry, 8, 2)
+	if err != nil {
+		return false
+	}
+	header := int64(28)
+	switch binary.BigEndian.Uint16(p) { // QuickTime's sound descriptions of versions 1 and 2 are longer
+	case 1:
+		header += 16
+	case 2:
+		header += 36
+	}
+	var found bool
+	inner := func(b box) error { return m.esds(b, &found) }
+	err = m.each(entry.at+header, entry.end, func(b box) error {
+		if b.kind == "wave" {
+			return m.each(b.at, b.end, inner)
+		}
+		return inner(b)
+	})
+	return err == nil && found
+}
+
+// esds reads as far as the type of the object in the decoder's configuration.
+func (m *movie) esds(b box, mp3 *bool) error {
+	if b.kind != "esds" {
+		return nil
+	}
+	p, err := m.content(b, 4, int(min(max(b.size()-4, 0), 32)))
+	if err != nil {
+		return err
+	}
+	p = descriptor(p, 3)
+	if len(p) < 3 || p[2]&0xe0 != 0 {
+		return nil // what may stand between is never there in such files
+	}
+	p = descriptor(p[3:], 4)
+	*mp3 = len(p) > 0 && (p[0] == 0x69 || p[0] == 0x6b)
+	return nil
+}
+
+// descriptor returns what stands in a descriptor with that tag, and behind it; its length takes one to four bytes.
+func descriptor(p []byte, tag byte) []byte {
+	if len(p) == 0 || p[0] != tag {
+		return nil
+	}
+	for i := 1; i < len(p) && i <= 4; i++ {
+		if p[i]&0x80 == 0 {
+			return p[i+1:]
+		}
+	}
+	return nil
+}
