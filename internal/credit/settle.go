@@ -14,10 +14,25 @@ import (
 // reservation that was settled before stays as it is, since two workers may both come to end one piece of work.
 // A reservation that does not exist and a charge beyond it are errors.
 func (s *Service) Settle(ctx context.Context, tx *db.Tx, reservation, charged int64) (bool, error) {
+	return s.settle(ctx, tx, reservation, func(begun) int64 { return charged })
+}
+
+// Charge is Settle with all that was reserved.
+func (s *Service) Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error) {
+	return s.settle(ctx, tx, reservation, func(r begun) int64 { return r.amount })
+}
+
+// Refund is Settle with nothing.
+func (s *Service) Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error) {
+	return s.Settle(ctx, tx, reservation, 0)
+}
+
+func (s *Service) settle(ctx context.Context, tx *db.Tx, reservation int64, charge func(begun) int64) (bool, error) {
 	r, err := s.lockReservation(ctx, tx, reservation)
 	if err != nil || r.state == settled {
 		return false, err
 	}
+	charged := charge(r)
 	if charged < 0 || charged > r.amount {
 		return false, fmt.Errorf("reservation %d set %d credits aside and cannot be charged %d", reservation, r.amount, charged)
 	}
@@ -64,4 +79,14 @@ func (s *Service) lockReservation(ctx context.Context, tx *db.Tx, id int64) (beg
 		return r, fmt.Errorf("reading reservation %d: %w", id, err)
 	}
 	return r, nil
+}
+
+// Charged is what a reservation was charged, or where it is open what was set aside; 0 of none.
+func (s *Service) Charged(ctx context.Context, reservation int64) (int64, error) {
+	var charged int64
+	err := s.db.QueryRow(ctx, `SELECT charged FROM reservations WHERE id = ?`, reservation).Scan(&charged)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("reading reservation %d: %w", reservation, err)
+	}
+	return charged, nil
 }

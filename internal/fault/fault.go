@@ -46,6 +46,13 @@ const (
 	Internal            Code = "internal_error"
 )
 
+// The codes of what is no operation of the contract: upload links.
+const (
+	UploadLinkUsed   Code = "upload_link_used"
+	UploadLinkClosed Code = "upload_link_closed"
+	UploadTooLarge   Code = "upload_too_large"
+)
+
 // The reasons of validation_failed (spec, Errors, and the further ones pressroom adds).
 const (
 	UnknownArgument       = "unknown_argument"
@@ -78,6 +85,10 @@ const (
 	ExactlyOneOf          = "exactly_one_of"
 	TooLarge              = "too_large"
 	WrongState            = "wrong_state"
+	SizeDiffers           = "size_differs"
+	DigestDiffers         = "digest_differs"
+	TypeDiffers           = "type_differs"
+	TypeRefused           = "type_refused"
 )
 
 // ChargeKeySpent is the reason of an idempotency_key_reused on a paid operation: the key paid for this very request

@@ -21,7 +21,9 @@ type Type string
 
 // The types of the contract.
 const (
-	SocialPost Type = "social_post"
+	SocialPost   Type = "social_post"
+	MediaImport  Type = "media_import"
+	ContentFetch Type = "content_fetch"
 )
 
 // State is how far a job is.
@@ -125,7 +127,7 @@ func Advance(ctx context.Context, tx *db.Tx, id string, done int) error {
 
 // Finish ends a job in the transaction that ends its work.
 func Finish(ctx context.Context, tx *db.Tx, id string, state State, errorCode string) error {
-	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, done = total, error_code = ?, finished_at = ? WHERE id = ? AND finished_at = 0`,
+	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, done = total, error_code = ?, finished_at = ?, owner = '', lease_until = 0, wake_at = 0 WHERE id = ? AND finished_at = 0`,
 		string(state), errorCode, db.Micros(tx.Now()), id)
 	if err != nil {
 		return fmt.Errorf("finishing job %s: %w", id, err)

@@ -42,7 +42,7 @@ type Produced struct {
 	Page      *operation.Page
 }
 
-// Result reads what a job produced.
+// Result reads what a job produced; what it has to tell of one that has not ended, too.
 type Result func(ctx context.Context, call operation.Call, r Record, in GetInput) (Produced, error)
 
 // messages are the sentences for the error codes of jobs and accounts.
@@ -55,6 +55,15 @@ var messages = map[string]string{
 	"quota_used_up":           "The account's quota at the network is used up. Retry in its next window.",
 	"network_error":           "The network could not be reached or failed. Nothing was published; retry later.",
 	"not_confirmed":           "The network may have published this and could not say. It is not sent again before that is known.",
+	"profile_not_found":       "The network has no profile of this name.",
+	"profile_private":         "The profile is private: its media cannot be read.",
+	"source_unavailable":      "The source could not be reached or did not give the data. Try again later.",
+	"address_refused":         "The address leads to where files are not fetched from.",
+	"type_refused":            "The file is none of the types that the library takes, or it is damaged.",
+	"too_large":               "The file is larger than the library takes.",
+	"storage_full":            "The plan's storage is used up.",
+	"upload_expired":          "Not every file arrived before the links expired.",
+	"upload_replaced":         "The batch was closed in favour of another one.",
 	"missed_waiting_approval": "At its time the post waited for the client's approval, so it was not sent.",
 	"preflight_blocked":       "At its time the post broke a rule of the network, so it was not sent.",
 	"internal_error":          "Something failed on our side.",
@@ -63,7 +72,8 @@ var messages = map[string]string{
 // Message is the sentence for an error code.
 func Message(code string) string { return messages[code] }
 
-func show(call operation.Call, r Record) Entry {
+// Show makes a client's view of a record alone.
+func Show(call operation.Call, r Record) Entry {
 	e := Entry{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.Finished(), CreatedAt: call.Moment(r.CreatedAt),
 		FinishedAt: call.Maybe(r.FinishedAt), Progress: Progress{r.Done, r.Total}}
 	if r.ErrorCode != "" {
@@ -115,9 +125,9 @@ func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (oper
 
 // View makes a client's view of a record, with what a finished job produced.
 func (s *Store) View(ctx context.Context, call operation.Call, r Record, in GetInput) (operation.Answer[Entry], error) {
-	out := operation.Answer[Entry]{Data: show(call, r), App: "/jobs/" + r.ID}
+	out := operation.Answer[Entry]{Data: Show(call, r), App: "/jobs/" + r.ID}
 	read := s.results[r.Type]
-	if !r.Finished() || read == nil {
+	if read == nil {
 		return out, nil
 	}
 	made, err := read(ctx, call, r, in)

@@ -62,6 +62,9 @@ var entries = []Entry{
 	{fault.AwaitingApproval, http.StatusForbidden, "The post waits for the client's approval."},
 	{fault.ProviderUnavailable, http.StatusBadGateway, "The network did not confirm."},
 	{fault.Internal, http.StatusInternalServerError, "Something failed on our side."},
+	{fault.UploadLinkUsed, http.StatusConflict, "The upload link was used."},
+	{fault.UploadLinkClosed, http.StatusGone, "The upload link has expired or was replaced."},
+	{fault.UploadTooLarge, http.StatusRequestEntityTooLarge, "More bytes than the link or the library takes."},
 }
 
 var byCode = func() map[fault.Code]Entry {

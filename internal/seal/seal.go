@@ -4,6 +4,8 @@ package seal
 
 import (
 	"bytes"
+	"crypto/hkdf"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -15,7 +17,10 @@ import (
 )
 
 // Sealer seals and opens.
-type Sealer struct{ aead tink.AEAD }
+type Sealer struct {
+	aead tink.AEAD
+	root []byte // what keys for other purposes are derived from
+}
 
 // NewKey makes a sealing key: a Tink keyset with one AES-256-GCM key, in base64.
 func NewKey() (string, error) {
@@ -47,7 +52,16 @@ func New(key string) (*Sealer, error) {
 	if err != nil {
 		return nil, ErrKey
 	}
-	return &Sealer{primitive}, nil
+	return &Sealer{primitive, raw}, nil
+}
+
+// Derive gives a key of 32 bytes for a purpose other than sealing: HKDF (RFC 5869) with SHA-256 of the sealing key.
+func (s *Sealer) Derive(purpose string) []byte {
+	key, err := hkdf.Key(sha256.New, s.root, nil, "pressroom "+purpose, sha256.Size)
+	if err != nil {
+		panic(err) // only of a length beyond what HKDF can give
+	}
+	return key
 }
 
 // Seal makes a text unreadable; it opens only with the same bond.

@@ -98,12 +98,12 @@ func (s *Service) actor(ctx context.Context, r row) (cached, error) {
 	if r.Zone, err = time.LoadLocation(r.zone); err != nil {
 		return cached{}, fmt.Errorf("loading the time zone of team %d: %w", r.TeamID, err)
 	}
-	if until := db.Time(r.planUntil); !until.IsZero() && !s.db.Now().Before(until) {
-		r.Plan = s.terms.Lapsed
-	} else {
+	until := db.Time(r.planUntil)
+	if s.db.Now().Before(until) {
 		out.recheck = until
 	}
-	plan, _ := s.terms.Plan(r.Plan) // a plan that the operator took away has nothing
+	plan := s.terms.Holding(r.Plan, until, s.db.Now())
+	r.Plan = plan.ID
 	r.Daily.FreeCalls, r.Daily.TeamCredits = plan.FreeCallsPerDay, plan.DailyCredits
 	if r.teamCredits.Valid {
 		r.Daily.TeamCredits = r.teamCredits.Int64

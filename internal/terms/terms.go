@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 )
@@ -58,6 +59,12 @@ type Limits struct {
 	Writes       Rate `json:"writes"`         // of one connection
 	Networks     Rate `json:"networks"`       // of one connection: calls that reach social networks
 	JobsInFlight int  `json:"jobs_in_flight"` // of one team
+
+	OpenUploadBatches int   `json:"open_upload_batches"` // of one team
+	OpenUploadLinks   int   `json:"open_upload_links"`   // of one team
+	UploadMinutes     int   `json:"upload_minutes"`      // how long a link and its page are open
+	MaxImageBytes     int64 `json:"max_image_bytes"`
+	MaxVideoBytes     int64 `json:"max_video_bytes"`
 }
 
 // Rate is how often something may be done: in the long run, and at once after a rest.
@@ -66,7 +73,10 @@ type Rate struct {
 	Burst     int `json:"burst"`
 }
 
-const gib = int64(1) << 30
+const (
+	mib = int64(1) << 20
+	gib = int64(1) << 30
+)
 
 // Shipped are the terms that pressroom comes with.
 func Shipped() Terms {
@@ -79,7 +89,10 @@ func Shipped() Terms {
 		},
 		Lapsed: "free",
 		Prices: Prices{ProfileReport: 5, HashtagReport: 10, ProfileRefresh: 2, HashtagRefresh: 5, HashtagSearch: 3, ProfileMediaDownload: 2},
-		Limits: Limits{Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5},
+		Limits: Limits{
+			Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5,
+			OpenUploadBatches: 5, OpenUploadLinks: 100, UploadMinutes: 60, MaxImageBytes: 50 * mib, MaxVideoBytes: 4 * gib,
+		},
 	}
 }
 
@@ -117,6 +130,19 @@ func (t Terms) Plan(id string) (Plan, bool) {
 		}
 	}
 	return Plan{}, false
+}
+
+// Holding is the plan that holds for a team at a time: its own until that lapses, then the one for lapsed teams. A
+// plan that the operator took away has nothing.
+func (t Terms) Holding(plan string, until, now time.Time) Plan {
+	if !until.IsZero() && !now.Before(until) {
+		plan = t.Lapsed
+	}
+	p, ok := t.Plan(plan)
+	if !ok {
+		p.ID = plan
+	}
+	return p
 }
 
 // PlanIDs lists the plans.
@@ -169,7 +195,10 @@ func (p Prices) check() error {
 	return nil
 }
 
-const maxRate = 60_000_000 // a minute
+const (
+	maxRate          = 60_000_000 // a minute
+	maxUploadMinutes = 24 * 60
+)
 
 func (l Limits) check() error {
 	for _, r := range []Rate{l.Requests, l.Writes, l.Networks} {
@@ -179,6 +208,12 @@ func (l Limits) check() error {
 	}
 	if l.JobsInFlight < 1 {
 		return errors.New("jobs_in_flight has to be at least 1")
+	}
+	if l.OpenUploadBatches < 1 || l.OpenUploadLinks < 1 || l.UploadMinutes < 1 || l.UploadMinutes > maxUploadMinutes {
+		return fmt.Errorf("open_upload_batches and open_upload_links have to be at least 1, upload_minutes from 1 to %d", maxUploadMinutes)
+	}
+	if l.MaxImageBytes < 1 || l.MaxVideoBytes < l.MaxImageBytes {
+		return errors.New("max_image_bytes has to be at least 1, and max_video_bytes no less")
 	}
 	return nil
 }

@@ -1,0 +1,203 @@
+package team
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+)
+
+const (
+	wrongPerWindow = 5           // wrong passwords of one e-mail address, and from one client
+	wrongWindow    = time.Minute // from the first of them on
+	wrongKept      = 65_536      // addresses and clients counted at once
+	turnWithin     = 5 * time.Second
+)
+
+// SignIns checks who signs in. It counts wrong passwords in this process alone, so a program has one of it.
+type SignIns struct {
+	db    *db.DB
+	wrong *wrongs
+	turns chan struct{} // each hash takes 19 MiB and a core
+}
+
+// NewSignIns makes the check for the people of a service.
+func NewSignIns(s *Service) *SignIns {
+	return &SignIns{db: s.db, wrong: &wrongs{of: map[[sha256.Size]byte]*tally{}}, turns: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+}
+
+// Attempt is what somebody signs in with.
+type Attempt struct {
+	Email, Password string
+	From            string // the client's address, or whatever tells clients apart
+}
+
+// errSignIn does not tell whether there is such a person.
+var errSignIn = fault.New(fault.Unauthorized, "E-mail or password is wrong.")
+
+// nobodysHash is hashed against where there is no password to compare with, so that both take the same time.
+const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA" //nolint:gosec // nobody's
+
+// SignIn finds the person whose e-mail address and password these are. People on hold, in no team and without a
+// password are refused as a wrong password is: unauthorized. After five wrong ones a minute, of an address or from a
+// client, it is rate_limited, also for the right one.
+func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
+	a.Email = strings.ToLower(strings.TrimSpace(a.Email))
+	who := [][sha256.Size]byte{sha256.Sum256([]byte("email " + a.Email)), sha256.Sum256([]byte("client " + a.From))}
+	// Counted before it is known to be wrong: else many at once would all be let through.
+	if wait := s.wrong.count(s.db.Now(), who); wait > 0 {
+		return Person{}, fault.New(fault.RateLimited, fmt.Sprintf("Too many wrong passwords. Try again in %d seconds.", seconds(wait))).With("scope", "sign_in").After(wait)
+	}
+	p, err := s.check(ctx, a)
+	if !errors.Is(err, errSignIn) {
+		s.wrong.forgive(who)
+	}
+	return p, err
+}
+
+func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
+
+func (s *SignIns) check(ctx context.Context, a Attempt) (Person, error) {
+	var p Person
+	hash := nobodysHash
+	err := s.db.QueryRow(ctx, `SELECT id, name, email, password_hash FROM people p WHERE email = ? AND held_at = 0 AND password_hash <> ''
+		AND EXISTS (SELECT 1 FROM memberships m WHERE m.person_id = p.id)`, a.Email).Scan(&p.ID, &p.Name, &p.Email, &hash)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return Person{}, fmt.Errorf("looking up who signs in: %w", err)
+	}
+	matches, err := s.compare(ctx, hash, a.Password)
+	if err != nil {
+		return Person{}, err
+	}
+	if !matches || p.ID == 0 {
+		return Person{}, errSignIn
+	}
+	return p, nil
+}
+
+// compare hashes a password when it is its turn.
+func (s *SignIns) compare(ctx context.Context, hash, password string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, turnWithin)
+	defer cancel()
+	select {
+	case s.turns <- struct{}{}:
+	case <-ctx.Done():
+		return false, fault.New(fault.RateLimited, "Too many people sign in at this moment. Try again in a second.").With("scope", "sign_in").After(time.Second)
+	}
+	defer func() { <-s.turns }()
+	return PasswordMatches(hash, password), nil
+}
+
+// wrongs counts wrong passwords, of hashes of who it was.
+type wrongs struct {
+	mu sync.Mutex
+	of map[[sha256.Size]byte]*tally
+}
+
+// tally is one window of somebody's wrong passwords.
+type tally struct {
+	n    int
+	ends time.Time
+}
+
+// count notes an attempt of each, or tells how long to wait and notes nothing.
+func (w *wrongs) count(now time.Time, who [][sha256.Size]byte) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var wait time.Duration
+	for _, h := range who {
+		if t := w.of[h]; t != nil && t.n >= wrongPerWindow {
+			wait = max(wait, t.ends.Sub(now))
+		}
+	}
+	if wait > 0 {
+		return wait
+	}
+	for _, h := range who {
+		w.window(now, h).n++
+	}
+	return 0
+}
+
+// window is the present window of somebody, a new one where there is none.
+func (w *wrongs) window(now time.Time, who [sha256.Size]byte) *tally {
+	if t := w.of[who]; t != nil && now.Before(t.ends) {
+		return t
+	}
+	if len(w.of) >= wrongKept {
+		w.makeRoom(now)
+	}
+	t := &tally{ends: now.Add(wrongWindow)}
+	w.of[who] = t
+	return t
+}
+
+// makeRoom forgets what is over, else anybody: emptying it all would be a way around the limit.
+func (w *wrongs) makeRoom(now time.Time) {
+	for who, t := range w.of {
+		if !now.Before(t.ends) {
+			delete(w.of, who)
+		}
+	}
+	for who := range w.of {
+		if len(w.of) < wrongKept {
+			return
+		}
+		delete(w.of, who)
+	}
+}
+
+// forgive takes an attempt back that was not wrong.
+func (w *wrongs) forgive(who [][sha256.Size]byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, h := range who {
+		if t := w.of[h]; t != nil && t.n > 0 {
+			t.n--
+		}
+	}
+}
+
+// Account is a person and the teams that the person is in.
+type Account struct {
+	Person
+	Teams []OwnTeam // by name; never empty
+}
+
+// OwnTeam is a team as one of its members sees it.
+type OwnTeam struct {
+	ID       int64
+	Name     string
+	Timezone string
+	Role     access.Role
+	Closed   bool
+}
+
+// Account finds a person who may be signed in: not_found for whoever is on hold or in no team.
+func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
+	var a Account
+	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
+		var closed int64
+		err := rows.Scan(&a.ID, &a.Name, &a.Email, &t.ID, &t.Name, &t.Timezone, &t.Role, &closed)
+		t.Closed = closed > 0
+		return err
+	}, `SELECT p.id, p.name, p.email, t.id, t.name, t.timezone, m.role, t.closed_at FROM people p
+		JOIN memberships m ON m.person_id = p.id JOIN teams t ON t.id = m.team_id WHERE p.id = ? AND p.held_at = 0 ORDER BY t.name, t.id`, person)
+	if err != nil {
+		return Account{}, fmt.Errorf("looking up who is signed in: %w", err)
+	}
+	if len(teams) == 0 {
+		return Account{}, fault.Missing()
+	}
+	a.Teams = teams
+	return a, nil
+}
