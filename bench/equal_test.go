@@ -42,7 +42,7 @@ func newBoth(t *testing.T) *both {
 	key, err := seal.NewKey()
 	b.must(err)
 	offered := terms.Shipped().Faster(1000)
-	s, err := server.Open(ctx, server.Config{Version: "test", PublicURL: publicURL, Database: url, SealingKey: key, Role: server.RoleAPI,
+	s, err := server.Open(ctx, server.Config{Version: "test", PublicURL: publicURL, Database: url, SealingKey: key, Role: server.RoleAPI, Blobs: "file:" + filepath.Join(t.TempDir(), "media"),
 		Terms: &offered, Log: slog.New(slog.DiscardHandler)})
 	b.must(err)
 	t.Cleanup(func() { _ = s.Close() })

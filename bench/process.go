@@ -32,8 +32,8 @@ type process struct {
 }
 
 // environment is ours without what configures pressroom otherwise.
-func environment(url, sealingKey string) []string {
-	out := []string{"PRESSROOM_DATABASE=" + url, "PRESSROOM_SEALING_KEY=" + sealingKey}
+func environment(binary, url, sealingKey string) []string {
+	out := []string{"PRESSROOM_DATABASE=" + url, "PRESSROOM_SEALING_KEY=" + sealingKey, "PRESSROOM_BLOBS=file:" + filepath.Join(filepath.Dir(binary), "media")}
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "PRESSROOM_") {
 			out = append(out, pair)
@@ -69,7 +69,7 @@ func startOurs(ctx context.Context, binary, url string, d dataset) (*process, er
 	}
 	p := &process{name: "ours", addr: addr, data: d, rests: true}
 	p.cmd = exec.CommandContext(ctx, binary, "--log-level=warn", "serve", "--addr="+addr, "--public-url="+publicURL, "--terms="+offered, "--metrics-addr=")
-	p.cmd.Env, p.cmd.Stderr = environment(url, d.SealingKey), os.Stderr
+	p.cmd.Env, p.cmd.Stderr = environment(binary, url, d.SealingKey), os.Stderr
 	began := time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting pressroom: %w", err)

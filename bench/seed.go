@@ -73,7 +73,7 @@ func (d *dataset) makeTeam(ctx context.Context, binary, url string) error {
 	d.SealingKey = strings.TrimSpace(string(raw))
 	admin := func(into any, args ...string) error {
 		cmd := exec.CommandContext(ctx, binary, append([]string{"--log-level=warn", "admin", "--json"}, args...)...)
-		cmd.Env, cmd.Stderr = environment(url, d.SealingKey), os.Stderr
+		cmd.Env, cmd.Stderr = environment(binary, url, d.SealingKey), os.Stderr
 		out, err := cmd.Output()
 		if err != nil {
 			return fmt.Errorf("pressroom admin %s: %w", strings.Join(args, " "), err)

@@ -18,12 +18,14 @@ import (
 const (
 	defaultWorkers = 16
 	sealingKeyEnd  = ".sealing-key" // of the file beside an SQLite database
+	mediaEnd       = ".media"       // of the folder beside it
 )
 
 // storeFlags are what every command on a real database needs.
 type storeFlags struct {
 	Database   string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
 	SealingKey string `help:"Key that networks' tokens are sealed with; make one with: pressroom admin sealing-key. With SQLite it is made beside the file where none is given." env:"PRESSROOM_SEALING_KEY"`
+	Blobs      string `help:"Where the media library's files lie: file:FOLDER, or s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. With SQLite a folder beside the file where none is given." env:"PRESSROOM_BLOBS"`
 	Terms      string `help:"JSON file with plans, prices and limits in place of the shipped ones; pressroom admin terms prints those." type:"path" env:"PRESSROOM_TERMS"`
 }
 
@@ -33,6 +35,10 @@ type serveCmd struct {
 	PublicURL   string        `help:"Address by which clients reach the service; every link begins with it. http://ADDR where empty." env:"PRESSROOM_PUBLIC_URL"`
 	Role        string        `help:"What this node does: all, api (requests alone) or worker (background work, and requests sent to it)." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
 	Redis       string        `help:"Redis or Valkey where all nodes count request rates together: redis://HOST:6379/0. Each node counts for itself where empty, or while it does not answer." env:"PRESSROOM_REDIS"`
+	ImportAllow []string      `help:"Hosts and networks from which files are imported although they are private, such as media.corp.example or 10.1.0.0/16." env:"PRESSROOM_IMPORT_ALLOW"`
+	Bridge      string        `help:"Address of a vendor of profiles' media that speaks the contract of docs/bridge.md; its token goes in PRESSROOM_BRIDGE_TOKEN." env:"PRESSROOM_BRIDGE"`
+	BridgeToken string        `hidden:"" env:"PRESSROOM_BRIDGE_TOKEN"`
+	Scratch     string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
 	MetricsAddr string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers     int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
 	Lease       time.Duration `help:"How long work that a dead node held waits before another takes it over." default:"10s" env:"PRESSROOM_LEASE"`
@@ -94,7 +100,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if c.Lease < time.Second || c.Workers < 1 {
 		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1")
 	}
-	cfg.Redis = c.Redis
+	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch
 	cfg.PublicURL, cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = strings.TrimRight(c.PublicURL, "/"), server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
 	return cfg, nil
 }
@@ -105,7 +111,25 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 		return server.Config{}, err
 	}
 	key, err := f.sealingKey(log)
-	return server.Config{Version: version, Database: f.Database, SealingKey: key, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log}, err
+	if err != nil {
+		return server.Config{}, err
+	}
+	blobs, err := f.blobs()
+	return server.Config{Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log}, err
+}
+
+// blobs is the store given, or with SQLite a folder beside the file.
+func (f storeFlags) blobs() (string, error) {
+	path, isSQLite := strings.CutPrefix(f.Database, "sqlite:")
+	switch {
+	case f.Blobs != "":
+		return f.Blobs, nil
+	case isSQLite:
+		return "file:" + path + mediaEnd, nil
+	case !strings.HasPrefix(f.Database, "postgres"):
+		return "", nil // what is wrong with the database is told when it is opened
+	}
+	return "", errors.New("PRESSROOM_BLOBS (--blobs) is needed with PostgreSQL, the same on every node: file:FOLDER on a disk that all of them share, or s3://BUCKET")
 }
 
 // terms are those of the file, or the shipped ones.

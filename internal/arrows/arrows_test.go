@@ -6,17 +6,20 @@ import "testing"
 // and the test fails until then.
 var rooms = map[string][]string{
 	"words":    {"internal/access", "internal/fault", "internal/operation"},
-	"leaves":   {"internal/crash", "internal/moment", "internal/secret", "internal/sqlite", "internal/terms"},
+	"leaves":   {"internal/crash", "internal/moment", "internal/probe", "internal/secret", "internal/source", "internal/sqlite", "internal/terms"},
+	"pictures": {"internal/picture"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
-	"ground":   {"internal/db", "internal/event", "internal/seal"},
+	"ground":   {"internal/blob", "internal/db", "internal/event", "internal/fetch", "internal/seal"},
 	"subjects": {"internal/credit", "internal/delivery", "internal/job", "internal/limit", "internal/media", "internal/post", "internal/replay", "internal/social", "internal/team"},
 	"network":  {"internal/network"},
 	"adapters": {"internal/network/bluesky"},
+	"sources":  {"internal/source/bridge"},
 	"sandbox":  {"internal/sandbox"},
+	"app":      {"internal/web"},
 	"server":   {"internal/server"},
-	"tests":    {"internal/arrows", "internal/testkit", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis"},
+	"tests":    {"internal/arrows", "internal/testkit", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3"},
 }
 
 // forbidden lists the arrows that must not be. The names are rooms, packages, FOLDER/... with all below it, ours
@@ -62,6 +65,15 @@ var forbidden = []rule{
 		who: names("network", "adapters"), what: names("ours"), notWhat: names("network"),
 		why: "a network speaks its protocol: it knows no posts, no database, no queue and no other network",
 	}, {
+		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe"),
+		why: "making a smaller picture is about bytes alone",
+	}, {
+		who: names("sources"), what: names("ours"), notWhat: names("internal/source"),
+		why: "a source of profiles' media speaks its protocol: it knows no jobs, no credits and no other source",
+	}, {
+		who: names("ours"), notWho: names("internal/server", "sources"), what: names("sources"),
+		why: "a subject knows what a source is, not which one there is",
+	}, {
 		who: names("sandbox"), what: names("ours"),
 		why: "the sandbox shares nothing with the adapters that talk to it but the protocol, else both could be wrong alike",
 	}, {
@@ -100,6 +112,7 @@ var allowed = []exception{
 	{"internal/delivery", "internal/post", "a delivery settles its post, in the transaction that ends it"},
 	{"internal/delivery", "internal/social", "a delivery acts by an account's grant and may lose it"},
 	{"internal/delivery", "internal/job", "the last delivery ends the job; the queue wakes deliveries"},
+	{"internal/media", "internal/job", "an import, a download and an upload batch each have a job that clients follow, made and ended in the same transaction"},
 	{"internal/replay", "internal/pipeline", "it fills the pipeline's port and takes its claim"},
 	{"internal/limit", "internal/pipeline", "it fills the pipeline's ports for rates and free calls"},
 	{"internal/credit", "internal/pipeline", "it fills the pipeline's port and takes its charge"},

@@ -1,10 +1,17 @@
 package media
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"fmt"
+	"io"
+	"slices"
 
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
 	"pressroom/internal/network"
+	"pressroom/internal/picture"
+	"pressroom/internal/probe"
 )
 
 // Files gives networks the bytes of a team's media.
@@ -15,7 +22,70 @@ type files struct {
 	team int64
 }
 
-// Open opens an item of the team, made to fit.
-func (f files) Open(context.Context, int64, network.Fit) (network.File, error) {
-	return network.File{}, &network.Error{Class: network.Rejected, Code: "NoSuchMedia", Err: errors.New("the library is empty")}
+// Open opens an item of the team, made to fit. Images alone are made to fit.
+func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.File, error) {
+	i, err := item(ctx, f.s.db, f.team, id)
+	if fault.Is(err, fault.NotFound) {
+		return network.File{}, unfit("MediaGone", err)
+	}
+	if err != nil {
+		return network.File{}, err
+	}
+	opened, err := f.s.openItem(ctx, i)
+	if err != nil {
+		return network.File{}, err
+	}
+	if fits(i, fit) {
+		return network.File{ReadCloser: opened, Type: i.Type, Size: i.Size, Width: i.Width, Height: i.Height}, nil
+	}
+	defer opened.Close()
+	if i.Kind != Image {
+		return network.File{}, unfit("MediaDoesNotFit", fmt.Errorf("media item %d is a video that the network does not take", id))
+	}
+	made, err := f.s.pictures.Fit(ctx, opened, i.probed(), picture.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide})
+	if ctx.Err() != nil {
+		return network.File{}, fmt.Errorf("making an image fit: %w", err)
+	}
+	if err != nil {
+		return network.File{}, unfit("MediaDoesNotFit", err)
+	}
+	return network.File{ReadCloser: io.NopCloser(bytes.NewReader(made.Bytes)), Type: made.Type, Size: int64(len(made.Bytes)), Width: made.Width, Height: made.Height}, nil
+}
+
+func fits(i Item, fit network.Fit) bool {
+	return (len(fit.Types) == 0 || slices.Contains(fit.Types, i.Type)) && (fit.MaxBytes == 0 || i.Size <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
+}
+
+func unfit(code string, err error) error {
+	return &network.Error{Class: network.RejectedMedia, Code: code, Err: err}
+}
+
+// probed is what the item's bytes told when they arrived.
+func (i Item) probed() probe.Info {
+	return probe.Info{Type: i.Type, Kind: i.Kind, Width: i.Width, Height: i.Height, Orientation: i.Detail.Orientation, Animated: i.Detail.Animated, DecodeBytes: i.Detail.DecodeBytes}
+}
+
+// Of tells a post's media as networks know them; not_found, by the argument's name, for one that the team lacks.
+func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	out := make([]network.Media, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	args := []any{team}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	found, err := db.All(ctx, q, scanItems, `SELECT `+columns+` FROM `+tables+` WHERE m.team_id = ? AND m.id IN (`+db.Marks(len(ids))+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the media of a post: %w", err)
+	}
+	for n, id := range ids {
+		at := slices.IndexFunc(found, func(i Item) bool { return i.ID == id })
+		if at < 0 {
+			return nil, fault.Missing().With("argument", "media_ids")
+		}
+		i := found[at]
+		out[n] = network.Media{ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Size, Width: i.Width, Height: i.Height, Duration: i.Duration, Alt: i.Alt}
+	}
+	return out, nil
 }

@@ -1,12 +1,137 @@
-// Package media is a team's library: images and videos, the folders they lie in, and the ways by which they arrive.
+// Package media is a team's library: images and videos, the folders they lie in, and the ways by which they arrive:
+// one-time upload links, the upload page, imports from public addresses and downloads of profiles' media.
+//
+// A file is in a team's library once: its SHA-256 names it. Its bytes lie in a blob store under a key that is used
+// once, for this item; the row that names the key is written in the transaction that counts the file against the
+// team's storage. That bytes are about to be stored is written before, so that those of an interrupted arrival are
+// found and taken away.
 package media
 
-import "pressroom/internal/db"
+import (
+	"context"
+	"io"
+	"log/slog"
+	"time"
+
+	"pressroom/internal/blob"
+	"pressroom/internal/db"
+	"pressroom/internal/fetch"
+	"pressroom/internal/job"
+	"pressroom/internal/picture"
+	"pressroom/internal/seal"
+	"pressroom/internal/source"
+	"pressroom/internal/terms"
+)
+
+// The kinds of media.
+const (
+	Image = "image"
+	Video = "video"
+)
+
+// Types are the MIME types that the library takes.
+var Types = []string{"image/jpeg", "image/png", "image/webp", "image/gif", "video/mp4", "video/quicktime"}
+
+// Item is one file of a library, as it is stored.
+type Item struct {
+	ID            int64
+	TeamID        int64
+	FolderID      int64 // 0 for none
+	FolderName    string
+	SHA256        []byte
+	Blob          string
+	Thumbnail     string // blob of the thumbnail, empty where there is none
+	ThumbnailType string // MIME
+	Name          string
+	FileName      string
+	Type          string // MIME
+	Kind          string
+	Size          int64 // bytes
+	Width, Height int   // pixels, as it is shown
+	Duration      time.Duration
+	Detail        Detail
+	Alt           string // what an image shows, for those who cannot see it
+	CreatedAt     time.Time
+}
+
+// Detail is what else the bytes of a file tell.
+type Detail struct {
+	VideoCodec  string  `json:"video_codec,omitempty"`
+	AudioCodec  string  `json:"audio_codec,omitempty"`
+	FrameRate   float64 `json:"frame_rate,omitempty"`  // frames a second
+	Orientation int     `json:"orientation,omitempty"` // of EXIF, 1 to 8
+	Animated    bool    `json:"animated,omitempty"`
+	DecodeBytes int64   `json:"decode_bytes,omitempty"` // what decoding the image takes
+}
+
+// Owner is for whom a file arrives.
+type Owner struct {
+	TeamID, PersonID, KeyID int64
+	RequestID               string
+}
+
+// Incoming is a file on its way in.
+type Incoming struct {
+	Name string // as its sender calls it; may be empty
+	Type string // MIME as its sender calls it; what counts is what the bytes say
+	Size int64  // bytes; -1 where unknown
+	Body io.Reader
+}
+
+// Arrived is what became of it.
+type Arrived struct {
+	MediaID int64
+	Name    string
+	Already bool // the library had it already
+}
+
+// Source is where profiles' media come from.
+type Source interface {
+	// ProfileMedia describes media of a profile, the newest first. The errors are those of package source.
+	ProfileMedia(ctx context.Context, q source.Query) (source.Page, error)
+	// Fetch writes the bytes behind an item's address, at most max.
+	Fetch(ctx context.Context, address string, max int64, into io.Writer) error
+}
+
+// Options are what the service stands on.
+type Options struct {
+	DB        *db.DB
+	Blobs     blob.Store
+	Jobs      *job.Store
+	Worker    *job.Worker
+	Credits   Credits
+	Terms     terms.Terms
+	Fetch     *fetch.Client
+	Source    Source // nil where the operator has joined none
+	Sealer    *seal.Sealer
+	PublicURL string
+	Log       *slog.Logger
+}
+
+// Credits settles what was reserved for a download, in the transaction that ends it: all of it, or none.
+type Credits interface {
+	Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
+	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
+	// Charged is what a reservation was charged in the end.
+	Charged(ctx context.Context, reservation int64) (int64, error)
+}
 
 // Service does what the operations say.
 type Service struct {
-	db *db.DB
+	Options
+
+	db       *db.DB
+	pictures *picture.Maker
+	links    []byte // key of the signatures of public links
 }
 
+// pictureMemory bounds the decoded pixels that are held at once, in bytes.
+const pictureMemory = 128 << 20
+
 // New makes the service.
-func New(d *db.DB) *Service { return &Service{db: d} }
+func New(o Options) *Service {
+	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), links: o.Sealer.Derive("public links to media")}
+	o.Worker.Handle(job.MediaImport, s.doImport)
+	o.Worker.Handle(job.ContentFetch, s.doDownload)
+	return s
+}

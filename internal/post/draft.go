@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/moment"
+	"pressroom/internal/network"
 	"pressroom/internal/operation"
 )
 
@@ -23,10 +24,11 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
-	if err := noMedia(in.MediaIDs); err != nil {
+	media, err := s.library.Of(ctx, s.db, call.TeamID, in.MediaIDs)
+	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
-	p := Post{ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft, Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
+	p := Post{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft, Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
 	err = s.db.Write(ctx, "post.create", func(ctx context.Context, tx *db.Tx) error {
 		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()
 		if err := insert(ctx, tx, p, call.PersonID, call.KeyID); err != nil {
@@ -56,14 +58,6 @@ func (s *Service) targetsOf(ctx context.Context, call operation.Call, ids []int6
 		}
 	}
 	return out, nil
-}
-
-// noMedia refuses media as long as a team has no library to take them from.
-func noMedia(ids []int64) error {
-	if len(ids) > 0 {
-		return fault.Missing().With("argument", "media_ids")
-	}
-	return nil
 }
 
 // change is PATCH: what is given replaces, what is not stays.
@@ -103,8 +97,14 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 	if in.Caption != nil && *in.Caption != p.Caption {
 		p.Caption, p.Excerpt, changed = *in.Caption, excerpt(*in.Caption), append(changed, "caption")
 	}
-	if err := noMedia(in.MediaIDs); err != nil {
-		return err
+	if in.MediaIDs != nil {
+		swapped, err := s.swapMedia(ctx, tx, p, in.MediaIDs)
+		if err != nil {
+			return err
+		}
+		if swapped {
+			changed = append(changed, "media_ids")
+		}
 	}
 	if in.ScheduledAt != nil {
 		moved, err := s.move(ctx, tx, call, p, at)
@@ -148,6 +148,19 @@ func (s *Service) move(ctx context.Context, tx *db.Tx, call operation.Call, p *P
 	}
 	p.ScheduledAt = at
 	return true, nil
+}
+
+// swapMedia replaces the media of a post.
+func (s *Service) swapMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int64) (bool, error) {
+	wanted, err := s.library.Of(ctx, tx, p.TeamID, ids)
+	if err != nil {
+		return false, err
+	}
+	if slices.EqualFunc(wanted, p.Media, func(a, b network.Media) bool { return a.ID == b.ID }) {
+		return false, nil
+	}
+	p.Media = wanted
+	return true, setMedia(ctx, tx, *p)
 }
 
 // retarget replaces the accounts of a post. Those that stay keep their own text.

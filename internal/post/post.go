@@ -4,6 +4,7 @@
 package post
 
 import (
+	"context"
 	"time"
 
 	"pressroom/internal/db"
@@ -67,6 +68,8 @@ type Post struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	Targets     []Target
+	Media       []network.Media // in their order
+	hasMedia    bool
 }
 
 // Target is one account of a post, with its result.
@@ -91,7 +94,7 @@ func (p Post) Content(t Target, language string) network.Content {
 	if t.Caption != nil {
 		text = *t.Caption
 	}
-	return network.Content{Text: text, Languages: []string{language}}
+	return network.Content{Text: text, Languages: []string{language}, Media: p.Media}
 }
 
 // slot is the time by which lists and the monthly allowance know a post.
@@ -113,6 +116,7 @@ type Service struct {
 	db       *db.DB
 	accounts *social.Service
 	jobs     *job.Store
+	library  Library
 	delivery Delivery
 	limits   Limits
 	terms    terms.Terms
@@ -127,9 +131,15 @@ type Limits struct {
 // DefaultLimits are the shipped figures.
 var DefaultLimits = Limits{Retries: 3, RetryBetween: time.Minute}
 
+// Library knows a team's media.
+type Library interface {
+	// Of describes items as networks know them; one that the team does not have is not_found, by the argument media_ids.
+	Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
+}
+
 // New makes the service. The delivery is given to it by Deliver, as each needs the other.
-func New(d *db.DB, accounts *social.Service, jobs *job.Store, limits Limits, t terms.Terms) *Service {
-	return &Service{db: d, accounts: accounts, jobs: jobs, limits: limits, terms: t}
+func New(d *db.DB, accounts *social.Service, jobs *job.Store, library Library, limits Limits, t terms.Terms) *Service {
+	return &Service{db: d, accounts: accounts, jobs: jobs, library: library, limits: limits, terms: t}
 }
 
 // Deliver says who hands posts to networks. It is called once, before anything is sent.

@@ -43,7 +43,7 @@ type Full struct {
 type Media struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	Type string `json:"type"`
+	Type string `json:"type" jsonschema:"MIME type."`
 }
 
 // Recurrence tells that a post belongs to a recurring series.
@@ -86,6 +86,9 @@ func (s *Service) show(call operation.Call, p Post, quotes *operation.Quotes) Fu
 		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: []Media{}, Approval: p.Approval,
 		ScheduledAt: call.Maybe(p.ScheduledAt), PublishedAt: call.Maybe(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
+	}
+	for _, m := range p.Media {
+		out.Media = append(out.Media, Media{m.ID, m.Name, m.Type})
 	}
 	if p.SeriesID != 0 {
 		out.Recurrence = &Recurrence{p.IsTemplate, p.Paused}

@@ -9,18 +9,20 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/network"
 	"pressroom/internal/social"
 )
 
-const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.series_id, p.is_template, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.created_at, p.updated_at`
+const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.series_id, p.is_template, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media, p.created_at, p.updated_at`
 
 type scanner interface{ Scan(...any) error }
 
 func scanPost(row scanner, p *Post) error {
 	var status, approval string
-	var template, scheduled, submitted, published, created, updated int64
-	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.SeriesID, &template, &scheduled, &submitted, &published, &p.JobID, &created, &updated)
+	var template, media, scheduled, submitted, published, created, updated int64
+	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.SeriesID, &template, &scheduled, &submitted, &published, &p.JobID, &media, &created, &updated)
 	p.Status, p.Approval, p.IsTemplate = Status(status), Approval(approval), template != 0
+	p.hasMedia = media != 0
 	p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(scheduled), db.Time(submitted), db.Time(published)
 	p.CreatedAt, p.UpdatedAt = db.Time(created), db.Time(updated)
 	return err
@@ -38,6 +40,11 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 	}
 	if p.Targets, err = targets(ctx, q, id); err != nil {
 		return p, err
+	}
+	if p.hasMedia {
+		if p.Media, err = s.mediaOf(ctx, q, team, id); err != nil {
+			return p, err
+		}
 	}
 	if p.SeriesID != 0 {
 		p.Paused, err = seriesPaused(ctx, q, p.SeriesID)
@@ -66,6 +73,31 @@ func targets(ctx context.Context, q db.Querier, id string) ([]Target, error) {
 	return out, nil
 }
 
+func (s *Service) mediaOf(ctx context.Context, q db.Querier, team int64, id string) ([]network.Media, error) {
+	ids, err := db.All(ctx, q, func(rows *sql.Rows, media *int64) error { return rows.Scan(media) },
+		`SELECT media_id FROM post_media WHERE post_id = ? ORDER BY position`, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading which media a post has: %w", err)
+	}
+	return s.library.Of(ctx, q, team, ids)
+}
+
+// setMedia replaces all media of a post.
+func setMedia(ctx context.Context, tx *db.Tx, p Post) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM post_media WHERE post_id = ?`, p.ID); err != nil {
+		return fmt.Errorf("taking media off a post: %w", err)
+	}
+	for n, m := range p.Media {
+		if _, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, ?, ?)`, p.ID, n, m.ID); err != nil {
+			return fmt.Errorf("adding media to a post: %w", err)
+		}
+	}
+	if _, err := tx.Exec(ctx, `UPDATE posts SET has_media = ? WHERE id = ?`, min(len(p.Media), 1), p.ID); err != nil {
+		return fmt.Errorf("noting that a post has media: %w", err)
+	}
+	return nil
+}
+
 func seriesPaused(ctx context.Context, q db.Querier, series int64) (bool, error) {
 	var at int64
 	if err := q.QueryRow(ctx, `SELECT paused_at FROM post_series WHERE id = ?`, series).Scan(&at); err != nil {
@@ -79,6 +111,11 @@ func insert(ctx context.Context, tx *db.Tx, p Post, person, key int64) error {
 		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, db.Micros(p.CreatedAt), db.Micros(p.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
+	}
+	if len(p.Media) > 0 {
+		if err := setMedia(ctx, tx, p); err != nil {
+			return err
+		}
 	}
 	return insertTargets(ctx, tx, p.ID, p.Targets)
 }

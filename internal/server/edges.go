@@ -4,15 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"net/http"
 	"strings"
 	"time"
 
 	"pressroom/internal/mcp"
 	"pressroom/internal/openapi"
-	"pressroom/internal/problem"
 	"pressroom/internal/rest"
+	"pressroom/internal/web"
 )
 
 const mcpPath = "/mcp"
@@ -30,8 +29,8 @@ func (s *Server) buildEdges() error {
 		tell(w, http.StatusOK, map[string]string{"status": "alive"})
 	})
 	pages.HandleFunc("GET /readyz", s.ready)
-	pages.HandleFunc("GET "+problem.ReferencePath, errorReference)
-	pages.HandleFunc("GET /{$}", s.front)
+	s.app = web.New(web.Options{PublicURL: s.cfg.PublicURL, Teams: s.Teams, Library: s.Media, DB: s.db, Log: s.cfg.Log})
+	pages.Handle("/", s.app)
 	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		// The API answers for every address below its prefix, well-formed or not: a mux would redirect some.
@@ -40,7 +39,6 @@ func (s *Server) buildEdges() error {
 		case path == mcpPath:
 			tools.ServeHTTP(w, r)
 		default:
-			w.Header().Set("Cache-Control", "no-store")
 			pages.ServeHTTP(w, r)
 		}
 	})
@@ -80,26 +78,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 
 func tell(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // maps of strings; the client may be gone
-}
-
-var referencePage = template.Must(template.New("errors").Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Errors · pressroom</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}dt{font-weight:600;margin-top:1rem}dd{margin:0}code{font-size:1em}:target{background:#fff3c4}</style>
-<h1>Error reference</h1><p>Act on <code>code</code> and the HTTP status; the sentences may change. Unknown codes may be added: act on the status then.</p>
-<dl>{{range .}}<dt id="{{.Code}}"><code>{{.Code}}</code> · {{.Status}}</dt><dd>{{.Title}}</dd>{{end}}</dl></html>`))
-
-func errorReference(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = referencePage.Execute(w, problem.Entries()) // the client may be gone
-}
-
-var frontPage = template.Must(template.New("front").Parse(`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>pressroom</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}</style>
-<h1>pressroom</h1><p>Drafts, schedules and publishes posts through an API and through assistants' tools.</p>
-<ul><li>The API: <code>{{.}}/api/v1</code>, <a href="/api/v1/openapi.json">described here</a></li><li>Tools for assistants: <code>{{.}}/mcp</code></li><li><a href="/docs/errors">Error reference</a></li></ul></html>`))
-
-func (s *Server) front(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = frontPage.Execute(w, s.cfg.PublicURL) // the client may be gone
 }

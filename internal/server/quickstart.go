@@ -84,6 +84,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 		return nil, errors.Join(err, lock.Close())
 	}
 	cfg.Database, cfg.SealingKey, cfg.Role = "sqlite:"+filepath.Join(dir, "pressroom.db"), key, RoleAll
+	cfg.Blobs, cfg.BridgeURL = "file:"+filepath.Join(dir, "pressroom.db.media"), q.Greeting.SandboxURL+"/vendor"
 	cfg.BlueskyWeb = q.Greeting.SandboxURL + "/bluesky"
 	offered := terms.Shipped().Faster(demoSpeed)
 	cfg.Terms = &offered

@@ -4,6 +4,7 @@ package server
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"pressroom/internal/blob"
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
 	"pressroom/internal/delivery"
@@ -27,6 +29,7 @@ import (
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/web"
 )
 
 // Role is what a node does.
@@ -51,9 +54,16 @@ type Config struct {
 	Terms       *terms.Terms  // plans, prices and limits; the shipped ones where nil
 	Redis       string        // redis://…, where nodes count request rates together; each counts for itself where empty
 	MetricsAddr string        // where /metrics listens; nowhere where empty
-	BlueskyWeb  string        // where links to Bluesky posts lead; the network's own web client where empty
-	Log         *slog.Logger
-	Now         func() time.Time // the clock; time.Now where nil
+	// Blobs is where the library's files lie: file:FOLDER or s3://BUCKET… (package blob). Scratch is where those for S3
+	// are received.
+	Blobs, Scratch string
+	ImportAllow    []string       // hosts and networks from which files are imported although they are private
+	ImportRoots    *x509.CertPool // whose certificates imports trust; the system's where nil
+	// BridgeURL is where profiles' media are asked for, by the contract of docs/bridge.md; nowhere where empty.
+	BridgeURL, BridgeToken string
+	BlueskyWeb             string // where links to Bluesky posts lead; the network's own web client where empty
+	Log                    *slog.Logger
+	Now                    func() time.Time // the clock; time.Now where nil
 	// Extend adds operations to those of the program, and the work behind them.
 	Extend func(Parts) []operation.Operation
 }
@@ -78,6 +88,9 @@ type Server struct {
 	cfg      Config
 	db       *db.DB
 	queue    *job.Queue
+	worker   *job.Worker
+	blobs    blob.Store
+	app      *web.App
 	waker    *delivery.Waker
 	jobs     *job.Store
 	replay   *replay.Store
@@ -100,6 +113,9 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, db: d, metrics: newMetrics()}
+	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch}); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	if err := s.build(sealer); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -150,14 +166,18 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.replay = replay.New(s.db)
 	results := map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)}
 	s.jobs = job.NewStore(s.db, results, offered.Limits.JobsInFlight)
-	s.Media = media.New(s.db)
-	s.Posts = post.New(s.db, s.Accounts, s.jobs, post.DefaultLimits, offered)
+	s.worker = job.NewWorker(s.db, s.queue, s.cfg.Log)
+	if err := s.buildMedia(sealer, offered); err != nil {
+		return err
+	}
+	results[job.MediaImport], results[job.ContentFetch] = s.Media.ImportsAndBatches, s.Media.Downloads
+	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, post.DefaultLimits, offered)
 	opts := delivery.DefaultOptions
 	if s.cfg.Lease > 0 {
 		opts.Lease = s.cfg.Lease
 	}
 	s.waker = delivery.New(s.db, s.Posts, s.Accounts, s.Media, s.queue, opts, s.cfg.Log).NewWaker()
-	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Posts.Operations()}
+	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Posts.Operations(), s.Media.Operations()}
 	if s.cfg.Extend != nil {
 		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, results, s.queue, s.Credits}))
 	}
@@ -214,6 +234,7 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 		return
 	}
 	tasks.Go(func() { s.waker.Run(ctx, report("waking deliveries")) })
+	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
 	tasks.Go(func() { s.sweep(ctx, report("sweeping")) })
 }
 
@@ -224,7 +245,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep} {
+		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.app.SweepSessions} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}

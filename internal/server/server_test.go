@@ -48,7 +48,7 @@ func TestReady(t *testing.T) {
 		}
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		open := func(role server.Role) *server.Server {
-			s, err := server.Open(t.Context(), server.Config{Database: url, SealingKey: key, Role: role, Log: silent(), Now: clock.Now})
+			s, err := server.Open(t.Context(), server.Config{Database: url, SealingKey: key, Role: role, Blobs: testkit.Blobs(t), Log: silent(), Now: clock.Now})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,6 +40,12 @@ func SQLite(tb testing.TB) string {
 	return "sqlite:" + filepath.Join(quickDir(tb), "test.db")
 }
 
+// Blobs is the URL of a fresh, empty store of files.
+func Blobs(tb testing.TB) string {
+	tb.Helper()
+	return "file:" + filepath.Join(quickDir(tb), "media")
+}
+
 // quickDir is a directory in memory where the machine has one: the tests wait for thousands of commits.
 func quickDir(tb testing.TB) string {
 	tb.Helper()

@@ -24,6 +24,7 @@ const within = 60 * time.Second
 // castle is what all runs share: the program and the network's account.
 type castle struct {
 	binary, sealingKey string
+	blobs              string // the store of files
 	terms              string // a file of terms under which one may ask all the time
 	server             *pds.Server
 	handle, did        string
@@ -76,7 +77,7 @@ func newCastle(t *testing.T) *castle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &castle{binary: build(t), sealingKey: key, server: server, terms: filepath.Join(t.TempDir(), "terms.json")}
+	c := &castle{binary: build(t), sealingKey: key, blobs: testkit.Blobs(t), server: server, terms: filepath.Join(t.TempDir(), "terms.json")}
 	raw, err := json.Marshal(terms.Shipped().Faster(1000))
 	if err != nil {
 		t.Fatal(err)

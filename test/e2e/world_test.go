@@ -37,6 +37,7 @@ type house struct {
 	t       *testing.T
 	url     string // of the database
 	sealing string
+	blobs   string // the store of files
 	base    string // of the API
 	root    string // of the program
 	box     *httptest.Server
@@ -109,7 +110,7 @@ func houses(t *testing.T, o options, run func(t *testing.T, h *house)) {
 // newHouse starts the program on a database until the test ends.
 func newHouse(t *testing.T, url string, o options) *house {
 	t.Helper()
-	h := &house{t: t, url: url, gate: make(chan time.Time)}
+	h := &house{t: t, url: url, gate: make(chan time.Time), blobs: testkit.Blobs(t)}
 	h.startSandbox()
 	var err error
 	h.sealing, err = seal.NewKey()
@@ -160,7 +161,7 @@ func (h *house) start(o options, role server.Role) (*server.Server, string) {
 	must(h.t, err)
 	root := "http://" + listener.Addr().String()
 	node, err := server.Open(h.t.Context(), server.Config{
-		Version: "test", PublicURL: root, Database: h.url, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now, Terms: o.terms,
+		Version: "test", PublicURL: root, Database: h.url, Blobs: h.blobs, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now, Terms: o.terms,
 		Extend: o.extend, Log: slog.New(slog.DiscardHandler),
 	})
 	must(h.t, err)

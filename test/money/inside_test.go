@@ -38,6 +38,7 @@ func must(t fatal, err error) {
 // inside is the program in the test's own process, asked without a network, with a clock that the test sets. Its
 // background work is done when the test says so.
 type inside struct {
+	blobs        string
 	url, sealing string
 	clock        *testkit.Clock
 	db           *db.DB // a second look into the database
@@ -59,7 +60,7 @@ func newInside(t *testing.T, url string, nodes int, allowed int64) *inside {
 	t.Helper()
 	key, err := seal.NewKey()
 	must(t, err)
-	in := &inside{url: url, sealing: key, clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), allowed: allowed}
+	in := &inside{url: url, blobs: testkit.Blobs(t), sealing: key, clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), allowed: allowed}
 	for range nodes {
 		in.nodes = append(in.nodes, in.open(t))
 	}
@@ -80,7 +81,7 @@ func (in *inside) open(t fatal) *node {
 	}
 	var err error
 	n.Server, err = server.Open(context.Background(), standin.Into(server.Config{
-		Version: "test", PublicURL: root, Database: in.url, SealingKey: in.sealing, Role: server.RoleAll, Workers: 1,
+		Version: "test", PublicURL: root, Database: in.url, SealingKey: in.sealing, Role: server.RoleAll, Workers: 1, Blobs: in.blobs,
 		Terms: offered, Log: slog.New(slog.DiscardHandler), Now: in.clock.Now,
 	}, func() bool { return false }, func(s *standin.Service) { n.work = s }))
 	must(t, err)

@@ -338,7 +338,7 @@ func copyFile(from, to string) error {
 
 // operate runs an operator's command, which is killed at a point; nowhere where that is empty.
 func (o *outside) operate(at string, args ...string) (map[string]any, error) {
-	cmd := exec.Command(o.programs.admin, append([]string{"admin", "--json"}, append(args, "--database", o.url, "--sealing-key", o.sealing)...)...)
+	cmd := exec.Command(o.programs.admin, append([]string{"admin", "--json"}, append(args, "--database", o.url, "--sealing-key", o.sealing, "--blobs", "file:"+filepath.Join(o.controls.Dir, "media"))...)...)
 	cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at)
 	raw, err := cmd.Output()
 	out := map[string]any{}

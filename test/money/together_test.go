@@ -57,7 +57,7 @@ func (c *cluster) start(url, sealing string, allowed int64) {
 	must(c.t, err)
 	var work *standin.Service
 	node, err := server.Open(context.Background(), standin.Into(server.Config{
-		Version: "test", PublicURL: root, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 8,
+		Version: "test", PublicURL: root, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 8, Blobs: testkit.Blobs(c.t),
 		Terms: standin.Terms(allowed), Log: slog.New(slog.DiscardHandler),
 	}, func() bool { return false }, func(s *standin.Service) { work = s }))
 	must(c.t, err)

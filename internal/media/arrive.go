@@ -1,0 +1,270 @@
+package media
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"pressroom/internal/blob"
+	"pressroom/internal/crash"
+	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/fault"
+	"pressroom/internal/picture"
+	"pressroom/internal/probe"
+	"pressroom/internal/secret"
+	"pressroom/internal/terms"
+)
+
+// thumbnailSide is the longest side of a thumbnail, in pixels.
+const thumbnailSide = 512
+
+// receive takes a file's bytes into the store's staging, at most max. Whoever calls it discards what it returns.
+func (s *Service) receive(ctx context.Context, body io.Reader, max int64) (*blob.Staged, error) {
+	staged, err := s.Blobs.Stage(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("receiving a file: %w", err)
+	}
+	n, err := io.Copy(staged, io.LimitReader(body, max+1))
+	if err == nil && n > max {
+		err = tooLarge
+	}
+	if err != nil {
+		staged.Discard()
+		return nil, fmt.Errorf("receiving a file: %w", err)
+	}
+	return staged, nil
+}
+
+var tooLarge = fault.New(fault.UploadTooLarge, "The file is larger than it may be.")
+
+// examined is a received file with what its bytes tell.
+type examined struct {
+	staged    *blob.Staged
+	info      probe.Info
+	thumbnail *picture.Made
+}
+
+// examine reads what a received file is. A file of another type, and a damaged one, is type_refused.
+func (s *Service) examine(ctx context.Context, staged *blob.Staged) (examined, error) {
+	out := examined{staged: staged}
+	var err error
+	if out.info, err = probe.Read(staged, staged.Size()); err != nil {
+		return out, refusedType(err)
+	}
+	if out.info.Kind == Video {
+		return out, nil
+	}
+	if staged.Size() > s.Terms.Limits.MaxImageBytes {
+		return out, fault.New(fault.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
+	}
+	made, err := s.pictures.Thumbnail(ctx, io.NewSectionReader(staged, 0, staged.Size()), out.info, thumbnailSide)
+	switch {
+	case err == nil:
+		out.thumbnail = &made
+	case errors.Is(err, probe.ErrDamaged):
+		return out, refusedType(err)
+	case !errors.Is(err, picture.ErrTooLarge) && !errors.Is(err, picture.ErrUnsupported):
+		return out, fmt.Errorf("making a thumbnail: %w", err)
+	}
+	return out, nil
+}
+
+// refusedType tells why a file is not taken; what a probe says is made for people.
+func refusedType(err error) error {
+	detail := "The library takes JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos; the file's bytes are none of these."
+	if damaged, ok := errors.AsType[*probe.DamageError](err); ok {
+		detail = "The file is damaged or out of bounds: " + damaged.Reason + "."
+	}
+	return fault.Invalid(fault.TypeRefused, "", detail).Wrap(err)
+}
+
+// placement says where a file goes in the library.
+type placement struct {
+	by       Owner
+	folder   int64
+	into     string // name of the folder, made where it is not there, in place of its id
+	name     string // what it is called
+	ext      string // the extension that its sender gave it, with the dot
+	promised bool   // room was set aside for it when its link was opened
+	// settle runs in the transaction that adds the file, with the item that stands for it.
+	settle func(ctx context.Context, tx *db.Tx, i Item, already bool) error
+}
+
+// keep puts a file into the library: the item that is there already where the team has the file, else a new one.
+func (s *Service) keep(ctx context.Context, e examined, p placement) (Item, bool, error) {
+	digest := e.staged.Sum()
+	i, already, err := byDigest(ctx, s.db, p.by.TeamID, digest[:])
+	if err != nil {
+		return i, false, err
+	}
+	if !already {
+		if i, err = s.put(ctx, e, p); err != nil {
+			return i, false, err
+		}
+	}
+	return s.enter(ctx, i, p)
+}
+
+// put stores a file's bytes under a key of their own.
+func (s *Service) put(ctx context.Context, e examined, p placement) (Item, error) {
+	digest := e.staged.Sum()
+	i := Item{TeamID: p.by.TeamID, FolderID: p.folder, SHA256: digest[:], Size: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
+		Width: e.info.Width, Height: e.info.Height, Duration: e.info.Duration,
+		Detail: Detail{e.info.VideoCodec, e.info.AudioCodec, e.info.FrameRate, e.info.Orientation, e.info.Animated, e.info.DecodeBytes}}
+	i.Name, i.FileName = called(p.name, p.ext, i.Type)
+	i.Blob = newKey(p.by.TeamID, digest[:])
+	if err := s.expect(ctx, i.Blob); err != nil {
+		return i, err
+	}
+	err := s.Blobs.Put(ctx, i.Blob, e.staged)
+	if err == nil && e.thumbnail != nil {
+		i.Thumbnail, i.ThumbnailType = i.Blob+thumbnailEnding, e.thumbnail.Type
+		err = s.putBytes(ctx, i.Thumbnail, e.thumbnail.Bytes)
+	}
+	if err != nil {
+		s.drop(ctx, i.Blob)
+		return i, fmt.Errorf("storing a file: %w", err)
+	}
+	return i, nil
+}
+
+// expect notes that bytes are about to be stored, so that they are found if nothing comes of them.
+func (s *Service) expect(ctx context.Context, key string) error {
+	err := s.db.Write(ctx, "media.expect", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, created_at) VALUES (?, ?)`, key, db.Micros(tx.Now()))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("noting that a file is to be stored: %w", err)
+	}
+	crash.Point("before media put")
+	return nil
+}
+
+func (s *Service) putBytes(ctx context.Context, key string, raw []byte) error {
+	staged, err := s.Blobs.Stage(ctx)
+	if err != nil {
+		return err
+	}
+	defer staged.Discard()
+	if _, err := staged.Write(raw); err != nil {
+		return err
+	}
+	return s.Blobs.Put(ctx, key, staged)
+}
+
+const (
+	thumbnailEnding = ".thumb"
+	keyTail         = 16 // letters that make a key unlike any other of the same file
+)
+
+// newKey makes the key of a blob: TEAM/2 hex digits/SHA-256.TAIL. The tail makes it one that was never used, so that
+// a sweep that found it without an item can take it away whatever arrives meanwhile.
+func newKey(team int64, digest []byte) string {
+	sum := hex.EncodeToString(digest)
+	tail := strings.ToLower(secret.New("")[:keyTail])
+	return fmt.Sprintf("%d/%s/%s.%s", team, sum[:2], sum, tail)
+}
+
+// enter writes a file's item, counts it and settles what brought it, in one transaction. The bytes of an item that
+// does not come to stand are taken away again, unless it is unclear whether it does: the sweep finds those.
+func (s *Service) enter(ctx context.Context, i Item, p placement) (Item, bool, error) {
+	fresh, standing, already, undone := i, i, i.ID != 0, false
+	crash.Point("before media.add")
+	err := s.db.Write(ctx, "media.add", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		standing, already, err = s.add(ctx, tx, fresh, p)
+		undone = err != nil
+		return err
+	})
+	if fresh.ID == 0 && (undone || err == nil && already) {
+		s.drop(ctx, fresh.Blob)
+	}
+	return standing, already, err
+}
+
+func (s *Service) add(ctx context.Context, tx *db.Tx, i Item, p placement) (Item, bool, error) {
+	used, err := s.used(ctx, tx, p.by.TeamID)
+	if err != nil {
+		return i, false, err
+	}
+	// Looked for again: another arrival of the same file may have been quicker.
+	standing, already, err := byDigest(ctx, tx, p.by.TeamID, i.SHA256)
+	if err != nil {
+		return i, false, err
+	}
+	if already {
+		return standing, true, p.settle(ctx, tx, standing, true)
+	}
+	if i.ID != 0 {
+		return i, false, fmt.Errorf("media item %d is gone", i.ID)
+	}
+	if err := s.fits(ctx, tx, used, i.Size, p); err != nil {
+		return i, false, err
+	}
+	if err := arrived(ctx, tx, i.Blob); err != nil {
+		return i, false, err
+	}
+	if p.into != "" {
+		if i.FolderID, err = ensureFolder(ctx, tx, i.TeamID, p.into); err != nil {
+			return i, false, err
+		}
+	}
+	if err := insert(ctx, tx, &i, p.by); err != nil {
+		return i, false, err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE storage SET used_bytes = used_bytes + ? WHERE team_id = ?`, i.Size, i.TeamID); err != nil {
+		return i, false, fmt.Errorf("counting a file: %w", err)
+	}
+	by := event.Actor{PersonID: p.by.PersonID, KeyID: p.by.KeyID, RequestID: p.by.RequestID}
+	if err := event.Record(ctx, tx, i.TeamID, by, "media.added", text(i.ID), map[string]any{"size_bytes": i.Size, "type": i.Type}); err != nil {
+		return i, false, err
+	}
+	return i, false, p.settle(ctx, tx, i, false)
+}
+
+var storageFull = fault.New(fault.PlanLimitReached, "The media library has too little room left for this. Make room in the app first.").With("limit", "storage_bytes")
+
+// fits refuses a file for which the plan has no room left. What open links were promised is kept free for them.
+func (s *Service) fits(ctx context.Context, tx *db.Tx, used, size int64, p placement) error {
+	limit, err := s.allowance(ctx, tx, p.by.TeamID, tx.Now())
+	if err != nil || limit == terms.Unlimited {
+		return err
+	}
+	if !p.promised {
+		_, promised, err := waiting(ctx, tx, p.by.TeamID)
+		if err != nil {
+			return err
+		}
+		used += promised
+	}
+	if size > limit-used {
+		return storageFull
+	}
+	return nil
+}
+
+// arrived ends the time in which stored bytes have no item.
+func arrived(ctx context.Context, tx *db.Tx, key string) error {
+	n, err := tx.Exec(ctx, `DELETE FROM media_pending WHERE blob = ? AND doomed = 0`, key)
+	if err == nil && n == 0 {
+		err = errors.New("the bytes waited for their item for too long and were swept")
+	}
+	if err != nil {
+		return fmt.Errorf("adding a file: %w", err)
+	}
+	return nil
+}
+
+// drop takes away bytes that did not come to have an item, with their thumbnail. What it cannot take away is left to
+// the sweep.
+func (s *Service) drop(ctx context.Context, key string) {
+	ctx = context.WithoutCancel(ctx)
+	if err := s.takeAway(ctx, key); err != nil {
+		s.Log.WarnContext(ctx, "bytes without an item were left for the sweep", "blob", key, "error", err)
+	}
+}

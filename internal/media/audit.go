@@ -1,0 +1,94 @@
+package media
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/blob"
+	"pressroom/internal/db"
+)
+
+// Grace is how long bytes may lie without an item: longer than any arrival takes from its bytes to its item.
+const Grace = 24 * time.Hour
+
+// Finding is one thing that the audit found wrong.
+type Finding struct {
+	Rule string `json:"rule"` // no_bytes, other_size, no_item or storage
+	Blob string `json:"blob,omitempty"`
+	Team int64  `json:"team,omitempty"`
+	Item int64  `json:"item,omitempty"`
+	Text string `json:"text"`
+}
+
+// Audit holds the library against the blob store, both ways, and the storage of teams against their items.
+func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
+	sizes := map[string]int64{}
+	var found []Finding
+	err := s.Blobs.Each(ctx, "", func(b blob.Info) error {
+		sizes[b.Key] = b.Size
+		if s.db.Now().Sub(b.At) < Grace {
+			return nil
+		}
+		named, err := s.named(ctx, b.Key)
+		if err == nil && !named {
+			found = append(found, Finding{Rule: "no_item", Blob: b.Key, Text: "bytes without an item; the sweep takes them away"})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing the blob store: %w", err)
+	}
+	lost, err := s.withoutBytes(ctx, sizes)
+	if err != nil {
+		return nil, err
+	}
+	miscounted, err := s.miscounted(ctx)
+	return append(append(found, lost...), miscounted...), err
+}
+
+// named tells whether an item names a blob.
+func (s *Service) named(ctx context.Context, key string) (bool, error) {
+	var n int64
+	if err := s.db.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM media WHERE blob = ?) + (SELECT COUNT(*) FROM media WHERE thumbnail = ? AND thumbnail <> '')`, key, key).Scan(&n); err != nil {
+		return false, fmt.Errorf("looking for the item of a blob: %w", err)
+	}
+	return n > 0, nil
+}
+
+func (s *Service) withoutBytes(ctx context.Context, sizes map[string]int64) ([]Finding, error) {
+	items, err := db.All(ctx, s.db, func(rows *sql.Rows, i *Item) error {
+		return rows.Scan(&i.ID, &i.TeamID, &i.Blob, &i.Thumbnail, &i.Size)
+	}, `SELECT id, team_id, blob, thumbnail, size_bytes FROM media ORDER BY id`)
+	if err != nil {
+		return nil, fmt.Errorf("listing every item: %w", err)
+	}
+	var found []Finding
+	for _, i := range items {
+		size, there := sizes[i.Blob]
+		switch {
+		case !there:
+			found = append(found, Finding{"no_bytes", i.Blob, i.TeamID, i.ID, "an item without its bytes"})
+		case size != i.Size:
+			found = append(found, Finding{"other_size", i.Blob, i.TeamID, i.ID, "an item whose bytes have another size"})
+		}
+		if _, there := sizes[i.Thumbnail]; i.Thumbnail != "" && !there {
+			found = append(found, Finding{"no_bytes", i.Thumbnail, i.TeamID, i.ID, "an item without its thumbnail"})
+		}
+	}
+	return found, nil
+}
+
+// miscounted finds teams whose storage is not the sum of their items.
+func (s *Service) miscounted(ctx context.Context) ([]Finding, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, f *Finding) error {
+		f.Rule, f.Text = "storage", "the storage used is not the sum of the items"
+		return rows.Scan(&f.Team)
+	}, `SELECT t.id FROM teams t LEFT JOIN storage s ON s.team_id = t.id
+		WHERE COALESCE(s.used_bytes, 0) <> (SELECT COALESCE(SUM(m.size_bytes), 0) FROM media m WHERE m.team_id = t.id) ORDER BY t.id`)
+	if err != nil {
+		return nil, fmt.Errorf("adding up items: %w", err)
+	}
+	return out, nil
+}

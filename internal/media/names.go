@@ -1,0 +1,77 @@
+package media
+
+import (
+	"mime"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// extensions are those that files of a type go by; the first is given to files that have none of them.
+var extensions = map[string][]string{
+	"image/jpeg": {".jpg", ".jpeg", ".jpe", ".jfif"}, "image/png": {".png"}, "image/webp": {".webp"}, "image/gif": {".gif"},
+	"video/mp4": {".mp4", ".m4v"}, "video/quicktime": {".mov", ".qt"},
+}
+
+const (
+	maxFileName  = 200    // characters
+	unnamed      = "file" // where nothing of a name is left
+	otherLetters = "\\/:*?\"<>|"
+)
+
+// stem is the part of a file's name before its extension: the last segment of a path, without what no file system
+// and no header takes.
+func stem(name string) string {
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		name = name[i+1:]
+	}
+	if ext := path.Ext(name); ext != "" && ext != name {
+		name = strings.TrimSuffix(name, ext)
+	}
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control):
+			return -1
+		case strings.ContainsRune(otherLetters, r):
+			return '_'
+		}
+		return r
+	}, norm.NFC.String(name))
+	name = strings.Trim(strings.Join(strings.Fields(name), " "), ". ")
+	if runes := []rune(name); len(runes) > maxFileName {
+		name = strings.TrimSpace(string(runes[:maxFileName]))
+	}
+	return name
+}
+
+// called names a file of a type: what it is called, and the name of the file, whose extension says the type.
+func called(name, ext, mimeType string) (string, string) {
+	if name == "" {
+		name = unnamed
+	}
+	ext = strings.ToLower(ext)
+	if !slices.Contains(extensions[mimeType], ext) {
+		ext = extensions[mimeType][0]
+	}
+	return name, name + ext
+}
+
+// fold makes texts comparable whatever their case and composition.
+func fold(text string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(text))) }
+
+// essence is the type of a Content-Type without its parameters, in small letters; empty where it cannot be read.
+func essence(contentType string) string {
+	mediaType, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return ""
+	}
+	return mediaType
+}
+
+// extension is that of a file's name, with its dot.
+func extension(name string) string { return path.Ext(name) }

@@ -1,0 +1,19 @@
+package web
+
+import (
+	"context"
+
+	"pressroom/internal/media"
+)
+
+// Library is what the app asks of the media library. Whoever may not see a thing is told that it is not there.
+type Library interface {
+	Batch(ctx context.Context, person int64, id string) (media.Batch, error)
+	AddToBatch(ctx context.Context, person int64, batch string, f media.Incoming) (media.Arrived, error)
+	CloseBatch(ctx context.Context, person int64, batch string) error
+	Describe(ctx context.Context, person, id int64, alt string) error
+	OpenFile(ctx context.Context, person, id int64, thumbnail bool) (media.Opened, error)
+	Link(ctx context.Context, id, secret string) (media.UploadLink, error)
+	Receive(ctx context.Context, link media.UploadLink, f media.Incoming) (media.Arrived, error)
+	Public(ctx context.Context, token string) (media.Opened, error)
+}

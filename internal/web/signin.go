@@ -1,0 +1,146 @@
+package web
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/problem"
+	"pressroom/internal/team"
+)
+
+// maxForm is how many bytes a form may have.
+const maxForm = 16 << 10
+
+// signInForm is what the sign-in page shows. The password is never shown again.
+type signInForm struct{ Email, Next, Wrong string }
+
+func (a *App) signInPage(w http.ResponseWriter, r *http.Request) {
+	next := ownPath(r.URL.Query().Get("next"))
+	if visitorOf(r.Context()) != nil {
+		http.Redirect(w, r, next, http.StatusSeeOther)
+		return
+	}
+	a.show(w, r, http.StatusOK, "signin", "Sign in", signInForm{Next: next})
+}
+
+func (a *App) signIn(w http.ResponseWriter, r *http.Request) {
+	if !a.readForm(w, r) {
+		return
+	}
+	form := signInForm{Email: r.PostForm.Get("email"), Next: ownPath(r.PostForm.Get("next"))}
+	ctx := r.Context()
+	person, err := a.signIns.SignIn(ctx, team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: client(r)})
+	if err != nil {
+		a.refuseSignIn(w, r, form, err)
+		return
+	}
+	// Another token than before: one that somebody planted in this browser must not become signed in.
+	if err := a.sessions.manager.RenewToken(ctx); err != nil {
+		a.broken(w, r, err)
+		return
+	}
+	a.sessions.manager.Put(ctx, personKey, person.ID)
+	http.Redirect(w, r, form.Next, http.StatusSeeOther)
+}
+
+func (a *App) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
+	f := fault.Of(err)
+	if f.Code == fault.Internal {
+		a.refuse(w, r, err)
+		return
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter/time.Second)))
+	}
+	form.Wrong = f.Detail
+	a.show(w, r, statusOf(err), "signin", "Sign in", form)
+}
+
+func (a *App) signOut(w http.ResponseWriter, r *http.Request) {
+	if err := a.sessions.manager.Destroy(r.Context()); err != nil {
+		a.broken(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+// readForm reads a small form, or says what is wrong with it.
+func (a *App) readForm(w http.ResponseWriter, r *http.Request) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		a.show(w, r, http.StatusBadRequest, "notice", "Not done", notice{"This form cannot be read."})
+		return false
+	}
+	return true
+}
+
+// forPeople sends whoever is not signed in to the sign-in page and back.
+func (a *App) forPeople(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if visitorOf(r.Context()) != nil {
+			next(w, r)
+			return
+		}
+		back := "/"
+		if r.Method == http.MethodGet {
+			back = r.URL.RequestURI()
+		}
+		http.Redirect(w, r, "/sign-in?"+url.Values{"next": {back}}.Encode(), http.StatusSeeOther)
+	}
+}
+
+// maxNext is as long as an address of ours gets.
+const maxNext = 2000
+
+// ownPath is where to go after signing in: a path of this very site, else the first page. Browsers read \ as / and
+// drop control characters, so neither may be there, also not after decoding.
+func ownPath(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || len(next) > maxNext || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" {
+		return "/"
+	}
+	foreign := func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
+	for _, path := range []string{next, u.Path} {
+		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsFunc(path, foreign) {
+			return "/"
+		}
+	}
+	if u.Path == "/sign-in" || u.Path == "/sign-out" {
+		return "/"
+	}
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
+}
+
+// client tells clients apart by their addresses: the sender's, or where that is a proxy next to us, the one for which
+// the proxy says that it asks. Of IPv6 it is the network, as one client has all of it.
+func client(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	if forwarded := r.Header.Values("X-Forwarded-For"); (addr.IsLoopback() || addr.IsPrivate()) && len(forwarded) > 0 {
+		list := strings.Split(forwarded[len(forwarded)-1], ",")
+		if told, err := netip.ParseAddr(strings.TrimSpace(list[len(list)-1])); err == nil {
+			addr = told
+		}
+	}
+	addr = addr.Unmap().WithZone("")
+	if addr.Is4() {
+		return addr.String()
+	}
+	network, _ := addr.Prefix(64) // every IPv6 address has one
+	return network.String()
+}
+
+// statusOf is the HTTP status of a refusal.
+func statusOf(err error) int { return problem.Of(err, "").Status }

@@ -1,0 +1,204 @@
+package web_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func (b *browser) cookie() *http.Cookie {
+	b.t.Helper()
+	u, err := url.Parse(b.w.url)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range b.Jar.Cookies(u) {
+		if c.Name == "pressroom" {
+			return c
+		}
+	}
+	return &http.Cookie{}
+}
+
+func TestSigningInAndOut(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t)
+		b.get("/sign-in?next=/docs/errors").wants(t, 200, `name="next" value="/docs/errors"`, "<h1>Sign in</h1>")
+		wrong := b.signIn("ada@example.com", "wr<ng", "/docs/errors")
+		wrong.wants(t, 401, "E-mail or password is wrong.", `value="ada@example.com"`, `value="/docs/errors"`)
+		if strings.Contains(wrong.text, "wr&lt;ng") || b.signedIn() {
+			t.Error("the password is shown again, or does")
+		}
+		right := b.signIn("Ada@example.com", password, "/docs/errors")
+		right.wants(t, 303)
+		if right.Header.Get("Location") != "/docs/errors" || !b.signedIn() {
+			t.Errorf("%v", right.Header)
+		}
+		if p := b.get("/sign-in?next=/docs/errors"); p.StatusCode != 303 || p.Header.Get("Location") != "/docs/errors" {
+			t.Errorf("signed in already: %d", p.StatusCode)
+		}
+		kept := b.cookie()
+		b.post("/sign-out", nil).wants(t, 303)
+		if b.signedIn() {
+			t.Error("signed out, and still in")
+		}
+		if p := w.browser(t).do(http.MethodGet, "/", nil, "Cookie", kept.String()); strings.Contains(p.text, "Your teams") {
+			t.Error("a cookie of before the sign-out works")
+		}
+	})
+}
+
+// Whoever plants a token in a browser does not come to know the one that is signed in, nor does the database.
+func TestTokensAreRenewed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		planted := w.browser(t).in("bea@example.com").cookie()
+		b := w.browser(t)
+		u, _ := url.Parse(w.url)
+		b.Jar.SetCookies(u, []*http.Cookie{planted})
+		b.in("ada@example.com")
+		if b.cookie().Value == planted.Value {
+			t.Error("the planted token is in use")
+		}
+		if p := w.browser(t).do(http.MethodGet, "/", nil, "Cookie", planted.String()); strings.Contains(p.text, "Your teams") {
+			t.Error("the planted token is signed in")
+		}
+		var n int
+		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM sessions WHERE CAST(token_hash AS TEXT) LIKE ? OR CAST(data AS TEXT) LIKE ?`,
+			"%"+b.cookie().Value+"%", "%"+b.cookie().Value+"%").Scan(&n); err != nil || n > 0 {
+			t.Errorf("%d sessions hold their token (%v)", n, err)
+		}
+	})
+}
+
+func TestCookie(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for publicURL, want := range map[string]string{
+			"http://press.example":  "pressroom=; Path=/; HttpOnly; SameSite=Lax",
+			"https://press.example": "__Host-pressroom=; Path=/; HttpOnly; Secure; SameSite=Lax",
+		} {
+			w.serve(t, publicURL)
+			c := w.browser(t).signIn("ada@example.com", password, "").Cookies()[0]
+			if age := time.Duration(c.MaxAge) * time.Second; age < 13*24*time.Hour || age > 15*24*time.Hour || len(c.Value) < 43 {
+				t.Errorf("%+v", c)
+			}
+			c.Value, c.MaxAge, c.Expires = "", 0, time.Time{}
+			if c.String() != want {
+				t.Errorf("%s, want %s", c, want)
+			}
+		}
+	})
+}
+
+// A session ends after a day without use, in any case after two weeks, and with what made the person somebody here.
+func TestSessionsEnd(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t).in("ada@example.com")
+		for day := range 14 {
+			if !b.signedIn() {
+				t.Fatalf("signed out on day %d", day)
+			}
+			w.clock.Advance(24*time.Hour - time.Minute)
+		}
+		w.clock.Advance(15 * time.Minute)
+		if b.signedIn() {
+			t.Error("still signed in after two weeks")
+		}
+		b.in("ada@example.com")
+		w.clock.Advance(24*time.Hour + time.Second)
+		if b.signedIn() {
+			t.Error("still signed in after a day without use")
+		}
+		if n, err := w.app.SweepSessions(t.Context()); err != nil || n != 2 {
+			t.Errorf("%d sessions were swept (%v)", n, err)
+		}
+		bea := w.browser(t).in("bea@example.com")
+		for name, change := range map[string][2]func() error{
+			"on hold": {func() error { return w.teams.SetHold(t.Context(), w.bea.ID, true) }, func() error { return w.teams.SetHold(t.Context(), w.bea.ID, false) }},
+			"in no team": {func() error { return w.teams.RemoveMember(t.Context(), w.harbour.ID, w.bea.ID) },
+				func() error { return w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Viewer) }},
+		} {
+			if err := change[0](); err != nil || bea.signedIn() {
+				t.Errorf("%s, and still signed in (%v)", name, err)
+			}
+			if err := change[1](); err != nil || !bea.signedIn() {
+				t.Errorf("no more %s, and signed out (%v)", name, err)
+			}
+		}
+	})
+}
+
+func TestTooManyWrongPasswords(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t)
+		for range 5 {
+			b.signIn("ada@example.com", "wrong", "").wants(t, 401)
+		}
+		p := b.signIn("ada@example.com", password, "")
+		p.wants(t, 429, "Try again in 60 seconds.")
+		if p.Header.Get("Retry-After") != "60" {
+			t.Errorf("%v", p.Header)
+		}
+		b.signIn("bea@example.com", password, "").wants(t, 429) // from the same address
+		w.clock.Advance(time.Minute)
+		b.in("ada@example.com")
+	})
+}
+
+// What another site makes a browser send changes nothing.
+func TestOtherSitesChangeNothing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t).in("ada@example.com")
+		for _, path := range []string{"/sign-out", "/sign-in", "/team", "/upload/x/files", "/media/1/description"} {
+			for _, header := range [][2]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+				b.do(http.MethodPost, path, nil, header[0], header[1]).wants(t, 403)
+			}
+		}
+		if !b.signedIn() {
+			t.Error("signed out by another site")
+		}
+		b.do(http.MethodPost, "/sign-out", nil, "Sec-Fetch-Site", "same-origin").wants(t, 303)
+	})
+}
+
+func TestForms(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t)
+		b.post("/sign-in", url.Values{"email": {strings.Repeat("x", 20_000)}}).wants(t, 400)
+		b.do(http.MethodPost, "/sign-in", strings.NewReader("a=%zz"), "Content-Type", "application/x-www-form-urlencoded").wants(t, 400)
+		b.do(http.MethodPost, "/sign-in", strings.NewReader("{}"), "Content-Type", "application/json").wants(t, 401)
+		for _, path := range []string{"/team", "/media/1/description", "/upload/x/done"} {
+			if p := b.post(path, nil); p.StatusCode != 303 || p.Header.Get("Location") != "/sign-in?next=%2F" {
+				t.Errorf("%s: %d %v", path, p.StatusCode, p.Header)
+			}
+		}
+		b.do(http.MethodGet, "/", nil, "Cookie", "pressroom="+strings.Repeat("x", 10_000)).wants(t, 200)
+	})
+}
+
+// A database that fails shows as a page that says so, and as nothing more.
+func TestBrokenDatabase(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t).in("ada@example.com")
+		if err := w.db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		p := b.get("/")
+		p.wants(t, 500, "Something failed on our side.")
+		if strings.Contains(p.text, "closed") {
+			t.Errorf("it tells: %s", p.text)
+		}
+		rec := httptest.NewRecorder()
+		w.app.ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/sign-in", nil))
+		if rec.Code != 500 {
+			t.Errorf("signing in: %d", rec.Code)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+const (
+	stalled     = time.Minute     // without a byte the other side is given up
+	moveEvery   = time.Second     // how often deadlines are moved at most
+	answering   = 5 * time.Minute // how long the work may take after the last byte
+	discardable = 8 << 20         // bytes of a refused file that are still read, as clients read no answer before they have sent
+)
+
+// arriving is the body of an upload: it may take as long as it needs while bytes come, whatever the server's own
+// deadlines are.
+type arriving struct {
+	io.ReadCloser
+	control *http.ResponseController
+	moved   time.Time
+	ended   bool
+	err     error // why it broke off
+}
+
+func arrivingIn(w http.ResponseWriter, r *http.Request) *arriving {
+	return &arriving{ReadCloser: r.Body, control: http.NewResponseController(w)}
+}
+
+func (b *arriving) Read(p []byte) (int, error) {
+	// A server that knows no deadlines has none to be moved.
+	if now := time.Now(); now.Sub(b.moved) >= moveEvery {
+		b.moved = now
+		_ = b.control.SetReadDeadline(now.Add(stalled))
+		_ = b.control.SetWriteDeadline(now.Add(stalled + answering))
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !b.ended {
+		b.ended = true
+		_ = b.control.SetReadDeadline(time.Time{}) // else the work that follows would be called off by it
+		_ = b.control.SetWriteDeadline(time.Now().Add(answering))
+		if !errors.Is(err, io.EOF) {
+			b.err = err
+		}
+	}
+	return n, err //nolint:wrapcheck // it stands in for the body
+}
+
+// discard reads on a little where the file was refused before its end.
+func (b *arriving) discard() {
+	if !b.ended {
+		_, _ = io.CopyN(io.Discard, b, discardable) // whether it ends does not matter any more
+	}
+}
+
+// leaving sends a file for as long as somebody takes its bytes.
+type leaving struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	moved   time.Time
+}
+
+func leavingBy(w http.ResponseWriter) *leaving {
+	return &leaving{ResponseWriter: w, control: http.NewResponseController(w)}
+}
+
+func (l *leaving) Write(p []byte) (int, error) {
+	if now := time.Now(); now.Sub(l.moved) >= moveEvery {
+		l.moved = now
+		_ = l.control.SetWriteDeadline(now.Add(stalled))
+	}
+	return l.ResponseWriter.Write(p) //nolint:wrapcheck // it stands in for the answer
+}

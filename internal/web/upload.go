@@ -1,0 +1,261 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/credential"
+	"pressroom/internal/fault"
+	"pressroom/internal/media"
+)
+
+// uploadView is what the upload page shows.
+type uploadView struct {
+	media.Batch
+	Files    []fileView
+	Until    string   // when the page closes, in the team's zone
+	Problems []string // what was refused just now, where the browser runs no scripts
+}
+
+// fileView is a file of the batch as it is shown.
+type fileView struct {
+	media.BatchFile
+	Page string // the address of the page that it is on
+}
+
+// reasons are what a file was refused for, in words (contract, job error codes).
+var reasons = map[string]string{
+	"type_refused": "It is not an image or a video of the types that the library takes, or it is damaged.",
+	"too_large":    "It is larger than what the library takes.",
+	"storage_full": "The team’s plan has no room left for it.",
+}
+
+// Why says why a file was refused; nothing of one that was not.
+func (f fileView) Why() string {
+	if f.Reason == "" {
+		return ""
+	}
+	if text, ok := reasons[f.Reason]; ok {
+		return text
+	}
+	return "It could not be taken. Send it again."
+}
+
+func (a *App) uploadPage(w http.ResponseWriter, r *http.Request) {
+	a.showBatch(w, r, http.StatusOK, nil)
+}
+
+func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, problems []string) {
+	v := visitorOf(r.Context())
+	id, err := batchID(r)
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	batch, err := a.opts.Library.Batch(r.Context(), v.ID, id)
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	view := uploadView{Batch: batch, Until: inZone(batch.ExpiresAt, lookedAt(v.Account, batch.TeamID).Timezone), Problems: problems}
+	for _, f := range batch.Files {
+		view.Files = append(view.Files, fileView{f, "/upload/" + id})
+	}
+	a.show(w, r, status, "upload", "Upload files", view)
+}
+
+// batchID is the batch's own part of the address.
+func batchID(r *http.Request) (string, error) {
+	id, err := uuid.Parse(r.PathValue("batch"))
+	if err != nil || id.String() != r.PathValue("batch") {
+		return "", fault.Missing()
+	}
+	return id.String(), nil
+}
+
+func inZone(at time.Time, zone string) string {
+	place, err := time.LoadLocation(zone)
+	if err != nil {
+		place, zone = time.UTC, "UTC"
+	}
+	return at.In(place).Format("15:04 on Monday 2 January") + " (" + zone + ")"
+}
+
+var signedOut = fault.New(fault.Unauthorized, "You are signed out. Sign in in another tab, then try again.")
+
+// answer is how the page's script is told of a file that has arrived.
+type answer struct {
+	MediaID int64  `json:"media_id"`
+	Name    string `json:"name"`
+	Already bool   `json:"already_in_library"`
+}
+
+// upload takes one file as the request's body, or a form's files where the browser runs no scripts.
+func (a *App) upload(w http.ResponseWriter, r *http.Request) {
+	body := arrivingIn(w, r)
+	r.Body = body
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+		a.forPeople(a.uploadForm)(w, r)
+		return
+	}
+	arrived, err := a.add(r, media.Incoming{Name: r.URL.Query().Get("name"), Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
+	if err != nil {
+		a.refuseFile(w, r, body, err)
+		return
+	}
+	tell(w, http.StatusOK, answer{arrived.MediaID, arrived.Name, arrived.Already})
+}
+
+func (a *App) add(r *http.Request, f media.Incoming) (media.Arrived, error) {
+	v := visitorOf(r.Context())
+	if v == nil {
+		return media.Arrived{}, signedOut
+	}
+	id, err := batchID(r)
+	if err != nil {
+		return media.Arrived{}, err
+	}
+	return a.opts.Library.AddToBatch(r.Context(), v.ID, id, f)
+}
+
+// maxParts is how many files a form may bring at once.
+const maxParts = 100
+
+func (a *App) uploadForm(w http.ResponseWriter, r *http.Request) {
+	problems, err := a.addParts(r)
+	switch {
+	case err != nil:
+		a.refuse(w, r, err)
+	case len(problems) > 0:
+		a.showBatch(w, r, http.StatusUnprocessableEntity, problems)
+	default:
+		http.Redirect(w, r, "/upload/"+r.PathValue("batch"), http.StatusSeeOther)
+	}
+}
+
+var brokenForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
+
+// addParts adds each file of a form and tells what was refused.
+func (a *App) addParts(r *http.Request) ([]string, error) {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, brokenForm.Wrap(err)
+	}
+	var problems []string
+	for range maxParts {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return problems, nil
+		}
+		if err != nil {
+			return nil, brokenForm.Wrap(err)
+		}
+		if part.FileName() == "" {
+			continue
+		}
+		_, err = a.add(r, media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
+		switch f := fault.Of(err); {
+		case err == nil:
+		case f.Code == fault.NotFound || f.Code == fault.Internal:
+			return nil, err
+		default:
+			problems = append(problems, part.FileName()+": "+f.Detail)
+		}
+	}
+	return problems, nil
+}
+
+// brokenOff is told where the client ended the upload or sent nothing for a while; mostly nobody hears it.
+var brokenOff = fault.Invalid(fault.Malformed, "", "The upload broke off. Send the file again.")
+
+// refuseFile answers for a file that was not taken.
+func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *arriving, err error) {
+	if body.err != nil {
+		err = brokenOff
+	}
+	body.discard()
+	a.tellProblem(w, r, err)
+}
+
+func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
+	id, err := batchID(r)
+	if err == nil {
+		err = a.opts.Library.CloseBatch(r.Context(), visitorOf(r.Context()).ID, id)
+	}
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/upload/"+id, http.StatusSeeOther)
+}
+
+// describe keeps the text that stands for a picture. The script is answered without a page.
+func (a *App) describe(w http.ResponseWriter, r *http.Request) {
+	script := strings.Contains(r.Header.Get("Accept"), "application/json")
+	if visitorOf(r.Context()) == nil && script {
+		a.tellProblem(w, r, signedOut)
+		return
+	}
+	a.forPeople(func(w http.ResponseWriter, r *http.Request) {
+		if !a.readForm(w, r) {
+			return
+		}
+		id, err := mediaID(r)
+		if err == nil {
+			err = a.opts.Library.Describe(r.Context(), visitorOf(r.Context()).ID, id, r.PostForm.Get("alt"))
+		}
+		switch {
+		case err != nil && script:
+			a.tellProblem(w, r, err)
+		case err != nil:
+			a.refuse(w, r, err)
+		case script:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			http.Redirect(w, r, ownPath(r.PostForm.Get("next")), http.StatusSeeOther)
+		}
+	})(w, r)
+}
+
+// received is how a machine is told of its file.
+type received struct {
+	Data receivedData `json:"data"`
+}
+
+type receivedData struct {
+	MediaID int64 `json:"media_id"`
+}
+
+// receive takes a file by a link that works once. Its secret is all that counts: no session, no cookie.
+func (a *App) receive(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPut {
+		w.Header().Set("Allow", http.MethodPut)
+		a.tellProblem(w, r, fault.New(fault.MethodNotAllowed, "An upload link takes PUT alone."))
+		return
+	}
+	body := arrivingIn(w, r)
+	link, err := a.opts.Library.Link(r.Context(), r.PathValue("link"), credential.Bearer(r))
+	if err != nil {
+		a.refuseFile(w, r, body, err)
+		return
+	}
+	arrived, err := a.opts.Library.Receive(r.Context(), link, media.Incoming{Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
+	if err != nil {
+		a.refuseFile(w, r, body, err)
+		return
+	}
+	tell(w, http.StatusCreated, received{receivedData{arrived.MediaID}})
+}
+
+func tell(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // plain structs; the client may be gone
+}

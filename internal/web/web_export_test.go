@@ -1,0 +1,73 @@
+package web
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestOwnPath(t *testing.T) {
+	t.Parallel()
+	for next, want := range map[string]string{
+		"": "/", "/": "/", "/upload/1?x=2&y=%2F": "/upload/1?x=2&y=%2F", "/a%20b": "/a%20b", "/docs/errors#x": "/docs/errors",
+		"//evil.example": "/", `/\evil.example`: "/", `\\evil.example`: "/", "https:evil.example": "/", "https://evil.example": "/", "javascript:alert(1)": "/",
+		"evil": "/", "/%2f/evil.example": "/", "/%2fevil.example": "/", "/%5cevil.example": "/", "%2f%2fevil.example": "/", "/%09/evil.example": "/",
+		"/\t/evil.example": "/", "/\n//evil": "/", " //evil": "/", "///evil": "/", "/a\\b": "/", "/ä": "/%C3%A4", "/%zz": "/", "http:/evil": "/", "?x=//evil": "/",
+		"//user@evil.example/": "/", "/sign-in?next=/sign-in": "/", "/sign-out": "/", "/" + strings.Repeat("a", 2000): "/",
+	} {
+		if got := ownPath(next); got != want {
+			t.Errorf("%q leads to %q, want %q", next, got, want)
+		}
+	}
+}
+
+// Whatever is asked for, a browser stays on this site.
+func TestOwnPathStays(t *testing.T) {
+	t.Parallel()
+	site, _ := url.Parse("https://press.example/sign-in")
+	browsers := strings.NewReplacer("\t", "", "\n", "", "\r", "", `\`, "/")
+	rapid.Check(t, func(t *rapid.T) {
+		next := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"/", `\`, ":", "https:", "%2f", "%5c", "evil.example", "@", "\t", "%09", "?", "#", "..", ".", "%"}),
+			rapid.StringN(0, 3, -1)), 0, 8).Draw(t, "next"), "")
+		got := ownPath(next)
+		u, err := site.Parse(browsers.Replace(strings.TrimSpace(got)))
+		if err != nil || u.Scheme != "https" || u.Host != "press.example" || !strings.HasPrefix(got, "/") {
+			t.Fatalf("%q leads to %q, which is %v (%v)", next, got, u, err)
+		}
+	})
+}
+
+func TestClient(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ remote, forwarded, want string }{
+		{"203.0.113.5:1234", "", "203.0.113.5"},
+		{"203.0.113.5:1234", "198.51.100.7", "203.0.113.5"}, // no proxy of ours: anybody can write that
+		{"127.0.0.1:1234", "198.51.100.1, 198.51.100.7", "198.51.100.7"},
+		{"10.0.0.2:1234", "nonsense", "10.0.0.2"},
+		{"10.0.0.2:1234", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
+		{"[2001:db8:1:2::9]:1", "", "2001:db8:1:2::/64"},
+		{"[::ffff:203.0.113.5]:1", "", "203.0.113.5"},
+		{"pipe", "", "pipe"},
+	} {
+		r := httptest.NewRequest("POST", "/sign-in", nil)
+		r.RemoteAddr = c.remote
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", c.forwarded)
+		}
+		if got := client(r); got != c.want {
+			t.Errorf("%s for %q is %s, want %s", c.remote, c.forwarded, got, c.want)
+		}
+	}
+}
+
+func TestInWords(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 50 << 20: "50 MiB", 4 << 30: "4 GiB"} {
+		if got := inWords(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}

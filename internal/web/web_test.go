@@ -1,0 +1,229 @@
+package web_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/limit"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
+	"pressroom/internal/web"
+)
+
+// world is the app behind a real listener, with Ada, who owns a team, and Bea, who edits in two.
+type world struct {
+	teams    *team.Service
+	db       *db.DB
+	clock    *testkit.Clock
+	app      *web.App
+	url      string
+	ada, bea team.Person
+	harbour  team.Team
+	roastery team.Team
+}
+
+const password = "correct horse battery"
+
+func each(t *testing.T, run func(t *testing.T, w *world)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		d := testkit.Open(t, url, clock)
+		guesses, err := limit.NewGuesses()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{teams: team.New(d, guesses, terms.Shipped()), db: d, clock: clock}
+		w.furnish(t)
+		w.serve(t, "http://press.example")
+		run(t, w)
+	})
+}
+
+func (w *world) furnish(t *testing.T) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	w.ada, err = w.teams.AddPerson(t.Context(), "Ada <Okafor>", "ada@example.com", password)
+	must(err)
+	w.bea, err = w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", password)
+	must(err)
+	w.harbour, err = w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour & Sons", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, w.ada.ID)
+	must(err)
+	w.roastery, err = w.teams.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "America/Lima", Language: "en", Plan: "team"}, w.ada.ID)
+	must(err)
+	must(w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Editor))
+}
+
+// serve puts the app behind a listener until the test ends.
+func (w *world) serve(t *testing.T, publicURL string) {
+	t.Helper()
+	w.app = web.New(web.Options{PublicURL: publicURL, Teams: w.teams, DB: w.db, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	server := httptest.NewServer(w.app)
+	t.Cleanup(server.Close)
+	w.url = server.URL
+}
+
+// browser is a client that keeps cookies and follows no redirect by itself.
+type browser struct {
+	t *testing.T
+	w *world
+	*http.Client
+}
+
+func (w *world) browser(t *testing.T) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &browser{t, w, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// page is an answer, read to its end.
+type page struct {
+	*http.Response
+	text string
+}
+
+func (b *browser) do(method, path string, body io.Reader, headers ...string) page {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), method, b.w.url+path, body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := b.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return page{resp, string(raw)}
+}
+
+func (b *browser) get(path string) page { b.t.Helper(); return b.do(http.MethodGet, path, nil) }
+
+func (b *browser) post(path string, form url.Values) page {
+	b.t.Helper()
+	return b.do(http.MethodPost, path, strings.NewReader(form.Encode()), "Content-Type", "application/x-www-form-urlencoded")
+}
+
+func (b *browser) signIn(email, password, next string) page {
+	b.t.Helper()
+	return b.post("/sign-in", url.Values{"email": {email}, "password": {password}, "next": {next}})
+}
+
+// in signs a person in who can.
+func (b *browser) in(email string) *browser {
+	b.t.Helper()
+	if p := b.signIn(email, password, ""); p.StatusCode != http.StatusSeeOther {
+		b.t.Fatalf("signing in: %d %s", p.StatusCode, p.text)
+	}
+	return b
+}
+
+// signedIn tells whether the first page is a person's own.
+func (b *browser) signedIn() bool {
+	b.t.Helper()
+	return strings.Contains(b.get("/").text, "Your teams")
+}
+
+func (p page) wants(t *testing.T, status int, texts ...string) {
+	t.Helper()
+	if p.StatusCode != status {
+		t.Errorf("%s %s: %d, want %d", p.Request.Method, p.Request.URL.Path, p.StatusCode, status)
+	}
+	for _, text := range texts {
+		if !strings.Contains(p.text, text) {
+			t.Errorf("%s does not show %q: %s", p.Request.URL.Path, text, p.text)
+		}
+	}
+}
+
+func TestFrontPage(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t)
+		b.get("/").wants(t, 200, "http://press.example/api/v1", "/api/v1/openapi.json", "/docs/errors", `href="/sign-in"`)
+		b.get("/docs/errors").wants(t, 200, `id="idempotency_key_reused"`, "422")
+		for _, path := range []string{"/nothing", "/upload", "/sign-out", "/assets/none.css", "/assets/app.css", "/media/1", "/sign-in/x", "/%00"} {
+			b.get(path).wants(t, 404, "There is no such page")
+		}
+	})
+}
+
+// Nothing that a page is made of comes from elsewhere, and no page may be framed or kept.
+func TestHeaders(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t).in("ada@example.com")
+		for _, path := range []string{"/", "/docs/errors", "/nothing", "/upload/x", "/assets/x", "/uploads/x"} {
+			h := b.get(path).Header
+			for name, want := range map[string]string{
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+				"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
+			} {
+				if h.Get(name) != want {
+					t.Errorf("%s: %s is %q", path, name, h.Get(name))
+				}
+			}
+		}
+		if p := b.get("/"); regexp.MustCompile(`<style|<script>|style=| on[a-z]+=`).MatchString(p.text) {
+			t.Errorf("something inline: %s", p.text)
+		}
+	})
+}
+
+// An asset's address changes with its content, so that it may be kept for good.
+func TestAssets(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t)
+		found := regexp.MustCompile(`/assets/[a-z.-]+-[0-9a-f]{16}\.(css|svg)`).FindAllString(b.get("/").text, -1)
+		if len(found) != 2 {
+			t.Fatalf("%v", found)
+		}
+		for i, kind := range []string{"image/svg+xml", "text/css; charset=utf-8"} {
+			p := b.get(found[i])
+			p.wants(t, 200)
+			if p.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || p.Header.Get("Content-Type") != kind || p.Header.Get("Vary") != "" {
+				t.Errorf("%s: %v", found[i], p.Header)
+			}
+		}
+	})
+}
+
+func TestTeams(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
+		ada.get("/").wants(t, 200, "<h1>Harbour &amp; Sons</h1>", "Ada &lt;Okafor&gt;", "owner", "America/Lima")
+		roastery := url.Values{"team": {itoa(w.roastery.ID)}}
+		ada.post("/team", roastery).wants(t, 303)
+		ada.get("/").wants(t, 200, "<h1>Roastery</h1>")
+		bea.post("/team", roastery).wants(t, 404)
+		for _, id := range []string{"", "x", "-1", "9999999999999999999"} {
+			bea.post("/team", url.Values{"team": {id}}).wants(t, 404)
+		}
+		bea.get("/").wants(t, 200, "<h1>Harbour &amp; Sons</h1>", "editor")
+		w.browser(t).post("/team", roastery).wants(t, 303)
+	})
+}
