@@ -79,7 +79,7 @@ func Open(ctx context.Context, url string, opts Options) (Store, error) {
 	var err error
 	switch scheme, rest, _ := strings.Cut(url, ":"); scheme {
 	case "file":
-		s, err = openFolder(rest)
+		s, err = openFolder(ctx, rest)
 	case "s3":
 		s, err = openBucket(ctx, url, opts)
 	default:

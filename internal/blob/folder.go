@@ -33,7 +33,7 @@ type folder struct {
 	settled map[string]struct{} // folders whose own entries are on disk for good
 }
 
-func openFolder(url string) (Store, error) {
+func openFolder(ctx context.Context, url string) (Store, error) {
 	dir, err := folderPath(url)
 	if err != nil {
 		return nil, err
@@ -43,11 +43,11 @@ func openFolder(url string) (Store, error) {
 		return nil, fmt.Errorf("%w; make the folder %s and let this user alone read and write it", err, dir)
 	}
 	f.unnamed = true
-	if try(context.Background(), f) == nil {
+	if try(ctx, f) == nil {
 		return f, nil
 	}
 	f.unnamed = false // not every file system can do without names
-	if err := try(context.Background(), f); err != nil {
+	if err := try(ctx, f); err != nil {
 		return nil, fmt.Errorf("%w; the folder %s has to be writable for this user, on a file system with hard links and with space left", err, dir)
 	}
 	return f, nil
