@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"math"
 	"slices"
 
 	"golang.org/x/sync/semaphore"
@@ -86,14 +87,14 @@ func (m *Maker) Thumbnail(ctx context.Context, r io.Reader, info probe.Info, sid
 }
 
 // Fit makes a picture that fits: a JPEG on white, or a PNG where only that is wanted. It lowers the quality before the
-// size. Of an animation it is the first frame. info is what probe.Read said of r's bytes. The errors are those of
-// Thumbnail and ErrCannot.
+// size, but makes what there is no memory for smaller from the beginning, down to half its sides. Of an animation it is
+// the first frame. info is what probe.Read said of r's bytes. The errors are those of Thumbnail and ErrCannot.
 func (m *Maker) Fit(ctx context.Context, r io.Reader, info probe.Info, want Want) (Made, error) {
 	mime, err := want.mime()
 	if err != nil {
 		return Made{}, err
 	}
-	size := within(info, want.MaxSide)
+	size := m.affordable(info, within(info, want.MaxSide))
 	release, err := m.hold(ctx, max(need(info, size), 2*rgba(size)))
 	if err != nil {
 		return Made{}, err
@@ -121,13 +122,28 @@ func (m *Maker) hold(ctx context.Context, bytes int64) (func(), error) {
 }
 
 // need is how many bytes of pixels there are at most at once, first while an image is decoded, then while it is made
-// into one of that size. What a progressive JPEG takes for its coefficients is gone by then.
+// into one of that size.
 func need(info probe.Info, size image.Point) int64 {
-	kept := info.DecodeBytes
+	return max(info.DecodeBytes, kept(info)+rgba(size))
+}
+
+// kept is how many bytes a decoded image takes at most. What a progressive JPEG took for its coefficients is gone.
+func kept(info probe.Info) int64 {
 	if info.Type == probe.JPEG {
-		kept = min(kept, 4*int64(info.Width)*int64(info.Height))
+		return min(info.DecodeBytes, 4*int64(info.Width)*int64(info.Height))
 	}
-	return max(info.DecodeBytes, kept+rgba(size))
+	return info.DecodeBytes
+}
+
+// affordable is that size, or a smaller one of which there is memory for one picture beside the decoded image, and for
+// two after that.
+func (m *Maker) affordable(info probe.Info, size image.Point) image.Point {
+	most := min(m.limit-kept(info), m.limit/2)
+	if rgba(size) <= most {
+		return size
+	}
+	by := math.Sqrt(float64(max(most, 0)) / float64(rgba(size)))
+	return scaled(size, max(0.5, 0.99*by)) // a little less, as sides are rounded up
 }
 
 func rgba(size image.Point) int64 { return 4 * int64(size.X) * int64(size.Y) }

@@ -227,12 +227,18 @@ func riffChunk(kind string, content []byte) []byte {
 	return slices.Concat(binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(content))), content)
 }
 
-// noise is the worst that an image can be for an encoder.
+// noise is the worst that an image can be for an encoder: one tile of it, again and again.
 func noise(width, height int) *image.RGBA {
-	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	tile := image.NewRGBA(image.Rect(0, 0, 200, 100))
 	source := rand.New(rand.NewPCG(1, 2))
-	for i := range img.Pix {
-		img.Pix[i] = byte(source.Uint32()) | byte(255*(i%4/3))
+	for i := range tile.Pix {
+		tile.Pix[i] = byte(source.Uint32()) | byte(255*(i%4/3))
+	}
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for y := 0; y < height; y += 100 {
+		for x := 0; x < width; x += 200 {
+			draw.Draw(img, image.Rect(x, y, x+200, y+100), tile, image.Point{}, draw.Src)
+		}
 	}
 	return img
 }
@@ -292,8 +298,14 @@ func TestTooLarge(t *testing.T) {
 	if _, err := picture.New(4_000_000+39_999).Thumbnail(t.Context(), bytes.NewReader(data), about, 100); !errors.Is(err, picture.ErrTooLarge) {
 		t.Errorf("with a byte less: %v, want ErrTooLarge", err)
 	}
-	if _, err := picture.New(7_999_999).Fit(t.Context(), bytes.NewReader(data), about, picture.Want{}); !errors.Is(err, picture.ErrTooLarge) {
-		t.Errorf("with a byte less: %v, want ErrTooLarge", err)
+	for limit, want := range map[int64]int{8_000_000: 1000, 7_999_999: 990, 6_000_000: 700, 5_000_000: 500} {
+		made, err := picture.New(limit).Fit(t.Context(), bytes.NewReader(data), about, picture.Want{})
+		if err != nil || made.Width != want {
+			t.Errorf("fit with %d bytes: %d pixels wide (%v), want %d", limit, made.Width, err, want)
+		}
+	}
+	if _, err := picture.New(4_999_999).Fit(t.Context(), bytes.NewReader(data), about, picture.Want{}); !errors.Is(err, picture.ErrTooLarge) {
+		t.Errorf("fit with less: %v, want ErrTooLarge", err)
 	}
 }
 
