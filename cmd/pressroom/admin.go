@@ -27,7 +27,7 @@ type adminCmd struct {
 	Keys       adminKeys       `cmd:"" help:"API keys."`
 	Accounts   adminAccounts   `cmd:"" help:"Social accounts."`
 	Credits    adminCredits    `cmd:"" help:"Credits of a team."`
-	Audit      adminAudit      `cmd:"" help:"Prove that the ledger of credits adds up. Ends with status 1 where it does not."`
+	Audit      adminAudit      `cmd:"" help:"Prove that the ledger of credits adds up, and that every file of the media library is there and no other. Ends with status 1 where not."`
 	API        adminAPI        `cmd:"" name:"api" help:"Switch the API on or off for every key."`
 	Pause      adminPause      `cmd:"" help:"Pause a key, a team or the service: everything, or spending or publishing alone."`
 	Resume     adminResume     `cmd:"" help:"End a pause."`

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -30,7 +29,6 @@ type (
 		teamFlags
 		Limit int `default:"50" help:"How many lines, at most 1000."`
 	}
-	adminAudit struct{ storeFlags }
 	adminTerms struct{ storeFlags }
 )
 
@@ -51,20 +49,6 @@ func (c adminCreditsWithdraw) Run(ctx context.Context, p *program, log *slog.Log
 // Run lists what was booked.
 func (c adminCreditsStatement) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]credit.Line, error) { return s.Credits.Statement(ctx, c.Team, c.Limit) })
-}
-
-// Run audits the ledger and prints what it found.
-func (c adminAudit) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	var found credit.Report
-	err := with(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Report, error) {
-		var err error
-		found, err = s.Credits.Audit(ctx)
-		return found, err
-	})
-	if err == nil && !found.Sound() {
-		return errors.New("the ledger does not add up: see the complaints")
-	}
-	return err
 }
 
 // Run prints the terms, always as JSON: it is what a file of terms may say.

@@ -101,7 +101,7 @@ func (w *Worker) Submit(ctx context.Context, tx *db.Tx, id string) error {
 	return w.queue.Wake(ctx, tx, work, id)
 }
 
-// At has the work of a job looked at at a time.
+// At has the work of a job looked at when a time has come.
 func (w *Worker) At(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
 	return wakeAt(ctx, tx, id, at)
 }

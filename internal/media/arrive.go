@@ -22,15 +22,19 @@ import (
 // thumbnailSide is the longest side of a thumbnail, in pixels.
 const thumbnailSide = 512
 
-// receive takes a file's bytes into the store's staging, at most max. Whoever calls it discards what it returns.
-func (s *Service) receive(ctx context.Context, body io.Reader, max int64) (*blob.Staged, error) {
+// receive takes a file's bytes into the store's staging, at most so many. Whoever calls it discards what it returns.
+func (s *Service) receive(ctx context.Context, body io.Reader, most int64) (*blob.Staged, error) {
 	staged, err := s.Blobs.Stage(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("receiving a file: %w", err)
 	}
-	n, err := io.Copy(staged, io.LimitReader(body, max+1))
-	if err == nil && n > max {
-		err = tooLarge
+	sender := &sender{Reader: io.LimitReader(body, most+1)}
+	n, err := io.Copy(staged, sender)
+	switch {
+	case sender.err != nil:
+		err = errCutOff.Wrap(sender.err)
+	case err == nil && n > most:
+		err = errTooLarge
 	}
 	if err != nil {
 		staged.Discard()
@@ -39,7 +43,24 @@ func (s *Service) receive(ctx context.Context, body io.Reader, max int64) (*blob
 	return staged, nil
 }
 
-var tooLarge = fault.New(fault.UploadTooLarge, "The file is larger than it may be.")
+// sender keeps apart whose fault it was that a file did not arrive.
+type sender struct {
+	io.Reader
+
+	err error
+}
+
+func (s *sender) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err //nolint:wrapcheck // io.Reader's own errors are what io.Copy looks for
+}
+
+var errCutOff = fault.Invalid(fault.SizeDiffers, "", "The bytes ended before the file did. Nothing was kept; send it again.")
+
+var errTooLarge = fault.New(fault.UploadTooLarge, "The file is larger than it may be.")
 
 // examined is a received file with what its bytes tell.
 type examined struct {
@@ -80,6 +101,22 @@ func refusedType(err error) error {
 		detail = "The file is damaged or out of bounds: " + damaged.Reason + "."
 	}
 	return fault.Invalid(fault.TypeRefused, "", detail).Wrap(err)
+}
+
+// Add puts a file into a team's library that neither a link nor a page was opened for.
+func (s *Service) Add(ctx context.Context, by Owner, f Incoming) (Arrived, error) {
+	staged, err := s.receive(ctx, f.Body, s.Terms.Limits.MaxVideoBytes)
+	if err != nil {
+		return Arrived{}, err
+	}
+	defer staged.Discard()
+	e, err := s.examine(ctx, staged)
+	if err != nil {
+		return Arrived{}, err
+	}
+	i, already, err := s.keep(ctx, e, placement{by: by, name: stem(f.Name), ext: extension(f.Name),
+		settle: func(context.Context, *db.Tx, Item, bool) error { return nil }})
+	return Arrived{MediaID: i.ID, Name: i.Name, Already: already}, err
 }
 
 // placement says where a file goes in the library.
@@ -227,7 +264,7 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, i Item, p placement) (Item
 	return i, false, p.settle(ctx, tx, i, false)
 }
 
-var storageFull = fault.New(fault.PlanLimitReached, "The media library has too little room left for this. Make room in the app first.").With("limit", "storage_bytes")
+var errStorageFull = fault.New(fault.PlanLimitReached, "The media library has too little room left for this. Make room in the app first.").With("limit", "storage_bytes")
 
 // fits refuses a file for which the plan has no room left. What open links were promised is kept free for them.
 func (s *Service) fits(ctx context.Context, tx *db.Tx, used, size int64, p placement) error {
@@ -243,7 +280,7 @@ func (s *Service) fits(ctx context.Context, tx *db.Tx, used, size int64, p place
 		used += promised
 	}
 	if size > limit-used {
-		return storageFull
+		return errStorageFull
 	}
 	return nil
 }

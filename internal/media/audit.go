@@ -25,7 +25,7 @@ type Finding struct {
 // Audit holds the library against the blob store, both ways, and the storage of teams against their items.
 func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 	sizes := map[string]int64{}
-	var found []Finding
+	found := []Finding{}
 	err := s.Blobs.Each(ctx, "", func(b blob.Info) error {
 		sizes[b.Key] = b.Size
 		if s.db.Now().Sub(b.At) < Grace {

@@ -81,8 +81,8 @@ var tokenText = base64.RawURLEncoding.Strict()
 
 func (s *Service) token(id int64, until time.Time) string {
 	body := []byte{tokenVersion}
-	body = binary.BigEndian.AppendUint64(body, uint64(id))
-	body = binary.BigEndian.AppendUint64(body, uint64(until.Unix()))
+	body = binary.BigEndian.AppendUint64(body, uint64(id))           //nolint:gosec // ids are positive
+	body = binary.BigEndian.AppendUint64(body, uint64(until.Unix())) //nolint:gosec // after 1970
 	return tokenText.EncodeToString(append(body, s.sign(body)...))
 }
 
@@ -92,22 +92,22 @@ func (s *Service) sign(body []byte) []byte {
 	return mac.Sum(nil)[:tokenSum]
 }
 
-var noSuchLink = fault.New(fault.NotFound, "There is no such file, or its link has expired.")
+var errNoSuchLink = fault.New(fault.NotFound, "There is no such file, or its link has expired.")
 
 // Public opens the item of a signed link.
 func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 	raw, err := tokenText.DecodeString(token)
 	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !hmac.Equal(raw[tokenBody:], s.sign(raw[:tokenBody])) {
-		return Opened{}, noSuchLink
+		return Opened{}, errNoSuchLink
 	}
-	id, until := int64(binary.BigEndian.Uint64(raw[1:])), time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0)
+	id, until := int64(binary.BigEndian.Uint64(raw[1:])), time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0) //nolint:gosec // signed, so as it was made
 	if !s.db.Now().Before(until) {
-		return Opened{}, noSuchLink
+		return Opened{}, errNoSuchLink
 	}
 	var i Item
 	err = scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM `+tables+` WHERE m.id = ?`, id), &i)
 	if err != nil {
-		return Opened{}, errors.Join(noSuchLink, err)
+		return Opened{}, errors.Join(errNoSuchLink, err)
 	}
 	return s.openItem(ctx, i)
 }

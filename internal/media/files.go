@@ -3,6 +3,7 @@ package media
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -43,11 +44,11 @@ func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.Fil
 		return network.File{}, unfit("MediaDoesNotFit", fmt.Errorf("media item %d is a video that the network does not take", id))
 	}
 	made, err := f.s.pictures.Fit(ctx, opened, i.probed(), picture.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide})
-	if ctx.Err() != nil {
-		return network.File{}, fmt.Errorf("making an image fit: %w", err)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, probe.ErrDamaged), errors.Is(err, picture.ErrTooLarge), errors.Is(err, picture.ErrUnsupported), errors.Is(err, picture.ErrCannot):
 		return network.File{}, unfit("MediaDoesNotFit", err)
+	case err != nil:
+		return network.File{}, fmt.Errorf("making an image fit: %w", err)
 	}
 	return network.File{ReadCloser: io.NopCloser(bytes.NewReader(made.Bytes)), Type: made.Type, Size: int64(len(made.Bytes)), Width: made.Width, Height: made.Height}, nil
 }

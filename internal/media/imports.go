@@ -34,7 +34,7 @@ func (s *Service) importFile(ctx context.Context, call operation.Call, in Import
 		if in.FolderID != nil {
 			target = *in.FolderID
 		}
-		if _, err = folder(ctx, tx, call.TeamID, target); err != nil {
+		if err = folder(ctx, tx, call.TeamID, target); err != nil {
 			return err
 		}
 		if err := s.Fetch.Check(in.URL); err != nil {
@@ -79,7 +79,7 @@ func (s *Service) anyRoom(ctx context.Context, tx *db.Tx, team int64) error {
 	}
 	limit, err := s.allowance(ctx, tx, team, tx.Now())
 	if err == nil && limit != terms.Unlimited && used >= limit {
-		err = storageFull
+		err = errStorageFull
 	}
 	return err
 }

@@ -103,7 +103,7 @@ func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput
 	where, args := []string{"m.team_id = ?"}, []any{call.TeamID}
 	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
 	if in.FolderID != nil {
-		if _, err := folder(ctx, s.db, call.TeamID, *in.FolderID); err != nil {
+		if err := folder(ctx, s.db, call.TeamID, *in.FolderID); err != nil {
 			return "", nil, err
 		}
 		add("m.folder_id = ?", *in.FolderID)

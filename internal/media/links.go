@@ -24,9 +24,9 @@ type UploadLink struct {
 }
 
 var (
-	wrongSecret = fault.New(fault.Unauthorized, "Send the upload secret of this link in the Authorization header, as the answer that opened the batch says. A repeat of that call makes a new one and ends the old.")
-	linkUsed    = fault.New(fault.UploadLinkUsed, "The file of this link has arrived already.")
-	linkClosed  = fault.New(fault.UploadLinkClosed, "This link has expired, or its batch was replaced. Open a new one.")
+	errWrongSecret = fault.New(fault.Unauthorized, "Send the upload secret of this link in the Authorization header, as the answer that opened the batch says. A repeat of that call makes a new one and ends the old.")
+	errLinkUsed    = fault.New(fault.UploadLinkUsed, "The file of this link has arrived already.")
+	errLinkClosed  = fault.New(fault.UploadLinkClosed, "This link has expired, or its batch was replaced. Open a new one.")
 )
 
 // Link finds an upload link before any byte of the file is read. A link that is not there is not_found, another secret
@@ -56,11 +56,11 @@ func (s *Service) Link(ctx context.Context, id, presented string) (UploadLink, e
 func (l UploadLink) open(stored []byte, now time.Time) error {
 	switch {
 	case l.file.state == Replaced || l.file.state == Expired || l.file.state == Waiting && !now.Before(l.batch.expires):
-		return linkClosed
+		return errLinkClosed
 	case len(stored) == 0 || subtle.ConstantTimeCompare(stored, l.hash[:]) != 1:
-		return wrongSecret
+		return errWrongSecret
 	case l.file.state != Waiting:
-		return linkUsed
+		return errLinkUsed
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrive
 	digest := staged.Sum()
 	switch {
 	case staged.Size() != l.file.size:
-		return Arrived{}, sizeDiffers
+		return Arrived{}, errSizeDiffers
 	case subtle.ConstantTimeCompare(digest[:], l.file.digest) != 1:
 		return Arrived{}, fault.Invalid(fault.DigestDiffers, "", "The bytes are others than those described: their SHA-256 differs. Send the described file, or open another batch.")
 	}
@@ -110,7 +110,7 @@ func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrive
 	return Arrived{MediaID: i.ID, Name: i.Name, Already: already}, err
 }
 
-var sizeDiffers = fault.Invalid(fault.SizeDiffers, "", "The file has another size than described. Send the described file, or open another batch.")
+var errSizeDiffers = fault.Invalid(fault.SizeDiffers, "", "The file has another size than described. Send the described file, or open another batch.")
 
 // mayBe refuses what cannot be the described file, before a byte of it is read.
 func (l UploadLink) mayBe(f Incoming) error {
@@ -119,7 +119,7 @@ func (l UploadLink) mayBe(f Incoming) error {
 	case f.Size > l.file.size:
 		return fault.New(fault.UploadTooLarge, "The file is larger than described. Send the described file, or open another batch.")
 	case f.Size >= 0 && f.Size < l.file.size:
-		return sizeDiffers
+		return errSizeDiffers
 	case kind == "application/octet-stream" || described != "" && kind == described || described == "" && slices.Contains(Types, kind):
 		return nil
 	}
@@ -150,11 +150,12 @@ func (s *Service) whyNot(ctx context.Context, tx *db.Tx, l UploadLink) error {
 	}
 	switch state {
 	case Waiting:
-		return wrongSecret
+		return errWrongSecret
 	case Stored, Refused:
-		return linkUsed
+		return errLinkUsed
+	case Replaced, Expired:
 	}
-	return linkClosed
+	return errLinkClosed
 }
 
 // settleBatch ends a batch once none of its files waits, and tells its job how far it is until then. A batch that
@@ -199,13 +200,10 @@ func (s *Service) refuse(ctx context.Context, l UploadLink, cause error) error {
 
 // reasonOf is the reason of a refused file (contract, job error codes).
 func reasonOf(cause error) string {
-	switch f := fault.Of(cause); f.Code {
-	case fault.UploadTooLarge:
-		return "too_large"
-	case fault.PlanLimitReached:
-		return "storage_full"
-	case fault.ValidationFailed:
-		return "type_refused"
+	for code, reason := range map[fault.Code]string{fault.UploadTooLarge: "too_large", fault.PlanLimitReached: "storage_full", fault.ValidationFailed: "type_refused"} {
+		if fault.Is(cause, code) {
+			return reason
+		}
 	}
 	return "internal_error"
 }

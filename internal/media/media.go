@@ -89,8 +89,8 @@ type Arrived struct {
 type Source interface {
 	// ProfileMedia describes media of a profile, the newest first. The errors are those of package source.
 	ProfileMedia(ctx context.Context, q source.Query) (source.Page, error)
-	// Fetch writes the bytes behind an item's address, at most max.
-	Fetch(ctx context.Context, address string, max int64, into io.Writer) error
+	// Fetch writes the bytes behind an item's address, at most so many.
+	Fetch(ctx context.Context, address string, most int64, into io.Writer) error
 }
 
 // Options are what the service stands on.

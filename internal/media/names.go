@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"mime"
 	"path"
 	"slices"
@@ -70,8 +71,11 @@ func essence(contentType string) string {
 	if err != nil {
 		return ""
 	}
-	return mediaType
+	return cmp.Or(aliases[mediaType], mediaType)
 }
+
+// aliases are names that are no registered ones but in use.
+var aliases = map[string]string{"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "video/x-m4v": "video/mp4", "video/mov": "video/quicktime"}
 
 // extension is that of a file's name, with its dot.
 func extension(name string) string { return path.Ext(name) }

@@ -23,7 +23,7 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "import_media", Method: http.MethodPost, Path: "/media/imports", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusAccepted,
 			Summary:     "Import a file from a public link",
 			Description: "Fetches an image or a video from a public https address into the library. What the file is follows from its bytes. Private, local and numeric addresses are refused. Uses storage, no credits; a file that the library has already gives the item that is there.",
-			Example: operation.Example{Arguments: map[string]any{"url": "https://files.harbour.example/roastery.jpg", "filename": "roastery"},
+			Example: operation.Example{Arguments: map[string]any{"url": "https://www.example.com/roastery.jpg", "filename": "roastery"},
 				Data: job.Entry{JobID: exampleJob, Type: job.MediaImport, State: job.Pending, CreatedAt: exampleAt, Progress: job.Progress{Total: 1}}},
 		}, s.importFile),
 		operation.Define(operation.Spec{

@@ -116,11 +116,11 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	}
 	switch {
 	case !b.open(s.db.Now()):
-		return Arrived{}, pageClosed
+		return Arrived{}, errPageClosed
 	case len(b.files) >= maxPageFiles:
 		return Arrived{}, fault.New(fault.PlanLimitReached, "This page has as many files as it takes. Open another one.")
 	case f.Size > s.Terms.Limits.MaxVideoBytes:
-		return Arrived{}, tooLarge
+		return Arrived{}, errTooLarge
 	}
 	staged, err := s.receive(ctx, f.Body, s.Terms.Limits.MaxVideoBytes)
 	if err != nil {
@@ -128,12 +128,12 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	}
 	defer staged.Discard()
 	if f.Size >= 0 && staged.Size() != f.Size {
-		return Arrived{}, sizeDiffers
+		return Arrived{}, errSizeDiffers
 	}
 	return s.addToBatch(ctx, person, b, f, staged)
 }
 
-var pageClosed = fault.New(fault.UploadLinkClosed, "This page takes no more files: it was closed, or its time is over.")
+var errPageClosed = fault.New(fault.UploadLinkClosed, "This page takes no more files: it was closed, or its time is over.")
 
 func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *blob.Staged) (Arrived, error) {
 	digest := staged.Sum()
@@ -167,7 +167,7 @@ func (s *Service) settlePage(ctx context.Context, tx *db.Tx, id string, f batchF
 		return err
 	}
 	if !b.open(tx.Now()) {
-		return pageClosed
+		return errPageClosed
 	}
 	f.arrived = db.Micros(tx.Now())
 	known := slices.IndexFunc(b.files, func(w batchFile) bool {

@@ -27,7 +27,10 @@ func scanItem(row scanner, i *Item) error {
 		return err
 	}
 	i.Duration, i.CreatedAt = time.Duration(duration)*time.Microsecond, db.Time(created)
-	return json.Unmarshal(detail, &i.Detail)
+	if err := json.Unmarshal(detail, &i.Detail); err != nil {
+		return fmt.Errorf("reading what a file tells: %w", err)
+	}
+	return nil
 }
 
 func scanItems(rows *sql.Rows, i *Item) error { return scanItem(rows, i) }
@@ -107,20 +110,19 @@ func (s *Service) allowance(ctx context.Context, q db.Querier, team int64, now t
 	return s.Terms.Holding(plan, db.Time(until), now).StorageBytes, nil
 }
 
-// folder finds a folder of a team by its id; 0 is none.
-func folder(ctx context.Context, q db.Querier, team, id int64) (string, error) {
+// folder refuses an id that names no folder of a team; 0 is none.
+func folder(ctx context.Context, q db.Querier, team, id int64) error {
 	if id == 0 {
-		return "", nil
+		return nil
 	}
-	var name string
-	err := q.QueryRow(ctx, `SELECT name FROM media_folders WHERE id = ? AND team_id = ?`, id, team).Scan(&name)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", fault.New(fault.FolderNotFound, "The media library has no such folder.").With("argument", "folder_id")
+	var n int64
+	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM media_folders WHERE id = ? AND team_id = ?`, id, team).Scan(&n); err != nil {
+		return fmt.Errorf("looking for a folder: %w", err)
 	}
-	if err != nil {
-		return "", fmt.Errorf("looking for a folder: %w", err)
+	if n == 0 {
+		return fault.New(fault.FolderNotFound, "The media library has no such folder.").With("argument", "folder_id")
 	}
-	return name, nil
+	return nil
 }
 
 // ensureFolder finds a folder of a team by its name and makes it where it is not there.

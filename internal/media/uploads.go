@@ -52,7 +52,7 @@ type (
 		FileName  string `json:"file_name,omitempty" maxLength:"255" jsonschema:"What the file is called."`
 		MIMEType  string `json:"mime_type,omitempty" maxLength:"255" jsonschema:"Its MIME type. What counts is what the bytes say."`
 	}
-	// Batch is the answer: the job, and what it waits for.
+	// UploadBatch is the answer: the job, and what it waits for.
 	UploadBatch struct {
 		job.Entry
 
@@ -125,7 +125,7 @@ func (s *Service) createUploads(ctx context.Context, call operation.Call, in Upl
 	var notes []string
 	var record job.Record
 	err := s.db.Write(ctx, "media.open_uploads", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := folder(ctx, tx, call.TeamID, b.folder); err != nil {
+		if err := folder(ctx, tx, call.TeamID, b.folder); err != nil {
 			return err
 		}
 		used, err := s.used(ctx, tx, call.TeamID)
@@ -224,7 +224,7 @@ func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b
 		return err
 	}
 	if left := limit - used - promised; bytes > left || left <= 0 {
-		return storageFull
+		return errStorageFull
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/credit"
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
+	"pressroom/internal/media"
 	"pressroom/internal/openapi"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
@@ -40,6 +41,7 @@ func registry() *operation.Registry {
 		new(job.Store).Operations(),
 		new(social.Service).Operations(),
 		new(post.Service).Operations(),
+		(&media.Service{Options: media.Options{Terms: terms.Shipped()}}).Operations(),
 	)
 }
 

@@ -141,10 +141,10 @@ func (op *Operation) Run(ctx context.Context, call Call, args []byte) (Result, e
 
 // Repeat answers a repeat of an earlier call: with the first result, or where that held what is not kept, anew.
 func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
-	if op.Spec.Again == nil {
+	if op.Again == nil {
 		return first, nil
 	}
-	return op.Spec.Again.run(ctx, call, args, first)
+	return op.Again.run(ctx, call, args, first)
 }
 
 // AlsoHolds tells whether the condition of the further capability holds for these arguments.

@@ -94,34 +94,25 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 
 func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput, at time.Time) error {
 	changed := []string{}
-	if in.Caption != nil && *in.Caption != p.Caption {
-		p.Caption, p.Excerpt, changed = *in.Caption, excerpt(*in.Caption), append(changed, "caption")
-	}
-	if in.MediaIDs != nil {
-		swapped, err := s.swapMedia(ctx, tx, p, in.MediaIDs)
+	for _, part := range []struct {
+		name  string
+		given bool
+		apply func() (bool, error)
+	}{
+		{"caption", in.Caption != nil, func() (bool, error) { return p.rewrite(*in.Caption), nil }},
+		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.swapMedia(ctx, tx, p, in.MediaIDs) }},
+		{"scheduled_at", in.ScheduledAt != nil, func() (bool, error) { return s.move(ctx, tx, call, p, at) }},
+		{"account_ids", in.AccountIDs != nil, func() (bool, error) { return s.retarget(ctx, tx, call, p, in.AccountIDs) }},
+	} {
+		if !part.given {
+			continue
+		}
+		differs, err := part.apply()
 		if err != nil {
 			return err
 		}
-		if swapped {
-			changed = append(changed, "media_ids")
-		}
-	}
-	if in.ScheduledAt != nil {
-		moved, err := s.move(ctx, tx, call, p, at)
-		if err != nil {
-			return err
-		}
-		if moved {
-			changed = append(changed, "scheduled_at")
-		}
-	}
-	if in.AccountIDs != nil {
-		swapped, err := s.retarget(ctx, tx, call, p, in.AccountIDs)
-		if err != nil {
-			return err
-		}
-		if swapped {
-			changed = append(changed, "account_ids")
+		if differs {
+			changed = append(changed, part.name)
 		}
 	}
 	if len(changed) == 0 {
@@ -134,6 +125,13 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 		return err
 	}
 	return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, map[string]any{"changed": changed, "approval": p.Approval})
+}
+
+// rewrite gives a post another text.
+func (p *Post) rewrite(caption string) bool {
+	differs := caption != p.Caption
+	p.Caption, p.Excerpt = caption, excerpt(caption)
+	return differs
 }
 
 // move gives a post another time: a scheduled one goes out then, a draft wishes to.

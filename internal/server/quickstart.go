@@ -28,6 +28,7 @@ import (
 type Quickstart struct {
 	*Server
 	Greeting Greeting
+	owner    int64  // the demo team's
 	Sample   string // the id of a draft to try things on, empty where there is none
 	lock     *os.File
 	box      *sandbox.Server
@@ -188,7 +189,11 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 		return err
 	}
 	if first {
-		if err := q.samplePosts(ctx, account); err != nil {
+		shown, err := q.sampleMedia(ctx, teams[0].ID)
+		if err != nil {
+			return err
+		}
+		if err := q.samplePosts(ctx, account, shown); err != nil {
 			return err
 		}
 	}
@@ -211,6 +216,7 @@ func (q *Quickstart) makeTeam(ctx context.Context, password string) (team.Team, 
 	if err != nil {
 		return team.Team{}, err
 	}
+	q.owner = owner.ID
 	return q.Teams.AddTeam(ctx, team.Team{Name: "Harbour Coffee", Timezone: demoTimezone, Language: "en", Plan: "agency"}, owner.ID)
 }
 
@@ -246,15 +252,19 @@ func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password str
 }
 
 // samplePosts drafts some posts and schedules one, through the API's own path.
-func (q *Quickstart) samplePosts(ctx context.Context, account int64) error {
+func (q *Quickstart) samplePosts(ctx context.Context, account int64, shown []any) error {
 	captions := []string{
 		"Our winter blend is back: chocolate, orange peel and a little smoke. #coffee",
 		"Open from eight on Sunday. Come by after your run!",
 		"How we roast: fifteen minutes, one person, no shortcuts. https://harbour.example/roasting",
 	}
 	var last string
-	for _, caption := range captions {
-		out, err := q.ask(ctx, "create_post", operation.Arguments{"caption": caption, "account_ids": []any{account}})
+	for n, caption := range captions {
+		args := operation.Arguments{"caption": caption, "account_ids": []any{account}}
+		if n == 0 {
+			args["media_ids"] = shown
+		}
+		out, err := q.ask(ctx, "create_post", args)
 		if err != nil {
 			return err
 		}

@@ -55,6 +55,8 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/idempotency.md", before: started},
 		{file: "docs/limits.md", before: started},
 		{file: "docs/errors.md"},
+		{file: "docs/media.md", before: started},
+		{file: "docs/bridge.md"},
 	}
 	for _, g := range guides {
 		t.Run(g.file, func(t *testing.T) {

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+
+	"pressroom/internal/media"
+)
+
+// sampleMedia puts two pictures into the demo team's library and gives the id of the first, for a post to show.
+func (q *Quickstart) sampleMedia(ctx context.Context, team int64) ([]any, error) {
+	shown := []any{}
+	for _, p := range []struct {
+		name, alt string
+		sky, sea  color.RGBA
+	}{
+		{"Harbour at sunrise.png", "The sun rises over a calm harbour.", color.RGBA{250, 190, 120, 255}, color.RGBA{60, 90, 140, 255}},
+		{"Harbour at noon.png", "The sun stands over a calm harbour.", color.RGBA{150, 205, 245, 255}, color.RGBA{30, 110, 150, 255}},
+	} {
+		var raw bytes.Buffer
+		if err := png.Encode(&raw, harbour(p.sky, p.sea)); err != nil {
+			return nil, fmt.Errorf("drawing a sample picture: %w", err)
+		}
+		arrived, err := q.Media.Add(ctx, media.Owner{TeamID: team}, media.Incoming{Name: p.name, Body: &raw})
+		if err != nil {
+			return nil, fmt.Errorf("adding a sample picture: %w", err)
+		}
+		if err := q.Media.Describe(ctx, q.owner, arrived.MediaID, p.alt); err != nil {
+			return nil, fmt.Errorf("describing a sample picture: %w", err)
+		}
+		if len(shown) == 0 {
+			shown = append(shown, arrived.MediaID)
+		}
+	}
+	return shown, nil
+}
+
+// harbour draws a sun over water.
+func harbour(sky, sea color.RGBA) image.Image {
+	const width, height, horizon = 1080, 1080, 700
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			c := shade(sky, float64(y)/horizon)
+			if y > horizon {
+				wave := 0.15 * math.Sin(float64(y*y)/900+math.Sin(float64(x)/70))
+				c = shade(sea, 0.4+wave)
+			}
+			if y <= horizon && math.Hypot(float64(x-width/2), float64(y-520)) < 130 {
+				c = color.RGBA{255, 240, 200, 255}
+			}
+			img.SetRGBA(x, y, c)
+		}
+	}
+	return img
+}
+
+// shade makes a colour lighter, from 0 as it is to 1 nearly white.
+func shade(c color.RGBA, by float64) color.RGBA {
+	to := func(v uint8) uint8 { return uint8(float64(v) + (255-float64(v))*math.Max(0, math.Min(1, by))*0.6) }
+	return color.RGBA{to(c.R), to(c.G), to(c.B), 255}
+}
