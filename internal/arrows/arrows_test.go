@@ -65,6 +65,18 @@ var forbidden = []rule{
 		who: names("network", "adapters"), what: names("ours"), notWhat: names("network"),
 		why: "a network speaks its protocol: it knows no posts, no database, no queue and no other network",
 	}, {
+		who: names("ours"), notWho: names("internal/server", "test/..."), what: names("app"),
+		why: "nothing behind the pages knows who asks",
+	}, {
+		who: names("ours"), notWho: names("app"), what: names("github.com/alexedwards/scs/v2"),
+		why: "one place knows who is signed in in a browser",
+	}, {
+		who: names("ours"), notWho: names("internal/fetch"), what: names("code.dny.dev/ssrf"),
+		why: "one place goes where strangers send us, so that one place is to be read when it matters how",
+	}, {
+		who: names("ours"), notWho: names("internal/blob", "tests"), what: names("github.com/minio/minio-go/v7"),
+		why: "one place knows whether files lie on a disk or in S3",
+	}, {
 		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe"),
 		why: "making a smaller picture is about bytes alone",
 	}, {

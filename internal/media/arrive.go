@@ -211,7 +211,7 @@ func newKey(team int64, digest []byte) string {
 // does not come to stand are taken away again, unless it is unclear whether it does: the sweep finds those.
 func (s *Service) enter(ctx context.Context, i Item, p placement) (Item, bool, error) {
 	fresh, standing, already, undone := i, i, i.ID != 0, false
-	crash.Point("before media.add")
+	crash.Point("after media put")
 	err := s.db.Write(ctx, "media.add", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		standing, already, err = s.add(ctx, tx, fresh, p)

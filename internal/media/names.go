@@ -34,7 +34,7 @@ func stem(name string) string {
 	if ext := path.Ext(name); ext != "" && ext != name {
 		name = strings.TrimSuffix(name, ext)
 	}
-	name = strings.Map(func(r rune) rune {
+	name = norm.NFC.String(strings.Map(func(r rune) rune {
 		switch {
 		case r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control):
 			return -1
@@ -42,12 +42,9 @@ func stem(name string) string {
 			return '_'
 		}
 		return r
-	}, norm.NFC.String(name))
-	name = strings.Trim(strings.Join(strings.Fields(name), " "), ". ")
-	if runes := []rune(name); len(runes) > maxFileName {
-		name = strings.TrimSpace(string(runes[:maxFileName]))
-	}
-	return name
+	}, name))
+	runes := []rune(strings.Trim(strings.Join(strings.Fields(name), " "), ". "))
+	return strings.TrimRight(string(runes[:min(len(runes), maxFileName)]), ". ")
 }
 
 // called names a file of a type: what it is called, and the name of the file, whose extension says the type.
@@ -62,8 +59,11 @@ func called(name, ext, mimeType string) (string, string) {
 	return name, name + ext
 }
 
-// fold makes texts comparable whatever their case and composition.
-func fold(text string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(text))) }
+// fold makes texts comparable whatever their case and composition. In small letters first: cases.Fold alone swaps the
+// two cases of Cherokee.
+func fold(text string) string {
+	return norm.NFC.String(cases.Fold().String(strings.ToLower(norm.NFC.String(text))))
+}
 
 // essence is the type of a Content-Type without its parameters, in small letters; empty where it cannot be read.
 func essence(contentType string) string {
@@ -79,3 +79,6 @@ var aliases = map[string]string{"image/jpg": "image/jpeg", "image/pjpeg": "image
 
 // extension is that of a file's name, with its dot.
 func extension(name string) string { return path.Ext(name) }
+
+// storable is a text without what a database does not take.
+func storable(text string) string { return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "") }

@@ -137,7 +137,7 @@ var errPageClosed = fault.New(fault.UploadLinkClosed, "This page takes no more f
 
 func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *blob.Staged) (Arrived, error) {
 	digest := staged.Sum()
-	name := []rune(strings.ToValidUTF8(f.Name, ""))
+	name := []rune(storable(f.Name))
 	chosen := batchFile{id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: string(name[:min(len(name), maxFileName)]), byPage: true, state: Stored}
 	e, err := s.examine(ctx, staged)
 	var i Item
@@ -210,7 +210,7 @@ const maxAlt = 1000
 
 // Describe says what an image shows, for those who cannot see it.
 func (s *Service) Describe(ctx context.Context, person, id int64, alt string) error {
-	alt = strings.TrimSpace(strings.ToValidUTF8(alt, ""))
+	alt = strings.TrimSpace(storable(alt))
 	if utf8.RuneCountInString(alt) > maxAlt {
 		return fault.Invalid(fault.TooLong, "alt", fmt.Sprintf("A description takes at most %d characters.", maxAlt))
 	}

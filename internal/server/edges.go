@@ -67,6 +67,11 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 			checks["queue"], status = "carries no work", http.StatusServiceUnavailable
 		}
 	}
+	checks["files"] = "ok"
+	if err := s.blobs.Ping(ctx); err != nil { // what needs no files goes on
+		checks["files"] = "cannot be reached: uploads, imports and posts with media wait or are refused"
+		s.cfg.Log.ErrorContext(ctx, "the store of files does not answer", "error", err)
+	}
 	if shared, answering := s.rates.Shared(ctx); shared {
 		checks["redis"] = "ok"
 		if !answering { // no reason to take no more requests

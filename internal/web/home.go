@@ -33,5 +33,5 @@ func (a *App) switchTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.sessions.manager.Put(r.Context(), teamKey, id)
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	redirect(w, r, "/")
 }

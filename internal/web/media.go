@@ -50,7 +50,7 @@ func send(w http.ResponseWriter, r *http.Request, file media.Opened) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", filePolicy)
 	h.Set("Content-Type", file.Type)
-	h.Set("ETag", strconv.Quote(file.ETag))
+	h.Set("ETag", file.ETag)
 	h.Set("Content-Disposition", disposition(r.URL.Query().Get("download") == "1", file.Name))
 	http.ServeContent(leavingBy(w), r, "", file.ModTime, file)
 }

@@ -26,7 +26,7 @@ type page struct {
 // templates holds each page, laid out.
 var templates = func() map[string]*template.Template {
 	out := map[string]*template.Template{}
-	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{"asset": assetPath, "bytes": inWords}).ParseFS(files, "templates/layout.html"))
+	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{"asset": assetPath, "bytes": inWords, "type": typeName}).ParseFS(files, "templates/layout.html"))
 	for _, name := range []string{"errors", "front", "home", "notice", "signin", "upload"} {
 		out[name] = template.Must(template.Must(layout.Clone()).ParseFS(files, "templates/"+name+".html"))
 	}
@@ -112,4 +112,15 @@ func inWords(n int64) string {
 		}
 	}
 	return fmt.Sprintf("%d bytes", n)
+}
+
+// typeName is what people call a MIME type of media.
+func typeName(kind string) string {
+	names := map[string]string{
+		"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF", "video/mp4": "MP4", "video/quicktime": "QuickTime",
+	}
+	if name, ok := names[kind]; ok {
+		return name
+	}
+	return kind
 }

@@ -23,7 +23,7 @@ type signInForm struct{ Email, Next, Wrong string }
 func (a *App) signInPage(w http.ResponseWriter, r *http.Request) {
 	next := ownPath(r.URL.Query().Get("next"))
 	if visitorOf(r.Context()) != nil {
-		http.Redirect(w, r, next, http.StatusSeeOther)
+		redirect(w, r, next)
 		return
 	}
 	a.show(w, r, http.StatusOK, "signin", "Sign in", signInForm{Next: next})
@@ -46,7 +46,7 @@ func (a *App) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.sessions.manager.Put(ctx, personKey, person.ID)
-	http.Redirect(w, r, form.Next, http.StatusSeeOther)
+	redirect(w, r, form.Next)
 }
 
 func (a *App) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
@@ -67,7 +67,7 @@ func (a *App) signOut(w http.ResponseWriter, r *http.Request) {
 		a.broken(w, r, err)
 		return
 	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	redirect(w, r, "/")
 }
 
 // readForm reads a small form, or says what is wrong with it.
@@ -91,30 +91,34 @@ func (a *App) forPeople(next http.HandlerFunc) http.HandlerFunc {
 		if r.Method == http.MethodGet {
 			back = r.URL.RequestURI()
 		}
-		http.Redirect(w, r, "/sign-in?"+url.Values{"next": {back}}.Encode(), http.StatusSeeOther)
+		redirect(w, r, "/sign-in?"+url.Values{"next": {back}}.Encode())
 	}
+}
+
+// redirect leads to a page of ours, which the browser asks for by GET.
+func redirect(w http.ResponseWriter, r *http.Request, path string) {
+	http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // ownPath has seen what came from the request
 }
 
 // maxNext is as long as an address of ours gets.
 const maxNext = 2000
 
-// ownPath is where to go after signing in: a path of this very site, else the first page. Browsers read \ as / and
-// drop control characters, so neither may be there, also not after decoding.
+// ownPath is where to go after signing in: a path of this very site, else the first page.
 func ownPath(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || len(next) > maxNext || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" {
+	switch {
+	case err != nil || len(next) > maxNext || !isOwn(next) || !isOwn(u.Path):
 		return "/"
-	}
-	foreign := func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
-	for _, path := range []string{next, u.Path} {
-		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsFunc(path, foreign) {
-			return "/"
-		}
-	}
-	if u.Path == "/sign-in" || u.Path == "/sign-out" {
+	case u.Path == "/sign-in" || u.Path == "/sign-out":
 		return "/"
 	}
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
+}
+
+// isOwn tells whether a browser takes a text for a path: it reads \ as /, and drops control characters.
+func isOwn(path string) bool {
+	foreign := func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
+	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, foreign)
 }
 
 // client tells clients apart by their addresses: the sender's, or where that is a proxy next to us, the one for which

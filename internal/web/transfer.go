@@ -22,10 +22,11 @@ type arriving struct {
 	moved   time.Time
 	ended   bool
 	err     error // why it broke off
+	asks    bool  // the client waits to be told that it may send
 }
 
 func arrivingIn(w http.ResponseWriter, r *http.Request) *arriving {
-	return &arriving{ReadCloser: r.Body, control: http.NewResponseController(w)}
+	return &arriving{ReadCloser: r.Body, control: http.NewResponseController(w), asks: r.Header.Get("Expect") != ""}
 }
 
 func (b *arriving) Read(p []byte) (int, error) {
@@ -38,7 +39,6 @@ func (b *arriving) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !b.ended {
 		b.ended = true
-		_ = b.control.SetReadDeadline(time.Time{}) // else the work that follows would be called off by it
 		_ = b.control.SetWriteDeadline(time.Now().Add(answering))
 		if !errors.Is(err, io.EOF) {
 			b.err = err
@@ -47,9 +47,10 @@ func (b *arriving) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it stands in for the body
 }
 
-// discard reads on a little where the file was refused before its end.
+// discard reads on a little where the file was refused before its end, but for a client that asked and was not told
+// to send.
 func (b *arriving) discard() {
-	if !b.ended {
+	if begun := !b.moved.IsZero(); !b.ended && (begun || !b.asks) {
 		_, _ = io.CopyN(io.Discard, b, discardable) // whether it ends does not matter any more
 	}
 }

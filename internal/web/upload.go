@@ -88,7 +88,7 @@ func inZone(at time.Time, zone string) string {
 	return at.In(place).Format("15:04 on Monday 2 January") + " (" + zone + ")"
 }
 
-var signedOut = fault.New(fault.Unauthorized, "You are signed out. Sign in in another tab, then try again.")
+var errSignedOut = fault.New(fault.Unauthorized, "You are signed out. Sign in again in another tab, then repeat.")
 
 // answer is how the page's script is told of a file that has arrived.
 type answer struct {
@@ -116,13 +116,19 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 func (a *App) add(r *http.Request, f media.Incoming) (media.Arrived, error) {
 	v := visitorOf(r.Context())
 	if v == nil {
-		return media.Arrived{}, signedOut
+		return media.Arrived{}, errSignedOut
 	}
 	id, err := batchID(r)
 	if err != nil {
 		return media.Arrived{}, err
 	}
+	f.Name = plain(f.Name)
 	return a.opts.Library.AddToBatch(r.Context(), v.ID, id, f)
+}
+
+// plain takes away what is no text, which PostgreSQL would not take.
+func plain(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
 }
 
 // maxParts is how many files a form may bring at once.
@@ -136,17 +142,17 @@ func (a *App) uploadForm(w http.ResponseWriter, r *http.Request) {
 	case len(problems) > 0:
 		a.showBatch(w, r, http.StatusUnprocessableEntity, problems)
 	default:
-		http.Redirect(w, r, "/upload/"+r.PathValue("batch"), http.StatusSeeOther)
+		redirect(w, r, "/upload/"+r.PathValue("batch"))
 	}
 }
 
-var brokenForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
+var errForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
 
 // addParts adds each file of a form and tells what was refused.
 func (a *App) addParts(r *http.Request) ([]string, error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return nil, brokenForm.Wrap(err)
+		return nil, errForm.Wrap(err)
 	}
 	var problems []string
 	for range maxParts {
@@ -155,7 +161,7 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 			return problems, nil
 		}
 		if err != nil {
-			return nil, brokenForm.Wrap(err)
+			return nil, errForm.Wrap(err)
 		}
 		if part.FileName() == "" {
 			continue
@@ -172,13 +178,13 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 	return problems, nil
 }
 
-// brokenOff is told where the client ended the upload or sent nothing for a while; mostly nobody hears it.
-var brokenOff = fault.Invalid(fault.Malformed, "", "The upload broke off. Send the file again.")
+// errBrokenOff is told where the client ended the upload or sent nothing for a while; mostly nobody hears it.
+var errBrokenOff = fault.Invalid(fault.Malformed, "", "The upload broke off. Send the file again.")
 
 // refuseFile answers for a file that was not taken.
 func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *arriving, err error) {
 	if body.err != nil {
-		err = brokenOff
+		err = errBrokenOff
 	}
 	body.discard()
 	a.tellProblem(w, r, err)
@@ -193,14 +199,14 @@ func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	http.Redirect(w, r, "/upload/"+id, http.StatusSeeOther)
+	redirect(w, r, "/upload/"+id)
 }
 
 // describe keeps the text that stands for a picture. The script is answered without a page.
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	script := strings.Contains(r.Header.Get("Accept"), "application/json")
 	if visitorOf(r.Context()) == nil && script {
-		a.tellProblem(w, r, signedOut)
+		a.tellProblem(w, r, errSignedOut)
 		return
 	}
 	a.forPeople(func(w http.ResponseWriter, r *http.Request) {
@@ -209,7 +215,7 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 		}
 		id, err := mediaID(r)
 		if err == nil {
-			err = a.opts.Library.Describe(r.Context(), visitorOf(r.Context()).ID, id, r.PostForm.Get("alt"))
+			err = a.opts.Library.Describe(r.Context(), visitorOf(r.Context()).ID, id, plain(r.PostForm.Get("alt")))
 		}
 		switch {
 		case err != nil && script:
@@ -219,7 +225,7 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 		case script:
 			w.WriteHeader(http.StatusNoContent)
 		default:
-			http.Redirect(w, r, ownPath(r.PostForm.Get("next")), http.StatusSeeOther)
+			redirect(w, r, ownPath(r.PostForm.Get("next")))
 		}
 	})(w, r)
 }

@@ -5,9 +5,11 @@ package web
 import (
 	"log/slog"
 	"net/http"
+	"net/url"
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/problem"
 	"pressroom/internal/team"
 )
 
@@ -36,16 +38,29 @@ func New(opts Options) *App {
 	all.HandleFunc("GET /assets/{name}", a.asset)
 	all.HandleFunc("GET /files/{token}/{name}", a.publicFile)
 	all.HandleFunc("/uploads/{link}", a.receive)
-	all.Handle("/", http.NewCrossOriginProtection().Handler(a.sessions.manager.LoadAndSave(a.recognise(a.pages()))))
+	all.Handle("/", a.ownOrigin().Handler(a.sessions.manager.LoadAndSave(a.recognise(a.pages()))))
 	a.handler = all
 	return a
+}
+
+// ownOrigin refuses what pages of other sites make a browser send, but for reads.
+func (a *App) ownOrigin() *http.CrossOriginProtection {
+	p := http.NewCrossOriginProtection()
+	// A proxy in front may ask for another host than the browser did.
+	if u, err := url.Parse(a.opts.PublicURL); err == nil && u.Host != "" {
+		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // what is no origin is nobody's
+	}
+	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.show(w, r, http.StatusForbidden, "notice", "Not done", notice{"This came from another site. Nothing was changed."})
+	}))
+	return p
 }
 
 // pages are the addresses that know who asks.
 func (a *App) pages() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", a.home)
-	mux.HandleFunc("GET /docs/errors", a.errorReference)
+	mux.HandleFunc("GET "+problem.ReferencePath, a.errorReference)
 	mux.HandleFunc("GET /sign-in", a.signInPage)
 	mux.HandleFunc("POST /sign-in", a.signIn)
 	mux.HandleFunc("POST /sign-out", a.signOut)
@@ -79,6 +94,9 @@ func (a *App) missing(w http.ResponseWriter, r *http.Request) {
 
 // broken shows that something failed, and logs what.
 func (a *App) broken(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // nobody is there to be told, and nothing of ours failed
+	}
 	a.opts.Log.ErrorContext(r.Context(), "a page failed", "method", r.Method, "route", r.Pattern, "error", err)
 	a.show(w, r, http.StatusInternalServerError, "notice", "Something failed", notice{"Something failed on our side. Try again in a moment."})
 }
@@ -86,11 +104,10 @@ func (a *App) broken(w http.ResponseWriter, r *http.Request, err error) {
 // refuse shows what came back from a service. What is not there and what one may not see are the same.
 func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.Of(err)
-	switch {
-	case r.Context().Err() != nil: // nobody is there to be told
-	case f.Code == fault.NotFound:
+	switch f.Code {
+	case fault.NotFound:
 		a.missing(w, r)
-	case f.Code == fault.Internal:
+	case fault.Internal:
 		a.broken(w, r, err)
 	default:
 		a.show(w, r, statusOf(err), "notice", "Not done", notice{f.Detail})

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -15,7 +16,7 @@ func TestOwnPath(t *testing.T) {
 		"": "/", "/": "/", "/upload/1?x=2&y=%2F": "/upload/1?x=2&y=%2F", "/a%20b": "/a%20b", "/docs/errors#x": "/docs/errors",
 		"//evil.example": "/", `/\evil.example`: "/", `\\evil.example`: "/", "https:evil.example": "/", "https://evil.example": "/", "javascript:alert(1)": "/",
 		"evil": "/", "/%2f/evil.example": "/", "/%2fevil.example": "/", "/%5cevil.example": "/", "%2f%2fevil.example": "/", "/%09/evil.example": "/",
-		"/\t/evil.example": "/", "/\n//evil": "/", " //evil": "/", "///evil": "/", "/a\\b": "/", "/ä": "/%C3%A4", "/%zz": "/", "http:/evil": "/", "?x=//evil": "/",
+		"/\t/evil.example": "/", "/\n//evil": "/", "\u0020//evil": "/", "///evil": "/", "/a\\b": "/", "/ä": "/%C3%A4", "/%zz": "/", "http:/evil": "/", "?x=//evil": "/",
 		"//user@evil.example/": "/", "/sign-in?next=/sign-in": "/", "/sign-out": "/", "/" + strings.Repeat("a", 2000): "/",
 	} {
 		if got := ownPath(next); got != want {
@@ -52,7 +53,7 @@ func TestClient(t *testing.T) {
 		{"[::ffff:203.0.113.5]:1", "", "203.0.113.5"},
 		{"pipe", "", "pipe"},
 	} {
-		r := httptest.NewRequest("POST", "/sign-in", nil)
+		r := httptest.NewRequest(http.MethodPost, "/sign-in", nil)
 		r.RemoteAddr = c.remote
 		if c.forwarded != "" {
 			r.Header.Set("X-Forwarded-For", c.forwarded)

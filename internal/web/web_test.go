@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/limit"
+	"pressroom/internal/media"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
@@ -31,6 +32,8 @@ type world struct {
 	ada, bea team.Person
 	harbour  team.Team
 	roastery team.Team
+	key      int64 // of the Harbour team
+	media    *media.Service
 }
 
 const password = "correct horse battery"
@@ -69,12 +72,21 @@ func (w *world) furnish(t *testing.T) {
 	w.roastery, err = w.teams.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "America/Lima", Language: "en", Plan: "team"}, w.ada.ID)
 	must(err)
 	must(w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Editor))
+	key, _, err := w.teams.AddKey(t.Context(), team.NewKey{Team: w.harbour.ID, Name: "test", Level: access.Full})
+	must(err)
+	w.key = key.ID
+	w.media = w.library(t, logOf(t))
+}
+
+func logOf(t *testing.T) *slog.Logger {
+	t.Helper()
+	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
 // serve puts the app behind a listener until the test ends.
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
-	w.app = web.New(web.Options{PublicURL: publicURL, Teams: w.teams, DB: w.db, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	w.app = web.New(web.Options{PublicURL: publicURL, Teams: w.teams, Library: w.media, DB: w.db, Log: logOf(t)})
 	server := httptest.NewServer(w.app)
 	t.Cleanup(server.Close)
 	w.url = server.URL
@@ -82,9 +94,10 @@ func (w *world) serve(t *testing.T, publicURL string) {
 
 // browser is a client that keeps cookies and follows no redirect by itself.
 type browser struct {
+	*http.Client
+
 	t *testing.T
 	w *world
-	*http.Client
 }
 
 func (w *world) browser(t *testing.T) *browser {
@@ -93,7 +106,7 @@ func (w *world) browser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &browser{t, w, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &browser{&http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, t, w}
 }
 
 // page is an answer, read to its end.
@@ -159,6 +172,13 @@ func (p page) wants(t *testing.T, status int, texts ...string) {
 		if !strings.Contains(p.text, text) {
 			t.Errorf("%s does not show %q: %s", p.Request.URL.Path, text, p.text)
 		}
+	}
+}
+
+func (p page) leads(t *testing.T, to string) {
+	t.Helper()
+	if p.StatusCode != http.StatusSeeOther || p.Header.Get("Location") != to {
+		t.Errorf("%s %s: %d to %s, want %s", p.Request.Method, p.Request.URL.Path, p.StatusCode, p.Header.Get("Location"), to)
 	}
 }
 

@@ -109,6 +109,19 @@ func (p *process) call(ctx context.Context, key, method, path string, body any, 
 	return resp.StatusCode, out, nil
 }
 
+// put sends a file to an upload link; whether it arrived is asked for afterwards.
+func (p *process) put(ctx context.Context, link, secret string, raw []byte) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, link, bytes.NewReader(raw))
+	if err != nil {
+		return
+	}
+	req.Header.Set("Authorization", secret)
+	req.Header.Set("Content-Type", "image/png")
+	if resp, err := http.DefaultClient.Do(req); err == nil {
+		_ = resp.Body.Close()
+	}
+}
+
 // admin runs an operator's command and gives its answer.
 func (c *castle) admin(t *testing.T, database, stdin string, args ...string) map[string]any {
 	t.Helper()

@@ -98,7 +98,12 @@ function sum() {
 async function refresh() {
   const response = await fetch(location.href).catch(() => null);
   if (!response || !response.ok || response.redirected) return;
-  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('files');
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  if (page.getElementById('closed') && drop.isConnected) {
+    drop.replaceWith(page.getElementById('closed'));
+    document.getElementById('end').remove();
+  }
+  const fresh = page.getElementById('files');
   const shown = document.getElementById('files');
   const rows = [...shown.querySelectorAll('.file')];
   [...fresh.querySelectorAll('.file')].forEach((row, i) => {

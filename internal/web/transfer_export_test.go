@@ -1,0 +1,148 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipes is a listener whose connections live in the test alone, so that its clock is theirs.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+// Close is called once, by the server.
+func (p pipes) Close() error {
+	close(p)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	p <- theirs
+	return ours, nil
+}
+
+// serving runs a handler behind the deadlines that the program has, and gives a client of it.
+func serving(t *testing.T, h http.HandlerFunc) *http.Client {
+	t.Helper()
+	listener := make(pipes)
+	server := &http.Server{Handler: h, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute}
+	go func() { _ = server.Serve(listener) }()
+	transport := &http.Transport{DialContext: listener.dial}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = server.Close()
+	})
+	return &http.Client{Transport: transport}
+}
+
+// slow gives a byte now and then, and after that nothing more.
+type slow struct {
+	left  int
+	every time.Duration
+	end   error
+	stop  <-chan struct{}
+}
+
+func (s *slow) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		if s.end != nil {
+			return 0, s.end
+		}
+		<-s.stop
+		return 0, io.ErrUnexpectedEOF
+	}
+	<-time.After(s.every)
+	s.left--
+	p[0] = 'x'
+	return 1, nil
+}
+
+// An upload may take as long as it needs while bytes come, also where the work after it takes a while.
+func TestUploadsMayTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
+			n, err := io.Copy(io.Discard, arrivingIn(w, r))
+			<-time.After(3 * time.Minute)
+			if n != 30 || err != nil || r.Context().Err() != nil {
+				t.Errorf("%d bytes, %v, %v", n, err, r.Context().Err())
+			}
+			w.WriteHeader(http.StatusCreated)
+		})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://press.example/", &slow{left: 30, every: 40 * time.Second, end: io.EOF})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.ContentLength = 30
+		resp, err := client.Do(req)
+		if err != nil || resp.StatusCode != http.StatusCreated {
+			t.Fatalf("%+v (%v)", resp, err)
+		}
+		resp.Body.Close()
+	})
+}
+
+// Who sends nothing for a minute is given up.
+func TestStalledUploadsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stop := make(chan struct{})
+		began := time.Now()
+		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
+			body := arrivingIn(w, r)
+			_, err := io.Copy(io.Discard, body)
+			if took := time.Since(began); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(body.err, os.ErrDeadlineExceeded) || took < 160*time.Second || took > 163*time.Second {
+				t.Errorf("%v after %v", err, took)
+			}
+			body.discard()
+			close(stop)
+		})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://press.example/", &slow{left: 5, every: 20 * time.Second, stop: stop})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.ContentLength = 30
+		if resp, err := client.Do(req); err == nil {
+			resp.Body.Close()
+		}
+	})
+}
+
+// A file may take as long as it needs to be fetched while somebody takes its bytes.
+func TestDownloadsMayTakeLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+			if _, err := io.Copy(leavingBy(w), io.LimitReader(&slow{left: 100_000, every: time.Nanosecond}, 100_000)); err != nil {
+				t.Error(err)
+			}
+		})
+		resp, err := client.Get("http://press.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		n, part := 0, make([]byte, 4096)
+		for err == nil {
+			var read int
+			read, err = resp.Body.Read(part)
+			n += read
+			<-time.After(20 * time.Second)
+		}
+		if n != 100_000 || !errors.Is(err, io.EOF) {
+			t.Errorf("%d bytes (%v)", n, err)
+		}
+	})
+}

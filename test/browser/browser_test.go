@@ -1,0 +1,170 @@
+// Package browser tests the app's pages in Chromium, in front of the program as it is built.
+package browser
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// needs gives the browser's path. Without it, Node.js or the packages a test is skipped, but in CI.
+func needs(t *testing.T) string {
+	t.Helper()
+	lacks := t.Skip
+	if os.Getenv("CI") == "true" {
+		lacks = t.Fatal
+	}
+	if testing.Short() {
+		lacks("a browser takes its time")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		lacks("Node.js is missing: run make test-tools")
+	}
+	if _, err := os.Stat("node_modules/playwright-core"); err != nil {
+		lacks("the packages of test/browser are missing: run make test-tools")
+	}
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		lacks("chromium is missing: run make test-tools")
+	}
+	return path
+}
+
+// greeting is what quickstart --json prints first.
+type greeting map[string]any
+
+// quickstart builds the program and runs it until the test ends.
+func quickstart(t *testing.T) greeting {
+	t.Helper()
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "pressroom")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.Command(binary, "quickstart", "--data", filepath.Join(dir, "data"), "--addr", "127.0.0.1:0", "--json")
+	cmd.Stderr = t.Output()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g greeting
+	if err := json.Unmarshal(line, &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// drive runs a script of this folder, which is told of the program and of what the test has made.
+func drive(t *testing.T, script string, world greeting, more greeting) {
+	t.Helper()
+	world = maps.Clone(world)
+	maps.Copy(world, more)
+	told, err := json.Marshal(world)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", script)
+	cmd.Env = append(os.Environ(), "PRESSROOM_BROWSER_WORLD="+string(told))
+	cmd.WaitDelay = time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	world := greeting{"chromium": needs(t)}
+	drive(t, "signin.js", quickstart(t), world)
+}
+
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	world := greeting{"chromium": needs(t)}
+	run := quickstart(t)
+	dir := t.TempDir()
+	world["pictures"] = map[string]string{
+		"red": picture(t, dir, "red", color.RGBA{R: 200, G: 30, B: 30, A: 255}), "green": picture(t, dir, "green", color.RGBA{R: 30, G: 160, B: 60, A: 255}),
+		"blue": picture(t, dir, "blue", color.RGBA{R: 40, G: 60, B: 200, A: 255}), "yellow": picture(t, dir, "yellow", color.RGBA{R: 230, G: 200, B: 40, A: 255}),
+		"large": largePicture(t, dir),
+	}
+	world["upload_page_url"] = openPage(t, run)
+	drive(t, "upload.js", run, world)
+}
+
+// openPage opens an upload batch with nothing described and gives the address of its page.
+func openPage(t *testing.T, run greeting) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, run["base_url"].(string)+"/uploads", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+run["keys"].(map[string]any)["full"].(string))
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var body struct {
+		Data struct {
+			PageURL string `json:"upload_page_url"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil || body.Data.PageURL == "" {
+		t.Fatalf("%d %+v (%v)", resp.StatusCode, body, err)
+	}
+	return body.Data.PageURL
+}
+
+// picture writes a PNG of one colour and gives its path.
+func picture(t *testing.T, dir, name string, shade color.Color) string {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
+	draw.Draw(img, img.Bounds(), image.NewUniform(shade), image.Point{}, draw.Src)
+	return write(t, filepath.Join(dir, name+".png"), img)
+}
+
+// largePicture writes one of some megabytes, so that its way takes a moment.
+func largePicture(t *testing.T, dir string) string {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, 1500, 1000))
+	noise := rand.NewChaCha8([32]byte{})
+	_, _ = noise.Read(img.Pix)
+	return write(t, filepath.Join(dir, "large.png"), img)
+}
+
+func write(t *testing.T, path string, img image.Image) string {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(png.Encode(file, img), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,70 @@
+// Signing in and out, by mouse and by keyboard alone.
+'use strict';
+
+const { assert, look, open, run, world } = require('./drive.js');
+
+run(async (browser) => {
+  const page = await open(browser);
+  await page.goto('/');
+  await look(page, 'front');
+  await page.getByRole('link', { name: 'Error reference' }).click();
+  await look(page, 'errors');
+
+  await page.goto('/sign-in?next=%2Fdocs%2Ferrors');
+  await look(page, 'sign-in');
+  await page.getByLabel('E-mail').fill(world.owner.email);
+  await page.getByLabel('Password').fill('not this one');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  assert.equal(await page.getByRole('alert').textContent(), 'E-mail or password is wrong.');
+  assert.equal(await page.getByLabel('E-mail').inputValue(), world.owner.email);
+  assert.equal(await page.getByLabel('Password').inputValue(), '');
+  await look(page, 'sign-in-wrong');
+
+  // The cursor is in the field that has to be filled again.
+  await page.keyboard.type(world.owner.password);
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/docs/errors');
+  const [cookie] = await page.context().cookies();
+  assert.deepEqual([cookie.name, cookie.httpOnly, cookie.sameSite], ['pressroom', true, 'Lax']);
+  await page.goto('/');
+  await page.getByRole('heading', { name: 'Your teams' }).waitFor();
+  await look(page, 'home');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('link', { name: 'Sign in' }).waitFor();
+  await page.goBack();
+  await page.reload();
+  assert.equal(await page.getByRole('heading', { name: 'Your teams' }).count(), 0);
+
+  await page.goto('/nothing/here');
+  await look(page, 'missing');
+  await byKeyboard(browser);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+// byKeyboard goes the whole way with Tab and Enter, without scripts, and sees where it is at every step.
+async function byKeyboard(browser) {
+  const page = await open(browser, { javaScriptEnabled: false });
+  const tab = async () => {
+    await page.keyboard.press('Tab');
+    const at = page.locator(':focus');
+    const box = await at.boundingBox();
+    assert.ok(box.width > 20 && box.height > 10 && box.x >= 0, `the focus is not to be seen at ${await at.evaluate((e) => e.outerHTML)}`);
+    assert.notEqual(await at.evaluate((e) => getComputedStyle(e).outlineStyle), 'none');
+    return at;
+  };
+  await page.goto('/');
+  for (let at = await tab(); (await at.textContent()) !== 'Sign in'; at = await tab());
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.keyboard.type(world.owner.email);
+  await tab();
+  await page.keyboard.type(world.owner.password);
+  await tab();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Your teams' }).waitFor();
+  for (let at = await tab(); (await at.textContent()) !== 'Sign out'; at = await tab());
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'Sign in' }).waitFor();
+}
