@@ -69,7 +69,7 @@ var forbidden = []rule{
 		why: "nothing behind the pages knows who asks",
 	}, {
 		who: names("ours"), notWho: names("app"), what: names("github.com/alexedwards/scs/v2"),
-		why: "one place knows who is signed in in a browser",
+		why: "one place knows whose browser is signed in",
 	}, {
 		who: names("ours"), notWho: names("internal/fetch"), what: names("code.dny.dev/ssrf"),
 		why: "one place goes where strangers send us, so that one place is to be read when it matters how",

@@ -81,4 +81,6 @@ var aliases = map[string]string{"image/jpg": "image/jpeg", "image/pjpeg": "image
 func extension(name string) string { return path.Ext(name) }
 
 // storable is a text without what a database does not take.
-func storable(text string) string { return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "") }
+func storable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
+}

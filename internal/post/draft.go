@@ -99,7 +99,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 		given bool
 		apply func() (bool, error)
 	}{
-		{"caption", in.Caption != nil, func() (bool, error) { return p.rewrite(*in.Caption), nil }},
+		{"caption", in.Caption != nil, func() (bool, error) { return rewrite(p, *in.Caption), nil }},
 		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.swapMedia(ctx, tx, p, in.MediaIDs) }},
 		{"scheduled_at", in.ScheduledAt != nil, func() (bool, error) { return s.move(ctx, tx, call, p, at) }},
 		{"account_ids", in.AccountIDs != nil, func() (bool, error) { return s.retarget(ctx, tx, call, p, in.AccountIDs) }},
@@ -128,7 +128,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 }
 
 // rewrite gives a post another text.
-func (p *Post) rewrite(caption string) bool {
+func rewrite(p *Post, caption string) bool {
 	differs := caption != p.Caption
 	p.Caption, p.Excerpt = caption, excerpt(caption)
 	return differs

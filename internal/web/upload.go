@@ -122,13 +122,7 @@ func (a *App) add(r *http.Request, f media.Incoming) (media.Arrived, error) {
 	if err != nil {
 		return media.Arrived{}, err
 	}
-	f.Name = plain(f.Name)
 	return a.opts.Library.AddToBatch(r.Context(), v.ID, id, f)
-}
-
-// plain takes away what is no text, which PostgreSQL would not take.
-func plain(text string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
 }
 
 // maxParts is how many files a form may bring at once.
@@ -215,7 +209,7 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 		}
 		id, err := mediaID(r)
 		if err == nil {
-			err = a.opts.Library.Describe(r.Context(), visitorOf(r.Context()).ID, id, plain(r.PostForm.Get("alt")))
+			err = a.opts.Library.Describe(r.Context(), visitorOf(r.Context()).ID, id, r.PostForm.Get("alt"))
 		}
 		switch {
 		case err != nil && script:
