@@ -57,6 +57,7 @@ type Config struct {
 	// Blobs is where the library's files lie: file:FOLDER or s3://BUCKET… (package blob). Scratch is where those for S3
 	// are received.
 	Blobs, Scratch string
+	TrustedProxies []string       // networks whose X-Forwarded-For is believed
 	ImportAllow    []string       // hosts and networks from which files are imported although they are private
 	ImportRoots    *x509.CertPool // whose certificates imports trust; the system's where nil
 	// BridgeURL is where profiles' media are asked for, by the contract of docs/bridge.md; nowhere where empty.

@@ -1,9 +1,7 @@
 package web
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -35,7 +33,7 @@ func (a *App) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	form := signInForm{Email: r.PostForm.Get("email"), Next: ownPath(r.PostForm.Get("next"))}
 	ctx := r.Context()
-	person, err := a.signIns.SignIn(ctx, team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: client(r)})
+	person, err := a.signIns.SignIn(ctx, team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: a.proxies.client(r)})
 	if err != nil {
 		a.refuseSignIn(w, r, form, err)
 		return
@@ -119,31 +117,6 @@ func ownPath(next string) string {
 func isOwn(path string) bool {
 	foreign := func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }
 	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, foreign)
-}
-
-// client tells clients apart by their addresses: the sender's, or where that is a proxy next to us, the one for which
-// the proxy says that it asks. Of IPv6 it is the network, as one client has all of it.
-func client(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
-	}
-	if forwarded := r.Header.Values("X-Forwarded-For"); (addr.IsLoopback() || addr.IsPrivate()) && len(forwarded) > 0 {
-		list := strings.Split(forwarded[len(forwarded)-1], ",")
-		if told, err := netip.ParseAddr(strings.TrimSpace(list[len(list)-1])); err == nil {
-			addr = told
-		}
-	}
-	addr = addr.Unmap().WithZone("")
-	if addr.Is4() {
-		return addr.String()
-	}
-	network, _ := addr.Prefix(64) // every IPv6 address has one
-	return network.String()
 }
 
 // statusOf is the HTTP status of a refusal.

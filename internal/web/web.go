@@ -18,21 +18,28 @@ type Options struct {
 	PublicURL string // the service's address, without a slash at its end; cookies are for HTTPS alone where it begins with https:
 	Teams     *team.Service
 	Library   Library
-	DB        *db.DB // sessions lie there, and its clock is theirs
-	Log       *slog.Logger
+	// TrustedProxies are networks whose X-Forwarded-For is believed: it tells guessing clients apart.
+	TrustedProxies []string
+	DB             *db.DB // sessions lie there, and its clock is theirs
+	Log            *slog.Logger
 }
 
 // App answers for every address that is neither the API's nor the tools'.
 type App struct {
 	opts     Options
+	proxies  proxies
 	signIns  *team.SignIns
 	sessions *sessions
 	handler  http.Handler
 }
 
-// New makes the app.
-func New(opts Options) *App {
-	a := &App{opts: opts, signIns: team.NewSignIns(opts.Teams)}
+// New makes the app. Trusted proxies that are no networks are an error.
+func New(opts Options) (*App, error) {
+	trusted, err := readProxies(opts.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{opts: opts, proxies: trusted, signIns: team.NewSignIns(opts.Teams)}
 	a.sessions = newSessions(opts, a.broken)
 	all := http.NewServeMux()
 	all.HandleFunc("GET /assets/{name}", a.asset)
@@ -40,7 +47,7 @@ func New(opts Options) *App {
 	all.HandleFunc("/uploads/{link}", a.receive)
 	all.Handle("/", a.ownOrigin().Handler(a.sessions.manager.LoadAndSave(a.recognise(a.pages()))))
 	a.handler = all
-	return a
+	return a, nil
 }
 
 // ownOrigin refuses what pages of other sites make a browser send, but for reads.

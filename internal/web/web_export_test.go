@@ -43,7 +43,14 @@ func TestOwnPathStays(t *testing.T) {
 
 func TestClient(t *testing.T) {
 	t.Parallel()
+	trusted, err := readProxies([]string{"127.0.0.0/8", "10.0.0.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ remote, forwarded, want string }{
+		{"10.0.0.3:1234", "198.51.100.7", "10.0.0.3"},
+		{"127.0.0.1:1234", "203.0.113.9, 198.51.100.7, 10.0.0.2", "198.51.100.7"},
+		{"[::ffff:127.0.0.1]:1234", "198.51.100.7", "198.51.100.7"},
 		{"203.0.113.5:1234", "", "203.0.113.5"},
 		{"203.0.113.5:1234", "198.51.100.7", "203.0.113.5"}, // no proxy of ours: anybody can write that
 		{"127.0.0.1:1234", "198.51.100.1, 198.51.100.7", "198.51.100.7"},
@@ -58,7 +65,7 @@ func TestClient(t *testing.T) {
 		if c.forwarded != "" {
 			r.Header.Set("X-Forwarded-For", c.forwarded)
 		}
-		if got := client(r); got != c.want {
+		if got := trusted.client(r); got != c.want {
 			t.Errorf("%s for %q is %s, want %s", c.remote, c.forwarded, got, c.want)
 		}
 	}

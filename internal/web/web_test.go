@@ -86,7 +86,11 @@ func logOf(t *testing.T) *slog.Logger {
 // serve puts the app behind a listener until the test ends.
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
-	w.app = web.New(web.Options{PublicURL: publicURL, Teams: w.teams, Library: w.media, DB: w.db, Log: logOf(t)})
+	var err error
+	w.app, err = web.New(web.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, Library: w.media, DB: w.db, Log: logOf(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	server := httptest.NewServer(w.app)
 	t.Cleanup(server.Close)
 	w.url = server.URL
