@@ -125,6 +125,7 @@ var allowed = []exception{
 	{"internal/delivery", "internal/social", "a delivery acts by an account's grant and may lose it"},
 	{"internal/delivery", "internal/job", "the last delivery ends the job; the queue wakes deliveries"},
 	{"internal/media", "internal/job", "an import, a download and an upload batch each have a job that clients follow, made and ended in the same transaction"},
+	{"internal/media", "internal/pipeline", "an upload link is refused by what stands in the way of the key that opened it, with the pipeline's own words"},
 	{"internal/replay", "internal/pipeline", "it fills the pipeline's port and takes its claim"},
 	{"internal/limit", "internal/pipeline", "it fills the pipeline's ports for rates and free calls"},
 	{"internal/credit", "internal/pipeline", "it fills the pipeline's port and takes its charge"},

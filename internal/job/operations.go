@@ -63,6 +63,7 @@ var messages = map[string]string{
 	"too_large":               "The file is larger than the library takes.",
 	"storage_full":            "The plan's storage is used up.",
 	"upload_expired":          "Not every file arrived before the links expired.",
+	"upload_closed":           "The page was closed before every file had arrived.",
 	"upload_replaced":         "The batch was closed in favour of another one.",
 	"missed_waiting_approval": "At its time the post waited for the client's approval, so it was not sent.",
 	"preflight_blocked":       "At its time the post broke a rule of the network, so it was not sent.",

@@ -82,23 +82,30 @@ func (s *Service) examine(ctx context.Context, staged *blob.Staged) (examined, e
 	if staged.Size() > s.Terms.Limits.MaxImageBytes {
 		return out, fault.New(fault.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
 	}
+	// Every image of the library can be decoded: one that could not be made to fit a network later is refused now.
 	made, err := s.pictures.Thumbnail(ctx, io.NewSectionReader(staged, 0, staged.Size()), out.info, thumbnailSide)
 	switch {
-	case err == nil:
-		out.thumbnail = &made
-	case errors.Is(err, probe.ErrDamaged):
+	case errors.Is(err, picture.ErrTooLarge):
+		return out, errTooManyPixels
+	case errors.Is(err, probe.ErrDamaged), errors.Is(err, picture.ErrUnsupported):
 		return out, refusedType(err)
-	case !errors.Is(err, picture.ErrTooLarge) && !errors.Is(err, picture.ErrUnsupported):
+	case err != nil:
 		return out, fmt.Errorf("making a thumbnail: %w", err)
 	}
+	out.thumbnail = &made
 	return out, nil
 }
+
+var errTooManyPixels = fault.New(fault.UploadTooLarge, "The image has more pixels than the library works with: about 60 megapixels of a PNG, 85 of a JPEG. Make it smaller.")
 
 // refusedType tells why a file is not taken; what a probe says is made for people.
 func refusedType(err error) error {
 	detail := "The library takes JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos; the file's bytes are none of these."
 	if damaged, ok := errors.AsType[*probe.DamageError](err); ok {
 		detail = "The file is damaged or out of bounds: " + damaged.Reason + "."
+	}
+	if errors.Is(err, picture.ErrUnsupported) {
+		detail = "The image is of a variant of its type that networks and browsers do not show. Save it anew."
 	}
 	return fault.Invalid(fault.TypeRefused, "", detail).Wrap(err)
 }

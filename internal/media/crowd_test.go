@@ -3,10 +3,12 @@ package media
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -208,6 +210,36 @@ func TestOneLinkManyTimes(t *testing.T) {
 		}
 		if taken != 1 {
 			t.Errorf("the link was used %d times", taken)
+		}
+		w.sound(t)
+	})
+}
+
+// A page takes so many files and no more, however many come at once.
+func TestAPageFillsUp(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		page := path.Base(w.open(t).PageURL)
+		add := func(file []byte) error {
+			_, err := w.AddToBatch(t.Context(), w.person, page, Incoming{Size: -1, Body: bytes.NewReader(file)})
+			return err
+		}
+		for n := range maxPageFiles - 3 {
+			wantCode(t, add(fmt.Append(nil, "no picture ", n)), fault.ValidationFailed)
+		}
+		var full atomic.Int64
+		var wg sync.WaitGroup
+		for n := range 12 {
+			wg.Go(func() {
+				if err := add(film(uint64(n), 100)); fault.Is(err, fault.PlanLimitReached) {
+					full.Add(1)
+				} else if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if b, err := w.Batch(t.Context(), w.person, page); err != nil || len(b.Files) != maxPageFiles || full.Load() != 9 {
+			t.Errorf("%d files, %d were told that the page is full, %v", len(b.Files), full.Load(), err)
 		}
 		w.sound(t)
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -106,8 +107,11 @@ func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 	}
 	var i Item
 	err = scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM `+tables+` WHERE m.id = ?`, id), &i)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Opened{}, errNoSuchLink
+	}
 	if err != nil {
-		return Opened{}, errors.Join(errNoSuchLink, err)
+		return Opened{}, fmt.Errorf("looking for the item of a link: %w", err)
 	}
 	return s.openItem(ctx, i)
 }

@@ -49,19 +49,12 @@ func saves(_ context.Context, _ operation.Call, in DownloadInput) (bool, error) 
 // downloadProfile starts a download.
 func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in DownloadInput) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
-	d := download{team: call.TeamID, person: call.PersonID, key: call.KeyID, platform: in.Platform, kind: in.Type, limit: in.Limit, save: in.SaveToLibrary}
-	var err error
-	if d.username, err = s.asked(in); err != nil {
+	d, err := s.plan(ctx, call, in)
+	if err != nil {
 		return out, err
-	}
-	if in.Type == source.Avatar {
-		d.limit = 1
 	}
 	var record job.Record
 	err = s.db.Write(ctx, "media.download", func(ctx context.Context, tx *db.Tx) error {
-		if d.cursor, err = continued(ctx, tx, d, in.Cursor); err != nil {
-			return err
-		}
 		if d.save {
 			if err := s.anyRoom(ctx, tx, call.TeamID); err != nil {
 				return err
@@ -86,6 +79,26 @@ func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in D
 	return out, nil
 }
 
+// price is what a download costs. What is asked for is looked at first: a mistake is told before any want of credits.
+func (s *Service) price(ctx context.Context, call operation.Call, in DownloadInput) (int64, error) {
+	_, err := s.plan(ctx, call, in)
+	return s.Terms.Prices.ProfileMediaDownload, err
+}
+
+// plan works out what is to be downloaded.
+func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInput) (download, error) {
+	d := download{team: call.TeamID, person: call.PersonID, key: call.KeyID, platform: in.Platform, kind: in.Type, limit: in.Limit, save: in.SaveToLibrary}
+	if in.Type == source.Avatar {
+		d.limit = 1
+	}
+	var err error
+	if d.username, err = s.asked(in); err != nil {
+		return d, err
+	}
+	d.cursor, err = continued(ctx, s.db, d, in.Cursor)
+	return d, err
+}
+
 // asked checks what is asked for beyond what a schema can say, and gives the profile's name.
 func (s *Service) asked(in DownloadInput) (string, error) {
 	if has := source.Types(in.Platform); !slices.Contains(has, in.Type) {
@@ -107,7 +120,7 @@ const continuation = "f1-"
 var errContinuation = fault.Invalid(fault.InvalidCursor, "cursor", "The cursor continues no finished fetch of this profile and type. Start again without it.")
 
 // continued finds where an earlier fetch of the same profile left off.
-func continued(ctx context.Context, tx *db.Tx, d download, cursor string) (string, error) {
+func continued(ctx context.Context, q db.Querier, d download, cursor string) (string, error) {
 	if cursor == "" {
 		return "", nil
 	}
@@ -116,7 +129,7 @@ func continued(ctx context.Context, tx *db.Tx, d download, cursor string) (strin
 		return "", errContinuation
 	}
 	var next string
-	err := tx.QueryRow(ctx, `SELECT d.next_cursor FROM media_downloads d JOIN jobs j ON j.id = d.job_id
+	err := q.QueryRow(ctx, `SELECT d.next_cursor FROM media_downloads d JOIN jobs j ON j.id = d.job_id
 		WHERE d.job_id = ? AND d.team_id = ? AND d.platform = ? AND d.type = ? AND d.username = ? AND d.next_cursor <> '' AND j.finished_at > 0`,
 		string(job.ContentFetch)+":"+id, d.team, d.platform, d.kind, d.username).Scan(&next)
 	if errors.Is(err, sql.ErrNoRows) {

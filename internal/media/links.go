@@ -9,9 +9,12 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
 	"pressroom/internal/job"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
 	"pressroom/internal/secret"
 )
 
@@ -24,6 +27,7 @@ type UploadLink struct {
 }
 
 var (
+	errNoLink      = fault.New(fault.NotFound, "There is no such upload link.")
 	errWrongSecret = fault.New(fault.Unauthorized, "Send the upload secret of this link in the Authorization header, as the answer that opened the batch says. A repeat of that call makes a new one and ends the old.")
 	errLinkUsed    = fault.New(fault.UploadLinkUsed, "The file of this link has arrived already.")
 	errLinkClosed  = fault.New(fault.UploadLinkClosed, "This link has expired, or its batch was replaced. Open a new one.")
@@ -37,7 +41,7 @@ func (s *Service) Link(ctx context.Context, id, presented string) (UploadLink, e
 	var stored []byte
 	err := s.db.QueryRow(ctx, `SELECT job_id, secret_hash FROM upload_files WHERE id = ?`, id).Scan(&jobID, &stored)
 	if errors.Is(err, sql.ErrNoRows) {
-		return l, fault.New(fault.NotFound, "There is no such upload link.")
+		return l, errNoLink
 	}
 	if err != nil {
 		return l, fmt.Errorf("looking for an upload link: %w", err)
@@ -45,7 +49,11 @@ func (s *Service) Link(ctx context.Context, id, presented string) (UploadLink, e
 	if l.batch, err = s.readBatch(ctx, s.db, jobID, ""); err != nil {
 		return l, err
 	}
-	l.file = l.batch.files[slices.IndexFunc(l.batch.files, func(f batchFile) bool { return f.id == id })]
+	n := slices.IndexFunc(l.batch.files, func(f batchFile) bool { return f.id == id })
+	if n < 0 { // its job was forgotten just now
+		return l, errNoLink
+	}
+	l.file = l.batch.files[n]
 	if err := s.stillMeant(ctx, l.batch); err != nil {
 		return l, err
 	}
@@ -65,18 +73,20 @@ func (l UploadLink) open(stored []byte, now time.Time) error {
 	return nil
 }
 
-// stillMeant refuses links of a key that is no more, or of a team that is closed or has switched access off.
+// stillMeant refuses links of a key that could not open them now: it is no more, its level is below writing, or
+// something stands in its way.
 func (s *Service) stillMeant(ctx context.Context, b batch) error {
-	var n int64
-	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys k JOIN teams t ON t.id = k.team_id
-		WHERE k.id = ? AND k.revoked_at = 0 AND k.lost = '' AND (k.expires_at = 0 OR k.expires_at > ?) AND t.closed_at = 0 AND t.access_off_at = 0`, b.key, db.Micros(s.db.Now())).Scan(&n)
+	actor, err := s.Keys.Standing(ctx, b.key)
 	if err != nil {
-		return fmt.Errorf("looking for the key of a batch: %w", err)
+		return err
 	}
-	if n == 0 {
+	if actor == nil {
 		return fault.New(fault.Unauthorized, "The key that opened this link does not work any more.")
 	}
-	return nil
+	if err := pipeline.Gates(actor); err != nil {
+		return err
+	}
+	return operation.Call{Actor: actor}.Require(access.Write)
 }
 
 // Receive takes the file of a link: exactly the bytes that were described, else a refusal that leaves the link open.
@@ -85,6 +95,9 @@ func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrive
 		return Arrived{}, err
 	}
 	staged, err := s.receive(ctx, f.Body, l.file.size)
+	if err != nil && !s.db.Now().Before(l.batch.expires) {
+		return Arrived{}, errLinkClosed
+	}
 	if err != nil {
 		return Arrived{}, err
 	}
@@ -120,7 +133,7 @@ func (l UploadLink) mayBe(f Incoming) error {
 		return fault.New(fault.UploadTooLarge, "The file is larger than described. Send the described file, or open another batch.")
 	case f.Size >= 0 && f.Size < l.file.size:
 		return errSizeDiffers
-	case kind == "application/octet-stream" || described != "" && kind == described || described == "" && slices.Contains(Types, kind):
+	case f.Type == "" || kind == "application/octet-stream" || kind == "binary/octet-stream" || described != "" && kind == described || described == "" && slices.Contains(Types, kind):
 		return nil
 	}
 	return fault.Invalid(fault.TypeDiffers, "", "Send the file's own Content-Type, as described, or application/octet-stream.")
@@ -168,7 +181,7 @@ func (s *Service) settleBatch(ctx context.Context, tx *db.Tx, id string) error {
 	links, _ := b.waiting()
 	described := slices.ContainsFunc(b.files, func(f batchFile) bool { return !f.byPage })
 	if links == 0 && described {
-		return s.closeBatch(ctx, tx, id)
+		return s.closeBatch(ctx, tx, id, "")
 	}
 	if _, err := tx.Exec(ctx, `UPDATE jobs SET total = ? WHERE id = ? AND finished_at = 0`, len(b.files), id); err != nil {
 		return fmt.Errorf("counting the files of a batch: %w", err)
@@ -225,6 +238,6 @@ func (s *Service) expireBatch(ctx context.Context, h job.Held) error {
 		if err != nil {
 			return fmt.Errorf("expiring upload links: %w", err)
 		}
-		return s.closeBatch(ctx, tx, h.ID)
+		return s.closeBatch(ctx, tx, h.ID, "upload_expired")
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"time"
 
+	"pressroom/internal/access"
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
 	"pressroom/internal/fetch"
@@ -99,6 +100,7 @@ type Options struct {
 	Blobs     blob.Store
 	Jobs      *job.Store
 	Worker    *job.Worker
+	Keys      Keys
 	Credits   Credits
 	Terms     terms.Terms
 	Fetch     *fetch.Client
@@ -106,6 +108,11 @@ type Options struct {
 	Sealer    *seal.Sealer
 	PublicURL string
 	Log       *slog.Logger
+}
+
+// Keys tells how a key stands that opened links: nil where it is no more.
+type Keys interface {
+	Standing(ctx context.Context, key int64) (*access.Actor, error)
 }
 
 // Credits settles what was reserved for a download, in the transaction that ends it: all of it, or none.
@@ -125,8 +132,9 @@ type Service struct {
 	links    []byte // key of the signatures of public links
 }
 
-// pictureMemory bounds the decoded pixels that are held at once, in bytes.
-const pictureMemory = 128 << 20
+// pictureMemory bounds the decoded pixels that are held at once, in bytes. It takes images as cameras make them: about
+// 60 megapixels of a PNG, 85 of a JPEG.
+const pictureMemory = 256 << 20
 
 // New makes the service.
 func New(o Options) *Service {

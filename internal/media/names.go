@@ -20,7 +20,7 @@ var extensions = map[string][]string{
 }
 
 const (
-	maxFileName  = 200    // characters
+	maxFileName  = 255    // characters, as many as a description may have
 	unnamed      = "file" // where nothing of a name is left
 	otherLetters = "\\/:*?\"<>|"
 )
@@ -36,7 +36,7 @@ func stem(name string) string {
 	}
 	name = norm.NFC.String(strings.Map(func(r rune) rune {
 		switch {
-		case r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control):
+		case r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && !joins(r):
 			return -1
 		case strings.ContainsRune(otherLetters, r):
 			return '_'
@@ -45,6 +45,17 @@ func stem(name string) string {
 	}, name))
 	runes := []rune(strings.Trim(strings.Join(strings.Fields(name), " "), ". "))
 	return strings.TrimRight(string(runes[:min(len(runes), maxFileName)]), ". ")
+}
+
+// joins tells whether an invisible character is part of how words and emoji are written.
+func joins(r rune) bool { return r == '\u200c' || r == '\u200d' }
+
+// tidy is a file's name as a page can show it, its extension with it.
+func tidy(name string) string {
+	if ext := stem(extension(name)); ext != "" {
+		return stem(name) + "." + ext
+	}
+	return stem(name)
 }
 
 // called names a file of a type: what it is called, and the name of the file, whose extension says the type.

@@ -36,7 +36,7 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
 			Also:        operation.When(access.Write, "save_to_library is true", saves),
-			Price:       operation.Fixed(s.Terms.Prices.ProfileMediaDownload),
+			Price:       operation.Costs(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload, s.price),
 			Summary:     "Download media of a public profile",
 			Description: "Fetches what a public Instagram or TikTok profile shows and saves the files into the folder Downloads of the library, or only describes them. Charged per call, whatever is found; refunded where the profile does not exist, is private or cannot be read.",
 			Example: operation.Example{Arguments: map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe"},

@@ -19,6 +19,7 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/job"
+	"pressroom/internal/secret"
 )
 
 // Batch is an upload batch as a person sees it who may upload into it.
@@ -55,7 +56,7 @@ func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, er
 	}
 	out := Batch{ID: id, TeamID: b.team, TeamName: name, ExpiresAt: b.expires, Open: b.open(s.db.Now()), Limits: s.uploadLimits()}
 	for _, f := range b.files {
-		shown := BatchFile{Name: f.name, Size: f.size, State: f.state, MediaID: f.media, Reason: f.reason}
+		shown := BatchFile{Name: tidy(f.name), Size: f.size, State: f.state, MediaID: f.media, Reason: f.reason}
 		if f.media != 0 {
 			i, err := item(ctx, s.db, b.team, f.media)
 			if err != nil && !fault.Is(err, fault.NotFound) {
@@ -115,10 +116,12 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 		return Arrived{}, err
 	}
 	switch {
+	case secret.In(f.Name):
+		return Arrived{}, errSecret.With("argument", "name")
 	case !b.open(s.db.Now()):
 		return Arrived{}, errPageClosed
 	case len(b.files) >= maxPageFiles:
-		return Arrived{}, fault.New(fault.PlanLimitReached, "This page has as many files as it takes. Open another one.")
+		return Arrived{}, errPageFull
 	case f.Size > s.Terms.Limits.MaxVideoBytes:
 		return Arrived{}, errTooLarge
 	}
@@ -133,12 +136,15 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	return s.addToBatch(ctx, person, b, f, staged)
 }
 
-var errPageClosed = fault.New(fault.UploadLinkClosed, "This page takes no more files: it was closed, or its time is over.")
+var (
+	errSecret     = fault.Invalid(fault.SecretInArgument, "", "This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
+	errPageClosed = fault.New(fault.UploadLinkClosed, "This page takes no more files: it was closed, or its time is over.")
+	errPageFull   = fault.New(fault.PlanLimitReached, "This page has as many files as it takes. Open another one.")
+)
 
 func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *blob.Staged) (Arrived, error) {
 	digest := staged.Sum()
-	name := []rune(storable(f.Name))
-	chosen := batchFile{id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: string(name[:min(len(name), maxFileName)]), byPage: true, state: Stored}
+	chosen := batchFile{id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: tidy(f.Name), byPage: true, state: Stored}
 	e, err := s.examine(ctx, staged)
 	var i Item
 	already := false
@@ -173,9 +179,12 @@ func (s *Service) settlePage(ctx context.Context, tx *db.Tx, id string, f batchF
 	known := slices.IndexFunc(b.files, func(w batchFile) bool {
 		return bytes.Equal(w.digest, f.digest) && w.size == f.size && (w.state == Waiting || w.byPage)
 	})
-	if known < 0 {
+	switch {
+	case known < 0 && len(b.files) >= maxPageFiles: // others were quicker while this one came
+		return errPageFull
+	case known < 0:
 		err = insertFile(ctx, tx, b, len(b.files), f)
-	} else {
+	default:
 		_, err = tx.Exec(ctx, `UPDATE upload_files SET state = ?, media_id = ?, reason = ?, arrived_at = ? WHERE id = ?`, string(f.state), f.media, f.reason, f.arrived, b.files[known].id)
 	}
 	if err != nil {
@@ -201,7 +210,7 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 		if err := event.Record(ctx, tx, b.team, event.Actor{PersonID: person}, "uploads.closed", b.job, nil); err != nil {
 			return err
 		}
-		return s.closeBatch(ctx, tx, b.job)
+		return s.closeBatch(ctx, tx, b.job, "upload_closed")
 	})
 }
 
@@ -211,6 +220,9 @@ const maxAlt = 1000
 // Describe says what an image shows, for those who cannot see it.
 func (s *Service) Describe(ctx context.Context, person, id int64, alt string) error {
 	alt = strings.TrimSpace(storable(alt))
+	if secret.In(alt) {
+		return errSecret.With("argument", "alt")
+	}
 	if utf8.RuneCountInString(alt) > maxAlt {
 		return fault.Invalid(fault.TooLong, "alt", fmt.Sprintf("A description takes at most %d characters.", maxAlt))
 	}
@@ -239,7 +251,11 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	if err != nil {
 		return Item{}, fmt.Errorf("looking for a media item: %w", err)
 	}
-	if _, _, err := s.roleOf(ctx, person, team); err != nil {
+	_, role, err := s.roleOf(ctx, person, team)
+	if err == nil && role == access.Client { // shown what is to be approved, not the whole library
+		err = fault.Missing()
+	}
+	if err != nil {
 		return Item{}, err
 	}
 	return item(ctx, s.db, team, id)

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -273,7 +274,7 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 	if links, _ := b.waiting(); links > 0 || len(b.files) == 0 {
 		return record, s.Worker.At(ctx, tx, b.job, b.expires)
 	}
-	if err := s.closeBatch(ctx, tx, b.job); err != nil {
+	if err := s.closeBatch(ctx, tx, b.job, ""); err != nil {
 		return record, err
 	}
 	return job.Get(ctx, tx, b.team, b.job)
@@ -318,11 +319,11 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, call operation.Call, i
 	if err := event.Record(ctx, tx, old.team, event.By(call), "uploads.replaced", id, nil); err != nil {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("An older request was replaced: its batch is closed, with %d files that had not arrived.", links)}, s.closeBatch(ctx, tx, id)
+	return []string{fmt.Sprintf("An older request was replaced: its batch is closed, with %d files that had not arrived.", links)}, s.closeBatch(ctx, tx, id, "upload_replaced")
 }
 
-// closeBatch ends a batch and its job: no more files are taken.
-func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id string) error {
+// closeBatch ends a batch and its job: no more files are taken. Why is the error code of files that did not come.
+func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, why string) error {
 	if _, err := tx.Exec(ctx, `UPDATE upload_batches SET closed_at = ? WHERE job_id = ? AND closed_at = 0`, db.Micros(tx.Now()), id); err != nil {
 		return fmt.Errorf("closing an upload batch: %w", err)
 	}
@@ -330,24 +331,23 @@ func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id string) error {
 	if err != nil {
 		return err
 	}
-	state, code := outcome(files)
+	state, code := outcome(files, why)
 	return job.Finish(ctx, tx, id, state, code)
 }
 
 // outcome is how the job of a batch ends.
-func outcome(files []batchFile) (job.State, string) {
-	codes := map[State]string{Refused: "type_refused", Replaced: "upload_replaced", Expired: "upload_expired"}
+func outcome(files []batchFile, why string) (job.State, string) {
 	stored, code := 0, ""
 	for _, f := range files {
 		if f.state == Stored {
 			stored++
 		} else if code == "" {
-			code = codes[f.state]
+			code = cmp.Or(f.reason, why)
 		}
 	}
 	switch {
 	case len(files) == 0:
-		return job.Failed, "upload_expired"
+		return job.Failed, why
 	case stored == len(files):
 		return job.Succeeded, ""
 	case stored > 0:

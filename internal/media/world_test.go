@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"image"
 	"image/color"
@@ -33,6 +34,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/seal"
+	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
@@ -45,6 +47,15 @@ type world struct {
 	url               string // of the database
 	folder            string // where its files lie; empty where that is no folder
 	team, person, key int64
+}
+
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} { // rapid takes them from its flags alone
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	m.Run()
 }
 
 // fatal is what tests and properties have in common.
@@ -97,7 +108,7 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 	must(t, err)
 	sealer, err := seal.New(key)
 	must(t, err)
-	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log), Terms: terms.Shipped(),
+	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log), Keys: team.New(d, nil, terms.Shipped()), Terms: terms.Shipped(),
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 

@@ -143,7 +143,7 @@ func (m *Maker) affordable(info probe.Info, size image.Point) image.Point {
 		return size
 	}
 	by := math.Sqrt(float64(max(most, 0)) / float64(rgba(size)))
-	return scaled(size, max(0.5, 0.99*by)) // a little less, as sides are rounded up
+	return scaled(size, max(0.05, 0.99*by)) // a little less, as sides are rounded up
 }
 
 func rgba(size image.Point) int64 { return 4 * int64(size.X) * int64(size.Y) }

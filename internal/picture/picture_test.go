@@ -298,13 +298,13 @@ func TestTooLarge(t *testing.T) {
 	if _, err := picture.New(4_000_000+39_999).Thumbnail(t.Context(), bytes.NewReader(data), about, 100); !errors.Is(err, picture.ErrTooLarge) {
 		t.Errorf("with a byte less: %v, want ErrTooLarge", err)
 	}
-	for limit, want := range map[int64]int{8_000_000: 1000, 7_999_999: 990, 6_000_000: 700, 5_000_000: 500} {
+	for limit, want := range map[int64]int{8_000_000: 1000, 7_999_999: 990, 6_000_000: 700, 5_000_000: 495, 4_040_000: 99} {
 		made, err := picture.New(limit).Fit(t.Context(), bytes.NewReader(data), about, picture.Want{})
 		if err != nil || made.Width != want {
 			t.Errorf("fit with %d bytes: %d pixels wide (%v), want %d", limit, made.Width, err, want)
 		}
 	}
-	if _, err := picture.New(4_999_999).Fit(t.Context(), bytes.NewReader(data), about, picture.Want{}); !errors.Is(err, picture.ErrTooLarge) {
+	if _, err := picture.New(3_999_999).Fit(t.Context(), bytes.NewReader(data), about, picture.Want{}); !errors.Is(err, picture.ErrTooLarge) {
 		t.Errorf("fit with less: %v, want ErrTooLarge", err)
 	}
 }

@@ -67,12 +67,20 @@ var closed = []struct {
 }
 
 func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
+	if err := Gates(f.outcome.Call.Actor); err != nil {
+		return err
+	}
+	return next(ctx, f)
+}
+
+// Gates refuses an actor in whose way something stands, whatever it asks for.
+func Gates(a *access.Actor) error {
 	for _, gate := range closed {
-		if gate.by(f.outcome.Call.Gates) {
+		if gate.by(a.Gates) {
 			return gate.answer
 		}
 	}
-	return next(ctx, f)
+	return nil
 }
 
 var (

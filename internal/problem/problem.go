@@ -32,7 +32,7 @@ type Entry struct {
 func Entries() []Entry { return entries }
 
 var entries = []Entry{
-	{fault.Unauthorized, http.StatusUnauthorized, "The request carries no API key that works."},
+	{fault.Unauthorized, http.StatusUnauthorized, "The request carries no key that works."},
 	{fault.RestDisabled, http.StatusForbidden, "The operator has switched the API off."},
 	{fault.TeamSwitchedOff, http.StatusForbidden, "The team's owner has switched API and tool access off."},
 	{fault.PlanLapsed, http.StatusForbidden, "The team's plan no longer includes API keys."},

@@ -29,7 +29,7 @@ func (s *Server) buildMedia(sealer *seal.Sealer, offered terms.Terms) error {
 	if err != nil {
 		return fmt.Errorf("the hosts and networks of --import-allow: %w", err)
 	}
-	o := media.Options{DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: offered, Fetch: fetcher, Sealer: sealer,
+	o := media.Options{DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Keys: s.Teams, Credits: s.Credits, Terms: offered, Fetch: fetcher, Sealer: sealer,
 		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log}
 	if s.cfg.BridgeURL != "" {
 		public := func(ctx context.Context, address string, most int64, into io.Writer) error {

@@ -73,13 +73,33 @@ type row struct {
 }
 
 func (s *Service) lookUp(ctx context.Context, hash [sha256.Size]byte) (cached, error) {
-	var r row
-	err := s.db.QueryRow(ctx, `SELECT k.id, k.name, k.level, k.expires_at, k.daily_credits, k.lost,
+	return s.read(ctx, keysByHash, hash[:])
+}
+
+// Standing tells how a key stands, by its id; nil of one that is no more.
+func (s *Service) Standing(ctx context.Context, key int64) (*access.Actor, error) {
+	k, err := s.read(ctx, keysByID, key)
+	if err != nil || k.actor == nil || k.ended(s.db.Now()) {
+		return nil, err
+	}
+	return k.actor, nil
+}
+
+const (
+	keyColumns = `SELECT k.id, k.name, k.level, k.expires_at, k.daily_credits, k.lost,
 			t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.daily_credits, t.access_off_at, t.closed_at, p.id, p.name, COALESCE(m.role, ''),
 			(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
 		FROM api_keys k JOIN teams t ON t.id = k.team_id JOIN people p ON p.id = k.person_id
 		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
-		WHERE k.hash = ? AND k.revoked_at = 0`, hash[:]).
+		WHERE k.revoked_at = 0 AND `
+	keysByHash = keyColumns + `k.hash = ?`
+	keysByID   = keyColumns + `k.id = ?`
+)
+
+// read reads a key with all that decides what it may do; one without an actor where there is none.
+func (s *Service) read(ctx context.Context, query string, by any) (cached, error) {
+	var r row
+	err := s.db.QueryRow(ctx, query, by).
 		Scan(&r.KeyID, &r.KeyName, &r.Level, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID, &r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
 			&r.teamCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.ownersHeld)
 	if errors.Is(err, sql.ErrNoRows) {

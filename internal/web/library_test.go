@@ -47,7 +47,7 @@ func (w *world) library(t *testing.T, log *slog.Logger) *media.Service {
 	must(err)
 	offered := terms.Shipped()
 	offered.Limits.MaxImageBytes, offered.Limits.MaxVideoBytes = 1<<20, 2<<20
-	return media.New(media.Options{DB: w.db, Blobs: blobs, Jobs: job.NewStore(w.db, nil, 5), Worker: job.NewWorker(w.db, queue, log), Terms: offered,
+	return media.New(media.Options{DB: w.db, Blobs: blobs, Jobs: job.NewStore(w.db, nil, 5), Worker: job.NewWorker(w.db, queue, log), Keys: w.teams, Terms: offered,
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 

@@ -22,7 +22,7 @@ function addRow(name) {
   const head = document.createElement('div');
   head.className = 'row';
   const title = document.createElement('strong');
-  title.textContent = name;
+  title.textContent = name.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, ''); // as the library shows it
   const state = document.createElement('span');
   state.className = 'faint state';
   state.textContent = 'Waiting';

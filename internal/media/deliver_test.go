@@ -1,0 +1,171 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"image"
+	"image/gif"
+	"io"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/network"
+)
+
+// tokenOf is the part of a signed link that counts.
+func (w world) tokenOf(i Item, until time.Time) string {
+	return path.Base(path.Dir(strings.TrimPrefix(w.SignedURL(i, until), w.PublicURL+PublicPath)))
+}
+
+func TestSignedLinks(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		file := film(1, 100)
+		i := w.add(t, file)
+		until := w.clock.Now().Add(time.Minute).Truncate(time.Second)
+		if url := w.SignedURL(i, until); !strings.HasPrefix(url, "http://press.example/files/") || !strings.HasSuffix(url, "/a%20file.mp4") {
+			t.Error(url)
+		}
+		token := w.tokenOf(i, until)
+		w.clock.Advance(until.Sub(w.clock.Now()) - time.Microsecond)
+		opened, err := w.Public(t.Context(), token)
+		must(t, err)
+		got, err := io.ReadAll(opened)
+		must(t, errors.Join(err, opened.Close()))
+		if !bytes.Equal(got, file) || opened.Type != "video/mp4" || opened.Name != "a file.mp4" || opened.Size() != int64(len(file)) {
+			t.Errorf("%+v", opened)
+		}
+		w.refusesTampering(t, token)
+		other := instance(t, w.url, w.clock, w.Blobs)
+		if _, err := other.Public(t.Context(), token); !fault.Is(err, fault.NotFound) {
+			t.Errorf("under another sealing key: %v", err)
+		}
+		w.clock.Advance(time.Microsecond)
+		if _, err := w.Public(t.Context(), token); !fault.Is(err, fault.NotFound) {
+			t.Errorf("after its time: %v", err)
+		}
+		token = w.tokenOf(i, w.clock.Now().Add(time.Hour))
+		w.exec(t, `DELETE FROM media WHERE id = ?`, i.ID)
+		if _, err := w.Public(t.Context(), token); !fault.Is(err, fault.NotFound) {
+			t.Errorf("of an item that is gone: %v", err)
+		}
+	})
+}
+
+// refusesTampering tries a token with each bit changed, with each letter changed, cut, and made longer.
+func (w world) refusesTampering(t *testing.T, token string) {
+	t.Helper()
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	must(t, err)
+	forged := []string{"", token + "A", token + "=", token[:len(token)-1], token + token, strings.Repeat("A", 1<<20), "\x00"}
+	for n := range raw {
+		for bit := range 8 {
+			changed := bytes.Clone(raw)
+			changed[n] ^= 1 << bit
+			forged = append(forged, base64.RawURLEncoding.EncodeToString(changed))
+		}
+	}
+	for n := range token {
+		letter := byte('A')
+		if token[n] == letter {
+			letter = 'B'
+		}
+		forged = append(forged, token[:n]+string(letter)+token[n+1:])
+	}
+	for _, f := range forged {
+		if _, err := w.Public(t.Context(), f); !fault.Is(err, fault.NotFound) {
+			t.Fatalf("%.60q for %q: %v", f, token, err)
+		}
+	}
+}
+
+// A database that does not answer is no link that has expired.
+func TestSignedLinksWithoutADatabase(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		token := w.tokenOf(w.add(t, film(1, 10)), w.clock.Now().Add(time.Hour))
+		must(t, w.db.Close())
+		_, err := w.Public(t.Context(), token)
+		wantCode(t, err, fault.Internal)
+	})
+}
+
+func gifOf(t *testing.T, frames ...*image.Paletted) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	must(t, gif.EncodeAll(&out, &gif.GIF{Image: frames, Delay: make([]int, len(frames))}))
+	return out.Bytes()
+}
+
+func TestFilesFit(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		photo, animation, movie := w.add(t, jpegOf(noise(1, 400, 300))), w.add(t, gifOf(t, noise(2, 90, 60), noise(3, 90, 60))), w.add(t, film(1, 5000))
+		jpegs := []string{"image/jpeg"}
+		for name, c := range map[string]struct {
+			item          Item
+			fit           network.Fit
+			same          bool
+			width, height int
+		}{
+			"as it is":        {photo, network.Fit{Types: jpegs, MaxBytes: photo.Size, MaxSide: 400}, true, 400, 300},
+			"too many bytes":  {photo, network.Fit{Types: jpegs, MaxBytes: photo.Size - 1}, false, 0, 0},
+			"very few bytes":  {photo, network.Fit{Types: jpegs, MaxBytes: 8_000}, false, 0, 0},
+			"too wide":        {photo, network.Fit{Types: jpegs, MaxSide: 200}, false, 200, 150},
+			"an animation":    {animation, network.Fit{Types: jpegs}, false, 90, 60},
+			"animations too":  {animation, network.Fit{Types: []string{"image/gif", "image/jpeg"}}, true, 90, 60},
+			"a film that may": {movie, network.Fit{Types: []string{"video/mp4"}}, true, 64, 48},
+		} {
+			f, err := w.Files(w.team).Open(t.Context(), c.item.ID, c.fit)
+			must(t, err)
+			raw, err := io.ReadAll(f)
+			must(t, errors.Join(err, f.Close()))
+			if f.Size != int64(len(raw)) || c.fit.MaxBytes > 0 && f.Size > c.fit.MaxBytes || (f.Size == c.item.Size && f.Type == c.item.Type) != c.same {
+				t.Errorf("%s: %d bytes read of %+v", name, len(raw), f)
+			}
+			if c.width > 0 && (f.Width != c.width || f.Height != c.height) || c.fit.MaxSide > 0 && max(f.Width, f.Height) > c.fit.MaxSide {
+				t.Errorf("%s: %d×%d", name, f.Width, f.Height)
+			}
+			if config, format, err := image.DecodeConfig(bytes.NewReader(raw)); f.Type == "image/jpeg" && (err != nil || format != "jpeg" || config.Width != f.Width || config.Height != f.Height) {
+				t.Errorf("%s: %s, %+v, %v", name, format, config, err)
+			}
+		}
+	})
+}
+
+func TestFilesThatCannotBeSent(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		photo, movie := w.add(t, jpegOf(noise(1, 80, 60))), w.add(t, film(1, 5000))
+		others := w.newTeam(t).add(t, film(2, 5000))
+		for name, c := range map[string]struct {
+			id   int64
+			fit  network.Fit
+			code string
+		}{
+			"gone":             {movie.ID + 1000, network.Fit{}, "MediaGone"},
+			"another team's":   {others.ID, network.Fit{}, "MediaGone"},
+			"no type":          {photo.ID, network.Fit{Types: []string{"image/avif"}}, "MediaDoesNotFit"},
+			"a film too large": {movie.ID, network.Fit{MaxBytes: 4000}, "MediaDoesNotFit"},
+			"ten bytes":        {photo.ID, network.Fit{MaxBytes: 10}, "MediaDoesNotFit"},
+		} {
+			_, err := w.Files(w.team).Open(t.Context(), c.id, c.fit)
+			refused, ok := errors.AsType[*network.Error](err)
+			if !ok || refused.Class != network.RejectedMedia || refused.Code != c.code {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		_, err := w.Files(w.team).Open(stopped, photo.ID, network.Fit{MaxSide: 10})
+		if _, refused := errors.AsType[*network.Error](err); refused || err == nil {
+			t.Errorf("stopped in the middle: %v", err)
+		}
+		must(t, w.Blobs.Delete(t.Context(), photo.Blob))
+		_, err = w.Files(w.team).Open(t.Context(), photo.ID, network.Fit{})
+		if _, refused := errors.AsType[*network.Error](err); refused || err == nil {
+			t.Errorf("without its bytes: %v", err)
+		}
+	})
+}

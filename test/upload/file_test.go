@@ -1,0 +1,79 @@
+package upload
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"math/rand/v2"
+	"slices"
+)
+
+// file is what is sent: too large to be held, it is made while it is read.
+type file struct {
+	head   []byte
+	body   int64 // bytes after the head, the block over and over
+	size   int64
+	digest string // SHA-256 in hexadecimal digits
+}
+
+// block is what the pictures of every film consist of.
+var block = func() []byte {
+	out := make([]byte, 1<<20)
+	rand.NewChaCha8([32]byte{}).Read(out)
+	return out
+}()
+
+func (f file) reader() io.Reader {
+	return io.MultiReader(bytes.NewReader(f.head), &pictures{left: f.body})
+}
+
+// pictures repeats the block.
+type pictures struct{ left, at int64 }
+
+func (p *pictures) Read(to []byte) (int, error) {
+	if p.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(to[:min(int64(len(to)), p.left)], block[p.at:])
+	p.left, p.at = p.left-int64(n), (p.at+int64(n))%int64(len(block))
+	return n, nil
+}
+
+// fileOf describes a file.
+func fileOf(head []byte, body int64) file {
+	f := file{head: head, body: body, size: int64(len(head)) + body}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f.reader()); err != nil {
+		panic(err)
+	}
+	f.digest = hex.EncodeToString(sum.Sum(nil))
+	return f
+}
+
+// film is an MP4 with so many bytes of pictures; the seed makes it unlike others.
+func film(seed uint64, body int64) file {
+	tkhd := boxOf("tkhd", u32(1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30, 64<<16, 48<<16))
+	stsd := boxOf("stsd", u32(0, 1), boxOf("avc1", make([]byte, 24), []byte{0, 64, 0, 48}, make([]byte, 50)))
+	stbl := boxOf("stbl", stsd, boxOf("stts", u32(0, 1, 90, 1000)))
+	mdia := boxOf("mdia", boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte("vide")), boxOf("minf", stbl))
+	moov := boxOf("moov", boxOf("mvhd", u32(0, 0, 0, 1000, 3000)), boxOf("trak", tkhd, mdia))
+	unlike := boxOf("free", binary.BigEndian.AppendUint64(nil, seed))
+	mdat := slices.Concat(u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, uint64(16+body)))
+	return fileOf(slices.Concat(boxOf("ftyp", []byte("isom"), u32(0)), moov, unlike, mdat), body)
+}
+
+// boxOf makes a box of ISO/IEC 14496-12.
+func boxOf(kind string, content ...[]byte) []byte {
+	p := bytes.Join(content, nil)
+	return slices.Concat(u32(uint32(8+len(p))), []byte(kind), p)
+}
+
+func u32(values ...uint32) []byte {
+	var p []byte
+	for _, v := range values {
+		p = binary.BigEndian.AppendUint32(p, v)
+	}
+	return p
+}

@@ -1,0 +1,300 @@
+package upload
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"image"
+	"image/png"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/db"
+	"pressroom/internal/media"
+)
+
+// look opens the database of a site for the test itself.
+func (s site) look(tb testing.TB) *db.DB {
+	tb.Helper()
+	d, err := db.Open(tb.Context(), s.database(), db.Options{})
+	must(tb, err)
+	tb.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+func texts(tb testing.TB, d *db.DB, query string) []string {
+	tb.Helper()
+	out, err := db.All(tb.Context(), d, func(rows *sql.Rows, text *string) error { return rows.Scan(text) }, query)
+	must(tb, err)
+	return out
+}
+
+func write(tb testing.TB, d *db.DB, statement string, args ...any) {
+	tb.Helper()
+	must(tb, d.Write(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	}))
+}
+
+// lying are the files of a site, sorted.
+func (s site) lying(tb testing.TB) []string {
+	tb.Helper()
+	out := []string{}
+	must(tb, fs.WalkDir(os.DirFS(s.files()), ".", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			out = append(out, path)
+		}
+		return err
+	}))
+	slices.Sort(out)
+	return out
+}
+
+// explained fails where a file lies that neither an item names nor what is to be swept, or where an item lacks one.
+func (s site) explained(tb testing.TB, d *db.DB) {
+	tb.Helper()
+	items := texts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> ''`)
+	pending := texts(tb, d, `SELECT blob FROM media_pending`)
+	lying := s.lying(tb)
+	for _, path := range lying {
+		if !slices.Contains(items, path) && !slices.Contains(pending, strings.TrimSuffix(path, ".thumb")) {
+			tb.Errorf("%s lies there and nobody names it", path)
+		}
+	}
+	for _, path := range items {
+		if !slices.Contains(lying, path) {
+			tb.Errorf("%s is an item's and does not lie there", path)
+		}
+	}
+}
+
+// swept makes what waits for its item a day older, runs the program until that is gone, and holds the rest against
+// the items.
+func (s site) swept(tb testing.TB, d *db.DB) {
+	tb.Helper()
+	write(tb, d, `UPDATE media_pending SET created_at = created_at - ?`, (media.Grace + time.Hour).Microseconds())
+	p := s.start(tb, "", "")
+	p.until(tb, func() bool { return len(texts(tb, d, `SELECT blob FROM media_pending`)) == 0 })
+	p.kill()
+	items := texts(tb, d, `SELECT blob FROM media UNION SELECT thumbnail FROM media WHERE thumbnail <> '' ORDER BY 1`)
+	if diff := cmp.Diff(items, s.lying(tb)); diff != "" {
+		tb.Errorf("after the sweep (-items +files)\n%s", diff)
+	}
+	if got := texts(tb, d, `SELECT team_id FROM storage s WHERE used_bytes <> (SELECT COALESCE(SUM(size_bytes), 0) FROM media m WHERE m.team_id = s.team_id)`); len(got) > 0 {
+		tb.Errorf("the storage of teams %v is not the sum of their items", got)
+	}
+}
+
+// stuck is a body that stops until its context ends, once so much of it was read.
+type stuck struct {
+	io.Reader
+
+	ctx  context.Context
+	left int
+	in   func()
+}
+
+func (s *stuck) Read(p []byte) (int, error) {
+	if s.left <= 0 {
+		s.in()
+		<-s.ctx.Done()
+		return 0, s.ctx.Err()
+	}
+	n, err := s.Reader.Read(p[:min(len(p), s.left)])
+	s.left -= n
+	return n, err
+}
+
+// Killed in the middle of uploads, the program has lost nothing that it took and keeps nothing that it did not, and
+// links that were not used still work.
+func TestKilledInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, build(t, "crashpoints"))
+	d := s.look(t)
+	p := s.start(t, "", "")
+	files := make([]file, 12)
+	for n := range files {
+		files[n] = film(uint64(n), 6<<20)
+	}
+	b := p.opened(t, files...)
+	links := b.Data.Upload.Uploads
+	var halfway, over sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for n := range 8 {
+		halfway.Add(1)
+		over.Go(func() {
+			body := &stuck{Reader: files[n].reader(), ctx: ctx, left: 5 << 20, in: sync.OnceFunc(halfway.Done)}
+			if status, err := p.put(ctx, links[n], body, files[n].size); err == nil {
+				t.Errorf("an upload that was cut off was answered by %d", status)
+			}
+		})
+	}
+	halfway.Wait()
+	if status, err := p.put(t.Context(), links[8], files[8].reader(), files[8].size); status != http.StatusCreated {
+		t.Fatalf("%d, %v", status, err)
+	}
+	for n := range 2 { // and two that are nearly done
+		over.Go(func() { _, _ = p.put(ctx, links[9+n], files[9+n].reader(), files[9+n].size) })
+	}
+	p.kill()
+	cancel()
+	over.Wait()
+	s.explained(t, d)
+	p = s.start(t, "", "")
+	s.explained(t, d)
+	for n, l := range links {
+		status, err := p.put(t.Context(), l, files[n].reader(), files[n].size)
+		taken := status == http.StatusCreated || n >= 8 && status == http.StatusConflict
+		if !taken || n == 8 && status != http.StatusConflict {
+			t.Errorf("file %d once more: %d, %v", n, status, err)
+		}
+	}
+	p.kill()
+	s.explained(t, d)
+	s.swept(t, d)
+	if n := len(s.lying(t)); n != len(files) {
+		t.Errorf("%d files lie there instead of %d", n, len(files))
+	}
+}
+
+// story is a client that uploads four files: an image, one that is none, one for which there is no room at first, and
+// a film. It repeats each request until it is answered.
+type story struct {
+	site
+
+	db    *db.DB
+	files []file
+	batch batch
+	done  int
+}
+
+// steps are what the client does one after the other, and the answers that it may get, also once a kill made it ask
+// twice.
+var steps = []struct {
+	file int
+	full bool
+	want []int
+}{
+	{0, false, []int{http.StatusCreated, http.StatusConflict}},
+	{1, false, []int{http.StatusUnprocessableEntity, http.StatusConflict}},
+	{2, true, []int{http.StatusForbidden}},
+	{2, false, []int{http.StatusCreated, http.StatusConflict}},
+	{3, false, []int{http.StatusCreated, http.StatusConflict}},
+}
+
+// tell goes on as far as the process lives; true when the story is over.
+func (k *story) tell(t *testing.T, p *process) bool {
+	t.Helper()
+	if k.batch.Data.JobID == "" {
+		b, err := p.open(t.Context(), "the batch", k.files...)
+		if err != nil {
+			return false
+		}
+		k.batch = b
+	}
+	for ; k.done < len(steps); k.done++ {
+		step := steps[k.done]
+		plan := "team"
+		if step.full {
+			plan = fullPlan
+		}
+		write(t, k.db, `UPDATE teams SET plan = ?`, plan)
+		status, err := p.put(t.Context(), k.batch.Data.Upload.Uploads[step.file], k.files[step.file].reader(), k.files[step.file].size)
+		if err != nil {
+			return false
+		}
+		if !slices.Contains(step.want, status) {
+			t.Fatalf("step %d is answered by %d", k.done, status)
+		}
+	}
+	return true
+}
+
+// run tells the story while the process is killed at a point, and looks at what lies there.
+func (s site) run(t *testing.T, at, trace string) {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, os.CopyFS(dir, os.DirFS(s.dir)))
+	s.dir = dir
+	var picture bytes.Buffer
+	must(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 600, 400))))
+	k := &story{site: s, db: s.look(t), files: []file{fileOf(picture.Bytes(), 0), fileOf([]byte("no picture"), 0), film(1, 1<<20), film(2, 1<<20)}}
+	p, kills := s.start(t, at, trace), 0
+	for ; !k.tell(t, p); kills++ {
+		<-p.exited
+		s.explained(t, k.db)
+		p = s.start(t, "", "")
+	}
+	if (kills == 1) != (at != "") {
+		t.Errorf("the program was killed %d times", kills)
+	}
+	var job struct {
+		Data struct {
+			State string `json:"state"`
+			Error string `json:"error_code"`
+		} `json:"data"`
+	}
+	if _, err := p.call(t.Context(), http.MethodGet, "/jobs/"+url.PathEscape(k.batch.Data.JobID), nil, nil, &job); err == nil && job.Data.State != "partially_succeeded" {
+		t.Errorf("the job is %+v", job)
+	}
+	p.kill()
+	s.explained(t, k.db)
+	s.swept(t, k.db)
+	if n := len(s.lying(t)); n != 4 {
+		t.Errorf("%d files lie there instead of 4: three and a thumbnail", n)
+	}
+}
+
+// However the program is killed on the way of files, after it is started again each is there once, and after a day no
+// byte of another.
+func TestKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	s := newSite(t, build(t, "crashpoints"))
+	trace := filepath.Join(t.TempDir(), "trace")
+	s.run(t, "", trace)
+	for _, point := range points(t, trace) {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			s.run(t, point, "")
+		})
+	}
+}
+
+// points lists the steps of the library that a run went through.
+func points(t *testing.T, trace string) []string {
+	t.Helper()
+	raw, err := os.ReadFile(trace)
+	must(t, err)
+	seen, out := map[string]int{}, []string{}
+	for name := range strings.Lines(string(raw)) {
+		name = strings.TrimSpace(name)
+		if _, what, _ := strings.Cut(name, " "); !strings.HasPrefix(what, "media") && what != "replay.once" {
+			continue
+		}
+		seen[name]++
+		out = append(out, fmt.Sprintf("%s#%d", name, seen[name]))
+	}
+	for _, needed := range []string{"after media.expect#1", "before media put#1", "after media put#1", "before media.add#1", "after media.add#1", "after media.refuse#1", "after media.doom#1", "before media.forget#1", "after replay.once#1"} {
+		if !slices.Contains(out, needed) {
+			t.Errorf("the step %q is not among those seen: %v", needed, out)
+		}
+	}
+	return out
+}

@@ -1,0 +1,96 @@
+package upload
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	large     = int64(1) << 30
+	mayTake   = int64(100) << 20
+	lookEvery = 10 * time.Millisecond
+)
+
+// A gigabyte goes through the program without staying in it.
+func TestLargeUploadTakesLittleMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends a gigabyte")
+	}
+	s := newSite(t, build(t, ""))
+	p := s.start(t, "", "")
+	if _, err := os.Stat(p.status()); err != nil {
+		t.Skip("the system does not tell how much memory a process takes")
+	}
+	small, whole := film(1, 1<<20), film(2, large)
+	links := p.opened(t, small, whole).Data.Upload.Uploads
+	if status, err := p.put(t.Context(), links[0], small.reader(), small.size); status != http.StatusCreated {
+		t.Fatalf("%d, %v", status, err)
+	}
+	idle := p.memory(t, "VmRSS")
+	done, most := make(chan int64), int64(0)
+	go func() {
+		defer close(done)
+		status, err := p.put(t.Context(), links[1], whole.reader(), whole.size)
+		if status != http.StatusCreated {
+			t.Errorf("%d, %v", status, err)
+		}
+	}()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for sending := true; sending; {
+		most = max(most, p.memory(t, "VmRSS"))
+		select {
+		case <-done:
+			sending = false
+		case <-tick.C:
+		}
+	}
+	peak := p.memory(t, "VmHWM")
+	t.Logf("idle %d MiB, at most %d MiB while it came, %d MiB at its peak", idle>>20, most>>20, peak>>20)
+	if most-idle > mayTake || peak-idle > mayTake {
+		t.Errorf("%d bytes more than idle, %d at the peak", most-idle, peak-idle)
+	}
+	if got := s.digest(t, whole); got != whole.digest {
+		t.Errorf("%s is stored for %s", got, whole.digest)
+	}
+}
+
+func (p *process) status() string { return fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid) }
+
+// memory reads a figure of the process, in bytes.
+func (p *process) memory(t *testing.T, name string) int64 {
+	t.Helper()
+	raw, err := os.ReadFile(p.status())
+	must(t, err)
+	_, rest, _ := strings.Cut(string(raw), name+":")
+	var kib int64
+	if _, err := fmt.Sscanf(rest, "%d kB", &kib); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return kib << 10
+}
+
+// digest is that of the one stored file that goes by a file's own.
+func (s site) digest(t *testing.T, f file) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(s.files(), "*", f.digest[:2], f.digest+".*"))
+	must(t, err)
+	if len(found) != 1 {
+		t.Fatalf("stored are %v", found)
+	}
+	stored, err := os.Open(found[0])
+	must(t, err)
+	defer stored.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, stored)
+	must(t, err)
+	return hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,278 @@
+// Package upload sends files to the built program as machines do: large ones, many at once, and while it is killed.
+package upload
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	mathrand "math/rand/v2"
+
+	"pressroom/internal/terms"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(floorVariable); dir != "" {
+		serveFloor(dir)
+		return
+	}
+	status := m.Run()
+	_ = os.RemoveAll(made.dir)
+	os.Exit(status)
+}
+
+// made is where the programs lie.
+var made struct {
+	sync.Mutex
+	dir string
+}
+
+// build builds the program as users have it, or with its crash points, once.
+func build(tb testing.TB, tags string) string {
+	tb.Helper()
+	made.Lock()
+	defer made.Unlock()
+	if made.dir == "" {
+		var err error
+		made.dir, err = os.MkdirTemp("", "pressroom-upload-") //nolint:usetesting // for all tests
+		must(tb, err)
+	}
+	path := filepath.Join(made.dir, "pressroom"+tags)
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	if out, err := exec.Command("go", "build", "-tags", tags, "-o", path, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
+		tb.Fatalf("building: %v\n%s", err, out)
+	}
+	return path
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// site is a folder with a database, its sealing key and its files, and a key to it.
+type site struct {
+	binary, dir, key string
+}
+
+// newSite makes a site with a team on the disk, under terms that keep nobody waiting.
+func newSite(tb testing.TB, binary string) site {
+	tb.Helper()
+	s := site{binary: binary, dir: tb.TempDir()}
+	offered := terms.Shipped().Faster(10_000)
+	for n := range offered.Plans {
+		if offered.Plans[n].FreeCallsPerDay = 1_000_000; offered.Plans[n].ID == fullPlan {
+			offered.Plans[n].StorageBytes = 0
+		}
+	}
+	raw, err := json.Marshal(offered)
+	must(tb, err)
+	must(tb, os.WriteFile(filepath.Join(s.dir, "terms.json"), raw, 0o600))
+	owner := s.admin(tb, "people", "add", "--name", "Ada", "--email", "ada@example.com")
+	team := s.admin(tb, "teams", "add", "--name", "Harbour", "--plan", "team", "--owner", fmt.Sprint(owner["id"]))
+	s.key = s.admin(tb, "keys", "add", "--team", fmt.Sprint(team["id"]), "--level", "full")["key"].(string)
+	return s
+}
+
+// fullPlan is a plan without any room.
+const fullPlan = "free"
+
+func (s site) flags(more ...string) []string {
+	return append(more, "--database", s.database(), "--terms", filepath.Join(s.dir, "terms.json"))
+}
+
+func (s site) database() string { return "sqlite:" + filepath.Join(s.dir, "p.db") }
+
+// files is where the program keeps files beside its database.
+func (s site) files() string { return filepath.Join(s.dir, "p.db.media") }
+
+// admin runs an operator's command and gives its answer.
+func (s site) admin(tb testing.TB, args ...string) map[string]any {
+	tb.Helper()
+	cmd := exec.Command(s.binary, s.flags(append([]string{"admin", "--json"}, args...)...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	raw, err := cmd.Output()
+	if err != nil {
+		tb.Fatalf("admin %v: %v\n%s", args, err, stderr.String())
+	}
+	var out map[string]any
+	must(tb, json.Unmarshal(raw, &out))
+	return out
+}
+
+// process is one run of the program.
+type process struct {
+	site
+
+	cmd    *exec.Cmd
+	base   string
+	log    *bytes.Buffer
+	exited chan struct{}
+}
+
+// start starts the program and waits until it answers or is gone; at is where it kills itself, empty for nowhere.
+func (s site) start(tb testing.TB, at, trace string) *process {
+	tb.Helper()
+	addr := freeAddr(tb)
+	p := &process{site: s, base: "http://" + addr, log: &bytes.Buffer{}, exited: make(chan struct{})}
+	p.cmd = exec.Command(s.binary, s.flags("serve", "--addr", addr, "--metrics-addr", "", "--log-level", "warn")...)
+	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
+	p.cmd.Stderr = p.log
+	must(tb, p.cmd.Start())
+	go func() {
+		_ = p.cmd.Wait() // killed is how it is to end
+		close(p.exited)
+	}()
+	tb.Cleanup(p.kill)
+	p.until(tb, func() bool {
+		resp, err := http.Get(p.base + "/readyz")
+		if err != nil {
+			return false
+		}
+		return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	})
+	return p
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may be dead already
+	<-p.exited
+}
+
+// until asks again and again until the answer is yes or the process is gone.
+func (p *process) until(tb testing.TB, done func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	over := time.After(time.Minute)
+	for !done() {
+		select {
+		case <-p.exited:
+			return
+		case <-over:
+			tb.Fatalf("nothing within a minute: %s", p.log)
+		case <-tick.C:
+		}
+	}
+}
+
+// freeAddr finds a port below those that the system hands out, so that nobody is given it meanwhile.
+func freeAddr(tb testing.TB) string {
+	tb.Helper()
+	for {
+		addr := fmt.Sprintf("127.0.0.1:%d", 26_000+mathrand.IntN(6_000))
+		l, err := net.Listen("tcp", addr)
+		if err == nil {
+			must(tb, l.Close())
+			return addr
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// link is where one file goes.
+type link struct {
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	State   string            `json:"state"`
+}
+
+// batch is the answer that opens one.
+type batch struct {
+	Data struct {
+		JobID  string `json:"job_id"`
+		Upload struct {
+			Uploads []link `json:"uploads"`
+		} `json:"upload"`
+	} `json:"data"`
+}
+
+// open opens a batch; an error means that no answer came.
+func (p *process) open(ctx context.Context, key string, files ...file) (batch, error) {
+	var in struct {
+		Files []map[string]any `json:"files"`
+	}
+	for _, f := range files {
+		in.Files = append(in.Files, map[string]any{"sha256": f.digest, "size_bytes": f.size})
+	}
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return batch{}, err
+	}
+	var out batch
+	status, err := p.call(ctx, http.MethodPost, "/uploads", bytes.NewReader(raw), map[string]string{"Idempotency-Key": key, "Content-Type": "application/json"}, &out)
+	if err == nil && len(out.Data.Upload.Uploads) != len(files) {
+		err = fmt.Errorf("opening a batch: %d, %+v", status, out)
+	}
+	return out, err
+}
+
+// opened is open where an answer has to come; its links are for this process.
+func (p *process) opened(tb testing.TB, files ...file) batch {
+	tb.Helper()
+	b, err := p.open(tb.Context(), rand.Text(), files...)
+	must(tb, err)
+	return b
+}
+
+func (p *process) call(ctx context.Context, method, path string, body io.Reader, headers map[string]string, into any) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, method, p.base+"/api/v1"+path, body)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+p.key)
+	for name, value := range headers {
+		req.Header.Set(name, value)
+	}
+	return do(req, into)
+}
+
+func do(req *http.Request, into any) (int, error) {
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	return resp.StatusCode, err
+}
+
+// put sends a body by a link, whichever process it was made by.
+func (p *process) put(ctx context.Context, l link, body io.Reader, size int64) (int, error) {
+	_, path, _ := strings.Cut(l.URL, "/uploads/")
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, p.base+"/uploads/"+path, body)
+	if err != nil {
+		return 0, err
+	}
+	req.ContentLength = size
+	req.Header.Set("Content-Type", "application/octet-stream")
+	for name, value := range l.Headers {
+		req.Header.Set(name, value)
+	}
+	var answer map[string]any
+	return do(req, &answer)
+}
