@@ -42,6 +42,7 @@ func (f storeFlags) open(ctx context.Context, log *slog.Logger) (*server.Server,
 	if err != nil {
 		return nil, err
 	}
+	cfg.LookAtFiles = true
 	return server.Open(ctx, cfg)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -57,6 +58,9 @@ func (c serveCmd) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	if cfg.PublicURL == "" {
 		cfg.PublicURL = "http://" + listener.Addr().String()
+		if addr, ok := listener.Addr().(*net.TCPAddr); ok && addr.IP.IsUnspecified() {
+			log.Warn("links will lead nowhere for others: say by which address clients reach the service (--public-url)", "public_url", cfg.PublicURL)
+		}
 	}
 	unlock, err := lockFile(cfg.Database)
 	if err != nil {

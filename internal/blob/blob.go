@@ -61,6 +61,7 @@ type Reader interface {
 type Options struct {
 	Scratch     string      // folder that files for S3 are received in; the system's for temporary files where empty
 	Credentials Credentials // for S3; those of the environment, of AWS's file or of the machine where empty
+	Look        bool        // for looking alone: nothing is made or tried, and a folder that is not there has no blobs
 }
 
 // Credentials are an access key of S3.
@@ -79,7 +80,7 @@ func Open(ctx context.Context, url string, opts Options) (Store, error) {
 	var err error
 	switch scheme, rest, _ := strings.Cut(url, ":"); scheme {
 	case "file":
-		s, err = openFolder(ctx, rest)
+		s, err = openFolder(ctx, rest, opts)
 	case "s3":
 		s, err = openBucket(ctx, url, opts)
 	default:

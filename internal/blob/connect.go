@@ -39,16 +39,21 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 	if b.scratch == "" {
 		b.scratch = os.TempDir()
 	}
-	staged, err := b.Stage(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%w; make the folder %s and let this user write to it, or name another for temporary files", err, b.scratch)
+	if !opts.Look {
+		staged, err := b.Stage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%w; make the folder %s and let this user write to it, or name another for temporary files", err, b.scratch)
+		}
+		staged.Discard()
 	}
-	staged.Discard()
 	client, err := connect(where, opts.Credentials)
 	if err != nil {
 		return nil, err
 	}
 	b.core = minio.Core{Client: client}
+	if opts.Look {
+		return b, nil
+	}
 	if err := b.Ping(ctx); err != nil {
 		return nil, explain(err, where)
 	}

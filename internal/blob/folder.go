@@ -33,12 +33,15 @@ type folder struct {
 	settled map[string]struct{} // folders whose own entries are on disk for good
 }
 
-func openFolder(ctx context.Context, url string) (Store, error) {
+func openFolder(ctx context.Context, url string, opts Options) (Store, error) {
 	dir, err := folderPath(url)
 	if err != nil {
 		return nil, err
 	}
 	f := &folder{path: dir, settled: map[string]struct{}{}}
+	if opts.Look {
+		return f.asItIs()
+	}
 	if err := f.prepare(); err != nil {
 		return nil, fmt.Errorf("%w; make the folder %s and let this user alone read and write it", err, dir)
 	}
@@ -52,6 +55,31 @@ func openFolder(ctx context.Context, url string) (Store, error) {
 	}
 	return f, nil
 }
+
+// asItIs opens the folder without making or trying anything.
+func (f *folder) asItIs() (Store, error) {
+	var err error
+	f.root, err = os.OpenRoot(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return absent{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the folder: %w", err)
+	}
+	return f, nil
+}
+
+// absent is a folder that is not there.
+type absent struct{}
+
+var errAbsent = errors.New("the folder of the files is not there")
+
+func (absent) Stage(context.Context) (*Staged, error)               { return nil, errAbsent }
+func (absent) Put(context.Context, string, *Staged) error           { return errAbsent }
+func (absent) Open(context.Context, string) (Reader, error)         { return nil, ErrNotFound }
+func (absent) Delete(context.Context, string) error                 { return nil }
+func (absent) Each(context.Context, string, func(Info) error) error { return nil }
+func (absent) Ping(context.Context) error                           { return errAbsent }
 
 func folderPath(url string) (string, error) {
 	if strings.HasPrefix(url, "///") {

@@ -127,7 +127,7 @@ const benchSize = 256 << 20
 
 // BenchmarkStage compares receiving a file with the loop that one would write without this package.
 func BenchmarkStage(b *testing.B) {
-	store, err := openFolder(b.Context(), b.TempDir())
+	store, err := openFolder(b.Context(), b.TempDir(), Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"pressroom/internal/blob"
@@ -34,7 +35,7 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 	found := []Finding{}
 	err = s.Blobs.Each(ctx, "", func(b blob.Info) error {
 		sizes[b.Key] = b.Size
-		if s.db.Now().Sub(b.At) < Grace {
+		if s.db.Now().Sub(b.At) < Grace || strings.HasPrefix(b.Key, homeFolder) {
 			return nil
 		}
 		named, err := s.named(ctx, b.Key)

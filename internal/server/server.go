@@ -57,6 +57,8 @@ type Config struct {
 	// Blobs is where the library's files lie: file:FOLDER or s3://BUCKET… (package blob). Scratch is where those for S3
 	// are received.
 	Blobs, Scratch string
+	// LookAtFiles is for what only looks at the library: the store of files is taken as it is.
+	LookAtFiles    bool
 	TrustedProxies []string       // networks whose X-Forwarded-For is believed
 	ImportAllow    []string       // hosts and networks from which files are imported although they are private
 	ImportRoots    *x509.CertPool // whose certificates imports trust; the system's where nil
@@ -114,7 +116,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, db: d, metrics: newMetrics()}
-	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch}); err != nil {
+	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch, Look: cfg.LookAtFiles}); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := s.build(sealer); err != nil {
@@ -122,6 +124,11 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	if err := s.Accounts.CheckSealing(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
+	}
+	if !cfg.LookAtFiles {
+		if err := s.Media.CheckStore(ctx); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
 	}
 	return s, nil
 }

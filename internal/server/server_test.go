@@ -46,9 +46,9 @@ func TestReady(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		clock, blobs := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), testkit.Blobs(t)
 		open := func(role server.Role) *server.Server {
-			s, err := server.Open(t.Context(), server.Config{Database: url, SealingKey: key, Role: role, Blobs: testkit.Blobs(t), Log: silent(), Now: clock.Now})
+			s, err := server.Open(t.Context(), server.Config{Database: url, SealingKey: key, Role: role, Blobs: blobs, Log: silent(), Now: clock.Now})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,4 +76,37 @@ func ready(t *testing.T, s *server.Server, status int, says string) {
 	if w.Code != status || !strings.Contains(w.Body.String(), says) {
 		t.Errorf("%d %s, want %d with %s", w.Code, w.Body, status, says)
 	}
+}
+
+// A database keeps to the store of files that it met first.
+func TestAnotherStoreOfFiles(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		key, err := seal.NewKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := func(blobs string, look bool) error {
+			s, err := server.Open(t.Context(), server.Config{Database: url, SealingKey: key, Role: server.RoleAPI, Blobs: blobs, LookAtFiles: look, Log: silent()})
+			if err == nil {
+				err = s.Close()
+			}
+			return err
+		}
+		own, other := testkit.Blobs(t), testkit.Blobs(t)
+		for _, look := range []bool{true, false, false} {
+			if err := open(own, look); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := open(other, false); err == nil || !strings.Contains(err.Error(), "PRESSROOM_BLOBS") {
+			t.Errorf("with another store: %v", err)
+		}
+		if err := open(other, true); err != nil {
+			t.Errorf("to look alone: %v", err)
+		}
+		if err := open(own, false); err != nil {
+			t.Errorf("with its own again: %v", err)
+		}
+	})
 }

@@ -26,7 +26,6 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
-	"pressroom/internal/testkit"
 	"pressroom/internal/team"
 	"pressroom/test/money/standin"
 )
@@ -115,7 +114,7 @@ func (o *outside) look(t *testing.T) {
 	t.Helper()
 	var err error
 	o.admin, err = server.Open(context.Background(), server.Config{
-		Version: "test", PublicURL: root, Database: o.url, SealingKey: o.sealing, Role: server.RoleAPI, Workers: 1, Blobs: testkit.Blobs(t),
+		Version: "test", PublicURL: root, Database: o.url, SealingKey: o.sealing, Role: server.RoleAPI, Workers: 1, Blobs: "file:" + filepath.Join(o.controls.Dir, "media"),
 		Terms: standin.Terms(o.allowed), Log: slog.New(slog.DiscardHandler), Now: o.controls.Now,
 	})
 	must(t, err)

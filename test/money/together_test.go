@@ -20,6 +20,7 @@ import (
 
 // cluster is several programs on one database, in the test's own process but asked over the network.
 type cluster struct {
+	blobs string
 	t     *testing.T
 	admin *server.Server
 	db    *db.DB
@@ -42,7 +43,7 @@ func newCluster(t *testing.T, url string, nodes int, allowed int64) *cluster {
 	t.Helper()
 	sealing, err := seal.NewKey()
 	must(t, err)
-	c := &cluster{t: t}
+	c := &cluster{t: t, blobs: testkit.Blobs(t)}
 	for range nodes {
 		c.start(url, sealing, allowed)
 	}
@@ -57,7 +58,7 @@ func (c *cluster) start(url, sealing string, allowed int64) {
 	must(c.t, err)
 	var work *standin.Service
 	node, err := server.Open(context.Background(), standin.Into(server.Config{
-		Version: "test", PublicURL: root, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 8, Blobs: testkit.Blobs(c.t),
+		Version: "test", PublicURL: root, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 8, Blobs: c.blobs,
 		Terms: standin.Terms(allowed), Log: slog.New(slog.DiscardHandler),
 	}, func() bool { return false }, func(s *standin.Service) { work = s }))
 	must(c.t, err)

@@ -128,6 +128,12 @@ CREATE TABLE media_download_items (
     PRIMARY KEY (job_id, position)
 );
 
+-- Which store of files belongs to this database.
+CREATE TABLE blob_store (
+    id   BIGINT PRIMARY KEY CHECK (id = 1),
+    name {{.ID}} NOT NULL
+);
+
 ALTER TABLE posts ADD COLUMN has_media BIGINT NOT NULL DEFAULT 0; -- whether post_media has to be asked
 CREATE TABLE post_media (
     post_id  {{.ID}} NOT NULL REFERENCES posts (id),
@@ -150,6 +156,7 @@ ALTER TABLE jobs DROP COLUMN lease_until;
 ALTER TABLE jobs DROP COLUMN epoch;
 ALTER TABLE jobs DROP COLUMN owner;
 DROP TABLE post_media;
+DROP TABLE blob_store;
 ALTER TABLE posts DROP COLUMN has_media;
 DROP TABLE media_download_items;
 DROP TABLE media_downloads;
