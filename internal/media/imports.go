@@ -151,7 +151,7 @@ func settleImport(ctx context.Context, tx *db.Tx, h job.Held, i Item, already bo
 	if already {
 		there = 1
 	}
-	if _, err := tx.Exec(ctx, `UPDATE media_imports SET media_id = ?, already = ? WHERE job_id = ?`, i.ID, there, h.ID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE media_imports SET media_id = ?, already = ?, address = '' WHERE job_id = ?`, i.ID, there, h.ID); err != nil {
 		return fmt.Errorf("settling an import: %w", err)
 	}
 	return h.Finish(ctx, tx, job.Succeeded, "")
@@ -159,6 +159,10 @@ func settleImport(ctx context.Context, tx *db.Tx, h job.Held, i Item, already bo
 
 func (s *Service) failImport(ctx context.Context, h job.Held, code string) error {
 	return s.db.Write(ctx, "media.import_failed", func(ctx context.Context, tx *db.Tx) error {
+		// An address may hold somebody's signature: it is kept for as long as it is of use.
+		if _, err := tx.Exec(ctx, `UPDATE media_imports SET address = '' WHERE job_id = ?`, h.ID); err != nil {
+			return fmt.Errorf("forgetting the address of an import: %w", err)
+		}
 		return h.Finish(ctx, tx, job.Failed, code)
 	})
 }

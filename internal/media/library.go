@@ -151,7 +151,7 @@ func (s *Service) storage(ctx context.Context, call operation.Call) (Storage, er
 
 // AddFolder makes a folder, or finds the one of this name.
 func (s *Service) AddFolder(ctx context.Context, team int64, name string) (Folder, error) {
-	f := Folder{Name: stem(name)}
+	f := Folder{Name: stem(name + ".x")} // nothing of it is an extension
 	if f.Name == "" {
 		return f, fault.Invalid(fault.TooShort, "name", "A folder needs a name.")
 	}

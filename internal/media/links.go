@@ -54,10 +54,10 @@ func (s *Service) Link(ctx context.Context, id, presented string) (UploadLink, e
 		return l, errNoLink
 	}
 	l.file = l.batch.files[n]
-	if err := s.stillMeant(ctx, l.batch); err != nil {
+	if err := l.open(stored, s.db.Now()); err != nil {
 		return l, err
 	}
-	return l, l.open(stored, s.db.Now())
+	return l, s.stillMeant(ctx, l.batch) // told to whoever has the secret alone
 }
 
 // open refuses a link that takes no file.
@@ -141,7 +141,14 @@ func (l UploadLink) mayBe(f Incoming) error {
 
 // settleLink notes that the file of a link has arrived. It may have been replaced or used while the bytes came.
 func (s *Service) settleLink(ctx context.Context, tx *db.Tx, l UploadLink, i Item) error {
-	if _, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()); err != nil { // the batch before its files, as everywhere
+	b, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()) // the batch before its files, as everywhere
+	if err != nil {
+		return err
+	}
+	if !tx.Now().Before(b.expires) {
+		return errLinkClosed
+	}
+	if err := s.stillMeant(ctx, b); err != nil { // it may have changed while the bytes came
 		return err
 	}
 	n, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, media_id = ?, arrived_at = ? WHERE id = ? AND state = ? AND secret_hash = ?`,

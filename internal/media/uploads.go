@@ -85,7 +85,7 @@ type (
 )
 
 func (s *Service) uploadLimits() UploadLimits {
-	return UploadLimits{Types: Types, MaxImageBytes: s.Terms.Limits.MaxImageBytes, MaxVideoBytes: s.Terms.Limits.MaxVideoBytes, MaxFiles: MaxFiles}
+	return UploadLimits{Types: Types, MaxImageBytes: s.Terms.Limits.MaxImageBytes, MaxVideoBytes: s.Terms.Limits.MaxVideoBytes, MaxFiles: min(MaxFiles, s.Terms.Limits.OpenUploadLinks)}
 }
 
 // uploadWork says in a job's record that the job is an upload batch; the others of its type are imports.
@@ -203,6 +203,9 @@ func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b
 	links, bytes := b.waiting()
 	if links == 0 && len(b.files) > 0 {
 		return nil
+	}
+	if links > s.Terms.Limits.OpenUploadLinks {
+		return fault.Invalid(fault.TooLong, "files", fmt.Sprintf("A team has at most %d upload links open. Describe fewer files at once.", s.Terms.Limits.OpenUploadLinks))
 	}
 	var open, first int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(expires_at), 0) FROM upload_batches WHERE team_id = ? AND closed_at = 0`, call.TeamID).Scan(&open, &first)

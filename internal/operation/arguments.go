@@ -27,7 +27,7 @@ func (op *Operation) Check(args Arguments) ([]byte, error) {
 	}
 	for name := range args {
 		if op.Input.Properties[name] == nil {
-			return nil, unknown(name)
+			return nil, unknown(name, "")
 		}
 	}
 	out := make(map[string]any, len(args))
@@ -90,11 +90,11 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 
 // unknown refuses a name that is not declared. The name is told only where it is plainly a name: nothing else
 // that was sent is repeated.
-func unknown(name string) error {
+func unknown(name, within string) error {
 	if !plainName.MatchString(name) || secret.In(name) {
-		name = ""
+		name, within = "", strings.TrimSuffix(within, ".")
 	}
-	return fault.Invalid(fault.UnknownArgument, name, "Only the arguments of the description are accepted.")
+	return fault.Invalid(fault.UnknownArgument, within+name, "Only the arguments of the description are accepted.")
 }
 
 func check(value any, s *jsonschema.Schema, name string, forms patterns) (any, error) {
@@ -221,7 +221,7 @@ func checkObject(value any, s *jsonschema.Schema, name string, forms patterns) (
 	for member, item := range object {
 		p := s.Properties[member]
 		if p == nil {
-			return nil, unknown(member)
+			return nil, unknown(member, name+".")
 		}
 		checked, err := check(item, p, name+"."+member, forms)
 		if err != nil {

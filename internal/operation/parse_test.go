@@ -80,7 +80,7 @@ func TestCheck(t *testing.T) {
 		{body: `{"id":"a","text":"x","color":"blue"}`, reason: fault.NotAllowedValue, argument: "color"},
 		{body: `{"id":"a","text":"x","parts":["n"]}`, reason: fault.Malformed, argument: "parts"},
 		{body: `{"id":"a","text":"x","parts":[{"size":2}]}`, reason: fault.MissingArgument, argument: "parts.name"},
-		{body: `{"id":"a","text":"x","parts":[{"name":"n","more":1}]}`, reason: fault.UnknownArgument, argument: "more"},
+		{body: `{"id":"a","text":"x","parts":[{"name":"n","more":1}]}`, reason: fault.UnknownArgument, argument: "parts.more"},
 		{body: `{"id":"a","text":"x","other":1}`, reason: fault.UnknownArgument, argument: "other"},
 		{body: `{"id":"a","text":"x","not a name":1}`, reason: fault.UnknownArgument},
 		{body: `{"id":"a","text":"x","text":"y"}`, reason: fault.ArgumentGivenTwice},

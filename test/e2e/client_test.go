@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,12 @@ type answer struct {
 	header http.Header
 	raw    []byte
 	body   map[string]any
+}
+
+func newAnswer(resp *http.Response, raw []byte) answer {
+	a := answer{status: resp.StatusCode, header: resp.Header, raw: raw}
+	_ = json.Unmarshal(raw, &a.body) // an answer that is no JSON shows in the checks
+	return a
 }
 
 // at follows a dotted path of members and list indexes.
@@ -100,8 +107,7 @@ func (w *world) send(req *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{status: resp.StatusCode, header: resp.Header, raw: raw}
-	_ = json.Unmarshal(raw, &a.body) // an answer that is no JSON shows in the checks
+	a := newAnswer(resp, raw)
 	w.mustKeepTheRules(req, a)
 	return a, nil
 }
@@ -330,10 +336,18 @@ func (a answer) mustBe(t *testing.T, status int) {
 func (a answer) mustHold(t *testing.T, want map[string]any) {
 	t.Helper()
 	for path, value := range want {
-		if got := a.at(path); fmt.Sprint(got) != fmt.Sprint(value) {
-			t.Errorf("%s is %v, want %v: %s", path, got, value, a.raw)
+		if got := a.at(path); plain(got) != plain(value) {
+			t.Errorf("%s is %s, want %s: %s", path, plain(got), plain(value), a.raw)
 		}
 	}
+}
+
+// plain is a value as text, a large number without an exponent.
+func plain(value any) string {
+	if n, ok := value.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprint(value)
 }
 
 func number(n int64) string { return fmt.Sprint(n) }

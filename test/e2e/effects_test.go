@@ -7,13 +7,18 @@ import (
 )
 
 // rows counts rows that a call made, changed or took away.
-type rows struct{ posts, targets, events, keys, jobs, deliveries, reservations, transfers, wallets, paid int }
+type rows struct {
+	posts, targets, events, keys, jobs, deliveries      int
+	reservations, transfers, wallets, paid              int
+	attached, media, folders, storage                   int // attached is a post's media
+	batches, links, imports, downloads, items, stranded int // stranded are bytes without an item
+}
 
 // footprint is all that the database holds of a team's work and money, a text for each row of each table. What
 // counts its free calls stands apart (freeCalls): every success moves it.
-type footprint [10]map[string]bool
+type footprint [20]map[string]bool
 
-var footprintOf = [10]string{
+var footprintOf = [20]string{
 	`SELECT * FROM posts WHERE team_id = ?`,
 	`SELECT * FROM post_targets WHERE post_id IN (SELECT id FROM posts WHERE team_id = ?)`,
 	`SELECT * FROM events WHERE team_id = ?`,
@@ -24,21 +29,34 @@ var footprintOf = [10]string{
 	`SELECT t.*, e.account, e.amount FROM ledger_transfers t LEFT JOIN ledger_entries e ON e.transfer_id = t.id WHERE t.team_id = ?`,
 	`SELECT * FROM wallets WHERE team_id = ?`,
 	`SELECT * FROM paid_requests WHERE key_id IN (SELECT id FROM api_keys WHERE team_id = ?)`,
+	`SELECT * FROM post_media WHERE post_id IN (SELECT id FROM posts WHERE team_id = ?)`,
+	`SELECT * FROM media WHERE team_id = ?`,
+	`SELECT * FROM media_folders WHERE team_id = ?`,
+	`SELECT * FROM storage WHERE team_id = ? AND used_bytes > 0`,
+	`SELECT * FROM upload_batches WHERE team_id = ?`,
+	`SELECT * FROM upload_files WHERE team_id = ?`,
+	`SELECT * FROM media_imports WHERE team_id = ?`,
+	`SELECT * FROM media_downloads WHERE team_id = ?`,
+	`SELECT * FROM media_download_items WHERE job_id IN (SELECT id FROM jobs WHERE team_id = ?)`,
+	`SELECT * FROM media_pending WHERE blob LIKE CAST(CAST(? AS BIGINT) AS TEXT) || '/%'`,
 }
 
 // freeCalls is how the team's free calls of the day are counted.
 const freeCalls = `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`
 
-// footprint looks at the team's rows once nothing of it is under way.
+// footprint looks at the team's rows once nothing of it is under way. An open upload batch waits for others, not for us.
 func (w *world) footprint() footprint {
 	w.t.Helper()
-	w.until("the team's work to end", func() bool { return w.count("jobs WHERE team_id = ? AND finished_at = 0", w.team) == 0 })
+	w.until("the team's work to end", func() bool { return w.count(underWay, w.team) == 0 })
 	var f footprint
 	for i, query := range footprintOf {
 		f[i] = w.texts(query, w.team)
 	}
 	return f
 }
+
+// underWay are the jobs of a team that end by themselves.
+const underWay = `jobs WHERE team_id = ? AND finished_at = 0 AND id NOT IN (SELECT job_id FROM upload_batches)`
 
 // texts gives the rows of a query, each as a text.
 func (w *world) texts(query string, args ...any) map[string]bool {
@@ -56,6 +74,11 @@ func (w *world) texts(query string, args ...any) map[string]bool {
 			into[i] = &values[i]
 		}
 		must(w.t, found.Scan(into...))
+		for i, value := range values {
+			if raw, ok := value.([]byte); ok {
+				values[i] = string(raw)
+			}
+		}
 		out[fmt.Sprint(values...)] = true
 	}
 	must(w.t, found.Err())
@@ -65,7 +88,7 @@ func (w *world) texts(query string, args ...any) map[string]bool {
 // since counts the rows of each table that differ from an earlier look: those that are new or other now, and
 // those that are gone.
 func (f footprint) since(before footprint) rows {
-	var n [10]int
+	var n [20]int
 	for i := range f {
 		for row := range f[i] {
 			if !before[i][row] {
@@ -74,7 +97,7 @@ func (f footprint) since(before footprint) rows {
 		}
 		n[i] += max(0, len(before[i])-len(f[i]))
 	}
-	return rows{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9]}
+	return rows{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17], n[18], n[19]}
 }
 
 // The look at effects itself can tell one that is there.

@@ -219,10 +219,14 @@ func (w *world) eachCell(do func(*operation.Operation, access.Level)) {
 // goesOn is what a call of the matrix answers that nothing is in the way of: its item is not there.
 func goesOn(op *operation.Operation) (int, string) {
 	switch op.Tool {
-	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts":
+	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media":
 		return http.StatusOK, ""
 	case "schedule_post":
 		return http.StatusUnprocessableEntity, "validation_failed" // its time is over
+	case "download_profile_media":
+		return http.StatusUnprocessableEntity, "validation_failed" // the platform has none of these
+	case "import_media", "create_uploads":
+		return http.StatusNotFound, "folder_not_found"
 	}
 	return http.StatusNotFound, "not_found"
 }

@@ -10,6 +10,8 @@ import (
 )
 
 var (
+	uploadSecret  = regexp.MustCompile(`pru_[0-9A-Za-z]{38}`)
+	mediaPage     = regexp.MustCompile(`/media/[0-9]+$`)
 	uuidForm      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	recordKeyForm = regexp.MustCompile(`/post/[2-7a-z]{13}`)
 )
@@ -76,7 +78,7 @@ func (n *normaliser) members(v map[string]any, list string) any {
 // list it is in.
 func (n *normaliser) number(v int64, name string) any {
 	switch name {
-	case "id":
+	case "id", "media_id", "folder_id":
 		return "<id>"
 	case "retry_after_seconds":
 		return "<seconds>" // one of the two calls came later
@@ -88,6 +90,7 @@ func (n *normaliser) number(v int64, name string) any {
 
 func (n *normaliser) text(v string) string {
 	v = strings.ReplaceAll(recordKeyForm.ReplaceAllString(v, "/post/<record>"), n.w.root, "<root>")
+	v = mediaPage.ReplaceAllString(uploadSecret.ReplaceAllString(v, "<secret>"), "/media/<id>")
 	return uuidForm.ReplaceAllStringFunc(v, func(id string) string {
 		if n.named[id] == "" {
 			n.named[id] = fmt.Sprintf("<uuid %d>", len(n.named)+1)

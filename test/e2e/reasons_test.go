@@ -19,8 +19,6 @@ import (
 var notYet = map[string]string{
 	"role_lost":                  "assistants do not sign in yet",
 	"read_not_allowed":           "every level and every role may read",
-	"folder_not_found":           "there is no media library yet",
-	"provider_unavailable":       "no network keeps scheduled copies yet: cancelling is our own affair",
 	"not_a_number":               "no operation takes a number that need not be whole",
 	"not_expressible_in_a_query": "every argument of today's reads is a single value",
 	"exactly_one_of":             "no operation has arguments of which one excludes another yet",

@@ -3,6 +3,7 @@ package e2e
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,7 +43,8 @@ type house struct {
 	root    string // of the program
 	box     *httptest.Server
 	sandbox *sandbox.Server
-	db      *db.DB // a second look into the database
+	public  *httptest.Server // the web, from which files are imported
+	db      *db.DB           // a second look into the database
 	people  atomic.Int64
 	meddle  atomic.Pointer[func(http.ResponseWriter, *http.Request) bool] // answers in the network's place where it says so
 	gate    chan time.Time                                                // what posts with gatedMarker wait for
@@ -76,6 +78,7 @@ type options struct {
 	accounts int    // 2 where 0
 	now      func() time.Time
 	terms    *terms.Terms                             // ample where nil
+	unjoined bool                                     // no source of profiles' media
 	extend   func(server.Parts) []operation.Operation // see refreshing
 }
 
@@ -112,6 +115,8 @@ func newHouse(t *testing.T, url string, o options) *house {
 	t.Helper()
 	h := &house{t: t, url: url, gate: make(chan time.Time), blobs: testkit.Blobs(t)}
 	h.startSandbox()
+	h.public = httptest.NewTLSServer(h.publicFiles())
+	t.Cleanup(h.public.Close)
 	var err error
 	h.sealing, err = seal.NewKey()
 	must(t, err)
@@ -160,10 +165,16 @@ func (h *house) start(o options, role server.Role) (*server.Server, string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(h.t, err)
 	root := "http://" + listener.Addr().String()
-	node, err := server.Open(h.t.Context(), server.Config{
+	roots := x509.NewCertPool()
+	roots.AddCert(h.public.Certificate())
+	cfg := server.Config{
 		Version: "test", PublicURL: root, Database: h.url, Blobs: h.blobs, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now, Terms: o.terms,
-		Extend: o.extend, Log: slog.New(slog.DiscardHandler),
-	})
+		ImportAllow: []string{"127.0.0.1"}, ImportRoots: roots, BridgeURL: h.box.URL + "/vendor", Extend: o.extend, Log: slog.New(slog.DiscardHandler),
+	}
+	if o.unjoined {
+		cfg.BridgeURL = ""
+	}
+	node, err := server.Open(h.t.Context(), cfg)
 	must(h.t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

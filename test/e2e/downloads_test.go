@@ -1,0 +1,237 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+)
+
+// download asks for media of a profile and gives the finished job.
+func (w *world) download(more map[string]any) answer {
+	w.t.Helper()
+	got := w.rest(full(w), "download_profile_media", ofProfile(more)(w), number(w.people.Add(1)))
+	got.mustBe(w.t, http.StatusAccepted)
+	return w.finished(got.text("data.job_id"))
+}
+
+// itemsOf are the ids that the network gave the items of a download.
+func (a answer) itemsOf() []string {
+	out := []string{}
+	for i := range a.list("data.result.items") {
+		out = append(out, a.text(fmt.Sprintf("data.result.items.%d.item", i)))
+	}
+	return out
+}
+
+// Everything that a platform's profiles have can be asked for over both edges; only what has further pages has a cursor.
+func TestWhatProfilesHave(t *testing.T) {
+	t.Parallel()
+	houses(t, options{}, func(t *testing.T, h *house) {
+		for platform, types := range map[string]map[string]bool{
+			"instagram": {"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false},
+			"tiktok":    {"profile": true, "avatar": false, "posts": true, "playlists": false},
+		} {
+			t.Run(platform, func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, options{accounts: 1})
+				w.grant(1000)
+				for kind, pages := range types {
+					for n, call := range []edgeCall{w.rest, w.tool} {
+						got := call(full(w), "download_profile_media", ofProfile(map[string]any{"platform": platform, "type": kind, "limit": 3})(w), fmt.Sprint(kind, n))
+						job := w.finished(got.text("data.job_id"))
+						job.mustHold(t, map[string]any{"data.type": "content_fetch", "data.state": "succeeded", "data.result.credits_charged": downloadPrice})
+						if items := len(job.itemsOf()); items > 3 || items == 0 && kind != "stories" || kind == "avatar" && items != 1 || (job.text("data.result.next_cursor") != "") != pages {
+							t.Errorf("%s: %s", kind, job.raw)
+						}
+						w.mustNotLead(job)
+					}
+				}
+				w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - 2*downloadPrice*len(types), "data.reserved_today.team": 0})
+			})
+		}
+	})
+}
+
+// A cursor goes on where a finished fetch of the same profile left off, and nowhere else.
+func TestFurtherFetches(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		rich(w)
+		whole := w.download(map[string]any{"limit": 6}).itemsOf()
+		walked, first, cursor := []string{}, "", ""
+		for range 3 {
+			more := map[string]any{"limit": 2, "username": "@Harbour_Cafe"}
+			if cursor != "" {
+				more["cursor"] = cursor
+			}
+			got := w.download(more)
+			walked, cursor = append(walked, got.itemsOf()...), got.text("data.result.next_cursor")
+			if first == "" {
+				first = cursor
+			}
+		}
+		if !slices.Equal(walked, whole) || len(whole) != 6 {
+			t.Errorf("walked %v, want %v", walked, whole)
+		}
+		avatar, failed := w.download(map[string]any{"type": "avatar"}), w.download(map[string]any{"username": "missing.harbour"})
+		other := w.world(t, options{accounts: 1})
+		rich(other)
+		for name, c := range map[string]struct {
+			by   *world
+			more map[string]any
+		}{
+			"of another type": {w, map[string]any{"cursor": first, "type": "reels"}}, "of another profile": {w, map[string]any{"cursor": first, "username": "harbour_bar"}},
+			"of another platform": {w, map[string]any{"cursor": first, "platform": "tiktok"}}, "of a type without pages": {w, map[string]any{"cursor": first, "type": "stories"}},
+			"of another team": {other, map[string]any{"cursor": first}}, "of a fetch that ended": {w, map[string]any{"type": "avatar", "cursor": "f1-" + avatar.text("data.job_id")[len("content_fetch:"):]}},
+			"of a fetch that failed": {w, map[string]any{"username": "missing.harbour", "cursor": "f1-" + failed.text("data.job_id")[len("content_fetch:"):]}},
+			"cut off":                {w, map[string]any{"cursor": first[:len(first)-1]}}, "of a job": {w, map[string]any{"cursor": avatar.text("data.job_id")}}, "of SQL": {w, map[string]any{"cursor": "f1-%"}},
+		} {
+			for n, call := range []edgeCall{c.by.rest, c.by.tool} {
+				got := call(full(c.by), "download_profile_media", ofProfile(c.more)(w), fmt.Sprint(name, n))
+				got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
+				got.mustHold(t, map[string]any{"context.argument": "cursor"})
+			}
+		}
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - 5*downloadPrice})
+		other.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000})
+	})
+}
+
+// Files of a profile go into the folder Downloads once, however often they are fetched.
+func TestSavingProfiles(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		rich(w)
+		first := w.download(map[string]any{"save_to_library": true})
+		used := w.used()
+		again := w.download(map[string]any{"save_to_library": true, "limit": 3})
+		for i := range 2 {
+			path := fmt.Sprintf("data.result.items.%d.media_id", i)
+			if first.number(path) < 1 || first.number(path) != again.number(path) {
+				t.Errorf("item %d: %s\n%s", i, first.raw, again.raw)
+			}
+		}
+		if n := w.count("media WHERE team_id = ?", w.team); n != 3 || used == 0 || w.used() <= used {
+			t.Errorf("%d items, %d bytes and then %d", n, used, w.used())
+		}
+		listed := w.full("list_media", map[string]any{"folder_id": w.folder("Downloads")})
+		if len(listed.list("data.media")) != 3 || len(listed.list("data.folders")) != 1 {
+			t.Errorf("in Downloads: %s", listed.raw)
+		}
+		w.mustBeSound()
+	})
+}
+
+// What has no room in the plan is named, and the rest is there; the call is charged.
+func TestProfileWithoutRoom(t *testing.T) {
+	t.Parallel()
+	tight := ample()
+	p, _ := tight.Plan("agency")
+	p.ID, p.StorageBytes = "tight", 1
+	tight.Plans = append(tight.Plans, p)
+	worlds(t, options{accounts: 1, terms: tight, plan: "tight"}, func(t *testing.T, w *world) {
+		rich(w)
+		job := w.download(map[string]any{"type": "avatar", "save_to_library": true})
+		job.mustHold(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "storage_full", "data.result.items.0.reason": "storage_full", "data.result.items.0.media_id": nil, "data.result.credits_charged": downloadPrice})
+		w.full("list_media", nil).mustHold(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
+		w.mustNotLead(job)
+		w.mustBeSound()
+	})
+}
+
+// What a download found is read page by page, by the job's own cursors.
+func TestPagesOfADownload(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		rich(w)
+		job := w.download(map[string]any{"limit": 25})
+		args := map[string]any{"job_id": job.text("data.job_id"), "limit": 50}
+		whole := w.full("get_job", args)
+		if len(whole.itemsOf()) != 25 || len(job.itemsOf()) != 20 || job.text("data.result.next_cursor") != whole.text("data.result.next_cursor") {
+			t.Errorf("%d items, 20 of them by default: %d", len(whole.itemsOf()), len(job.itemsOf()))
+		}
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			for _, limit := range []int{7, 24, 25} {
+				if got := w.walk(call, "get_job", merged(args, map[string]any{"limit": limit}), "data.result.items", "item", nil); !slices.Equal(got, whole.itemsOf()) {
+					t.Errorf("by %d: %v", limit, got)
+				}
+			}
+		}
+		page := w.full("get_job", merged(args, map[string]any{"limit": 2}))
+		page.mustHold(t, map[string]any{"data.result.items.0.caption.untrusted": "u1", "untrusted_content.0.id": "u1", "untrusted_content.2": nil})
+		second := w.download(nil)
+		got := w.rest(full(w), "get_job", map[string]any{"job_id": second.text("data.job_id"), "cursor": page.text("page.cursor")}, "")
+		got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
+	})
+}
+
+// A fetch that was refunded draws on the day's free calls, as what costs nothing does; one that was charged does not.
+func TestRefundedDownloadsCount(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(_ *testing.T, w *world) {
+		rich(w)
+		before := w.left()
+		w.download(nil)
+		w.download(map[string]any{"username": "empty.harbour"})
+		w.mustLeave(before, "what was charged")
+		for i, name := range []string{"missing.harbour", "private.harbour", "error.harbour"} {
+			w.download(map[string]any{"username": name})
+			w.mustLeave(before-int64(i)-1, name)
+		}
+	})
+}
+
+// Without a source nothing can be fetched: nothing is charged, and the key is free.
+func TestDownloadWithoutASource(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *world) {
+		rich(w)
+		before := w.footprint()
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			call(full(w), "download_profile_media", ofProfile(nil)(w), paying).mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+			call(full(w), "download_profile_media", ofProfile(map[string]any{"type": "playlists"})(w), paying).mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
+			call(drafts(w), "download_profile_media", ofProfile(nil)(w), paying).mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
+		}
+		if effects := w.footprint().since(before); effects != (rows{}) {
+			t.Errorf("changed %+v", effects)
+		}
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
+	})
+}
+
+// Imports and downloads have their places among a team's jobs; batches that wait for files have none.
+func TestMediaJobsInFlight(t *testing.T) {
+	t.Parallel()
+	o := options{terms: places(1), accounts: 1}
+	houses(t, o, func(t *testing.T, h *house) {
+		w := h.world(t, o)
+		rich(w)
+		w.opened(aPNG("waits.png"))
+		w.opened(aPNG("waits too.png"))
+		slow := w.full("import_media", map[string]any{"url": h.public.URL + "/slow/a.png"}).text("data.job_id")
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			call(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").mustSlow(t, "jobs_in_flight", 5)
+			call(full(w), "download_profile_media", ofProfile(nil)(w), paying).mustSlow(t, "jobs_in_flight", 5)
+		}
+		w.opened(aPNG("waits as well.png"))
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
+		h.open()
+		w.finished(slow).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.finished(w.rest(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+	})
+}
+
+// An import ends at the size that files may have, told or not.
+func TestImportsThatAreTooLarge(t *testing.T) {
+	t.Parallel()
+	bounded := ample()
+	bounded.Limits.MaxImageBytes, bounded.Limits.MaxVideoBytes = int64(len(aPNG("a.png").bytes)-1), 1000
+	worlds(t, options{accounts: 1, terms: bounded}, func(t *testing.T, w *world) {
+		for _, path := range []string{"/files/a.png", "/large.png", "/endless.png"} {
+			got := w.finished(w.full("import_media", fromWeb(path, nil)(w)).text("data.job_id"))
+			got.mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "too_large", "data.result": nil})
+		}
+		w.mustBeSound()
+	})
+}

@@ -1,0 +1,202 @@
+package e2e
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"pressroom/internal/access"
+)
+
+// file is one that a client has.
+type file struct {
+	name, mime string
+	bytes      []byte
+}
+
+// aPNG is a picture of a few pixels, another one for each name.
+func aPNG(name string) file {
+	return drawn(name, "image/png", png.Encode)
+}
+
+func aJPEG(name string) file {
+	return drawn(name, "image/jpeg", func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) })
+}
+
+func aGIF(name string) file {
+	return drawn(name, "image/gif", func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) })
+}
+
+func drawn(name, mime string, encode func(io.Writer, image.Image) error) file {
+	sum := sha256.Sum256([]byte(name))
+	picture := image.NewRGBA(image.Rect(0, 0, 12, 8))
+	for i := range 12 * 8 {
+		picture.SetRGBA(i%12, i/12, color.RGBA{sum[i%32], sum[(i+7)%32], sum[(i+19)%32], 255})
+	}
+	var out bytes.Buffer
+	if err := encode(&out, picture); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	return file{name, mime, out.Bytes()}
+}
+
+// aVideo is a second of a clip.
+func aVideo(t *testing.T, name string) file {
+	t.Helper()
+	clip, err := os.ReadFile("../../internal/sandbox/vendor/wide.mp4")
+	must(t, err)
+	return file{name, "video/mp4", clip}
+}
+
+// aPage claims to be a picture and is none.
+func aPage(name string) file {
+	return file{name, "image/png", []byte("<!doctype html><title>" + name + "</title><script>alert(1)</script>")}
+}
+
+func (f file) digest() string {
+	sum := sha256.Sum256(f.bytes)
+	return hex.EncodeToString(sum[:])
+}
+
+func (f file) described() map[string]any {
+	return map[string]any{"sha256": f.digest(), "size_bytes": len(f.bytes), "file_name": f.name, "mime_type": f.mime}
+}
+
+// described are the arguments of POST /uploads for some files, with more.
+func described(more map[string]any, files ...file) map[string]any {
+	list := []any{}
+	for _, f := range files {
+		list = append(list, f.described())
+	}
+	return merged(map[string]any{"files": list}, more)
+}
+
+// sends gives described as a scenario has it.
+func sends(more map[string]any, files ...file) func(*world) map[string]any {
+	return func(*world) map[string]any { return described(more, files...) }
+}
+
+// link is where the bytes of a file go, as an answer tells it.
+type link struct{ url, authorization string }
+
+// linkOf is the link of the answer's file.
+func (a answer) linkOf(n int) link {
+	at := func(name string) string { return a.text(fmt.Sprintf("data.upload.uploads.%d.%s", n, name)) }
+	return link{at("url"), at("headers.Authorization")}
+}
+
+// put sends a file to a link as its answer says.
+func (w *world) put(to link, f file) answer {
+	w.t.Helper()
+	return w.putAs(to, f.mime, bytes.NewReader(f.bytes))
+}
+
+// putAs sends a body to a link. Its length is told where it is one that knows it.
+func (w *world) putAs(to link, contentType string, body io.Reader) answer {
+	w.t.Helper()
+	got, err := w.tryPut(to, contentType, body)
+	must(w.t, err)
+	return got
+}
+
+// tryPut is putAs for goroutines beside the test's own, which must not end the test.
+func (w *world) tryPut(to link, contentType string, body io.Reader) (answer, error) {
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPut, to.url, body)
+	if err != nil {
+		return answer{}, err
+	}
+	req.Header.Set("Content-Type", contentType)
+	return w.toLink(req, to.authorization)
+}
+
+// toLink asks a link, and holds its answer against what all of them keep.
+func (w *world) toLink(req *http.Request, authorization string) (answer, error) {
+	w.t.Helper()
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return answer{}, err
+	}
+	got := newAnswer(resp, raw)
+	kind := "application/json"
+	if got.status >= 400 {
+		kind = "application/problem+json"
+	}
+	if got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("Content-Type") != kind {
+		w.t.Errorf("%s %s: %d with headers %v", req.Method, req.URL, got.status, got.header)
+	}
+	if _, secret, _ := strings.Cut(authorization, " "); secret != "" && bytes.Contains(raw, []byte(secret)) {
+		w.t.Errorf("%s %s repeats the secret: %s", req.Method, req.URL, raw)
+	}
+	return got, nil
+}
+
+// library puts files into the team's library by upload links, into a folder where it is not 0, and gives their items' ids.
+func (w *world) library(folder int64, files ...file) []int64 {
+	w.t.Helper()
+	opened := w.rest(w.keys[access.Full], "create_uploads", described(map[string]any{"folder_id": folder}, files...), "")
+	opened.mustBe(w.t, http.StatusCreated)
+	ids := []int64{}
+	for i, f := range files {
+		got := w.put(opened.linkOf(i), f)
+		got.mustBe(w.t, http.StatusCreated)
+		ids = append(ids, got.number("data.media_id"))
+	}
+	return ids
+}
+
+// folder makes a folder in the team's library.
+func (w *world) folder(name string) int64 {
+	w.t.Helper()
+	f, err := w.Media.AddFolder(w.t.Context(), w.team, name)
+	must(w.t, err)
+	return f.ID
+}
+
+// used is how many bytes the team's library takes up.
+func (w *world) used() int64 {
+	w.t.Helper()
+	return w.full("list_media", nil).number("data.storage.used_bytes")
+}
+
+// keepID remembers a number.
+func (w *world) keepID(name string, id int64) { w.keep(name, number(id)) }
+
+// mustBeSound checks that the library and its bytes agree.
+func (w *world) mustBeSound() {
+	w.t.Helper()
+	found, err := w.Media.Audit(w.t.Context())
+	must(w.t, err)
+	for _, f := range found {
+		if f.Team == w.team || strings.HasPrefix(f.Blob, number(w.team)+"/") {
+			w.t.Errorf("the library is not sound: %+v", f)
+		}
+	}
+}
+
+// jsonInt is a number as it was kept.
+func jsonInt(text string) int64 {
+	n, err := jsonNumber(text).Int64()
+	if err != nil {
+		panic(err) // it was written as one
+	}
+	return n
+}

@@ -1,0 +1,189 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+
+	"pressroom/internal/access"
+	"pressroom/internal/secret"
+)
+
+const downloadPrice = 2
+
+// ofProfile asks for what a profile shows, described only, with more or otherwise.
+func ofProfile(more map[string]any) func(*world) map[string]any {
+	return these(merged(map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 2, "save_to_library": false}, more))
+}
+
+// fetched is what a download leaves that was charged and found so many items; unfetched one that was refunded.
+func fetched(items int) rows {
+	return rows{jobs: 1, downloads: 1, items: items, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
+}
+
+var unfetched = rows{jobs: 1, downloads: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
+
+// saved are some rows and those of files that went into the library.
+func (r rows) saved(media, folders, events int) rows {
+	r.media, r.folders, r.storage, r.events = media, folders, min(media, 1), r.events+events
+	return r
+}
+
+func downloadScenarios() []scenario {
+	gets := func(name string, more map[string]any, effects rows, check func(*world, answer)) scenario {
+		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more), idem: paying, effects: effects, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"billing.credits_charged": downloadPrice, "billing.credits_refunded": 0, "billing.balance": 1000 - downloadPrice})
+			job := w.finished(got.text("data.job_id"))
+			w.mustNotLead(job)
+			check(w, job)
+		}}
+	}
+	described := func(items int) func(*world, answer) {
+		return func(w *world, job answer) {
+			job.mustHold(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": downloadPrice, "data.progress.done": items, "data.progress.total": items})
+			if len(job.list("data.result.items")) != items {
+				w.t.Errorf("want %d items: %s", items, job.raw)
+			}
+			w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000 - downloadPrice, "data.used_today.team": downloadPrice, "data.reserved_today.team": 0})
+		}
+	}
+	fails := func(name, username, code string) scenario {
+		return gets(name, map[string]any{"username": username}, unfetched, func(w *world, job answer) {
+			job.mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result.items": "[]", "data.result.credits_charged": 0})
+			w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+		})
+	}
+	sameProfile := func(name, username string) scenario {
+		return gets("a profile by "+name, map[string]any{"username": username}, fetched(2), described(2))
+	}
+	return append([]scenario{
+		gets("descriptions", nil, fetched(2), func(w *world, job answer) {
+			described(2)(w, job)
+			w.mustQuote(job, "instagram", "harbour_cafe")
+			job.mustHold(w.t, map[string]any{"data.result.items.0.media_id": nil})
+			shelf()(w, w.full("list_media", nil))
+			if !strings.HasPrefix(job.text("data.result.next_cursor"), "f1-") {
+				w.t.Errorf("no cursor: %s", job.raw)
+			}
+		}),
+		sameProfile("its handle", "@Harbour_Cafe"), sameProfile("its link", "https://www.instagram.com/harbour_cafe/?hl=en"),
+		gets("an avatar, of which there is one", map[string]any{"type": "avatar", "limit": 50}, fetched(1), described(1)),
+		gets("of a profile without posts", map[string]any{"username": "empty.harbour"}, fetched(0), described(0)),
+		gets("files into the library", map[string]any{"type": "avatar", "save_to_library": true}, fetched(1).saved(1, 1, 1), mustBeSaved),
+		fails("of a profile that is not there", "missing.harbour", "profile_not_found"),
+		fails("of a private profile", "private.harbour", "profile_private"),
+		fails("while the source fails", "error.harbour", "source_unavailable"),
+	}, append(paidDownloadScenarios(), badDownloadScenarios()...)...)
+}
+
+// mustBeSaved checks a download of one file.
+func mustBeSaved(w *world, job answer) {
+	w.t.Helper()
+	media := w.full("list_media", nil)
+	job.mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.items.0.media_id": media.at("data.media.0.id"), "data.result.items.0.reason": nil})
+	media.mustHold(w.t, map[string]any{"data.media.0.folder.name": "Downloads", "data.folders.0.name": "Downloads", "data.media.0.type": "image/jpeg", "data.storage.used_bytes": media.at("data.media.0.size_bytes")})
+	if !strings.HasPrefix(media.text("data.media.0.name"), "harbour_cafe ") {
+		w.t.Errorf("called %q", media.text("data.media.0.name"))
+	}
+	w.mustBeSound()
+}
+
+// mustNotLead checks that neither an answer nor the database holds a link of the network's.
+func (w *world) mustNotLead(job answer) {
+	w.t.Helper()
+	w.mustNotTell(job, w.box.URL)
+	w.mustNotTell(job, "/vendor/")
+	if n := w.count("media_download_items WHERE address <> '' AND job_id = ?", job.text("data.job_id")); n != 0 {
+		w.t.Errorf("%d links of the network's are kept", n)
+	}
+}
+
+// mustQuote checks that the captions of items stand beside the data.
+func (w *world) mustQuote(job answer, platform, account string) {
+	w.t.Helper()
+	data := fmt.Sprint(job.at("data"))
+	for i := range job.list("untrusted_content") {
+		at := func(name string) string { return job.text(fmt.Sprintf("untrusted_content.%d.%s", i, name)) }
+		if at("source.kind") != "caption" || at("source.platform") != platform || at("source.account") != account || at("source.url") == "" || at("text") == "" || strings.Contains(data, at("text")) {
+			w.t.Errorf("a caption is not beside the data: %s", job.raw)
+		}
+	}
+	if len(job.list("untrusted_content")) == 0 || job.text("data.result.items.0.caption.untrusted") != job.text("untrusted_content.0.id") {
+		w.t.Errorf("no caption: %s", job.raw)
+	}
+}
+
+func paidDownloadScenarios() []scenario {
+	hadPaid := func(w *world) {
+		rich(w)
+		got := w.rest(full(w), "download_profile_media", ofProfile(nil)(w), paying)
+		got.mustBe(w.t, 202)
+		w.keep("job", got.text("data.job_id"))
+		w.finished(w.its("job"))
+	}
+	not := func(name string, as func(*world) string, prepare func(*world), more map[string]any, expected want) scenario {
+		return scenario{name: "download: " + name, tool: "download_profile_media", as: as, prepare: prepare, args: ofProfile(more), idem: paying, want: expected}
+	}
+	keyTo := func(credits int64) func(*world) {
+		return func(w *world) { must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
+	}
+	crowded := func(w *world) {
+		rich(w)
+		allowance := int64(1000)
+		must(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, &allowance))
+		w.exec("INSERT INTO storage (team_id, used_bytes) VALUES (?, ?)", w.team, 1<<30)
+	}
+	noRoom := not("into a library without room", full, crowded, map[string]any{"save_to_library": true}, planLimit)
+	noRoom.plan = small
+	return []scenario{
+		noRoom,
+		not("by a key for drafts", drafts, rich, nil, refused(403, "spend_not_allowed")),
+		not("by a key that only reads", readOnly, rich, nil, refused(403, "spend_not_allowed")),
+		not("for an editor", full, with(rich, func(w *world) { w.role(access.Editor) }), nil, refused(403, "spend_not_allowed")),
+		not("without credits", full, func(*world) {}, nil, refused(402, "insufficient_credits")),
+		not("with a credit too few", full, func(w *world) { w.grant(downloadPrice - 1) }, nil, refused(402, "insufficient_credits")),
+		not("beyond the key's day", full, with(rich, keyTo(downloadPrice-1)), nil, refused(429, "daily_credit_limit_reached")),
+		{name: "download: without a key", tool: "download_profile_media", prepare: rich, args: ofProfile(nil), want: invalid("idempotency_key_required", "")},
+		{name: "download: only described beside a full library", tool: "download_profile_media", plan: small, prepare: crowded, args: ofProfile(nil), idem: paying, effects: fetched(2)},
+		{name: "download: again with its key", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(nil), idem: paying, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "billing.credits_charged": downloadPrice, "billing.balance": 1000 - downloadPrice})
+		}},
+		{name: "download: again with a default written out", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(map[string]any{"username": "harbour_cafe", "limit": 2.0}), idem: paying, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.job_id": w.its("job")})
+		}},
+		{name: "download: another one with its key is another call", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(map[string]any{"limit": 1}), idem: paying, effects: fetched(1)},
+		{name: "download: again when it is no longer kept", tool: "download_profile_media", args: ofProfile(nil), idem: paying, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
+			prepare: with(hadPaid, func(w *world) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) })},
+	}
+}
+
+func badDownloadScenarios() []scenario {
+	bad := func(name string, more map[string]any, reason, argument string) scenario {
+		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more), idem: paying, want: invalid(reason, argument)}
+	}
+	all := []scenario{
+		bad("of no platform", map[string]any{"platform": "bluesky"}, "not_allowed_value", "platform"),
+		bad("of a type that is none", map[string]any{"type": "tagged"}, "not_allowed_value", "type"),
+		bad("limit 0", map[string]any{"limit": 0}, "out_of_range", "limit"),
+		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
+		bad("save_to_library maybe", map[string]any{"save_to_library": "maybe"}, "not_a_boolean", "save_to_library"),
+		bad("an empty name", map[string]any{"username": ""}, "too_short", "username"),
+		bad("too long a name", map[string]any{"username": strings.Repeat("n", 201)}, "too_long", "username"),
+		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
+		bad("a cursor of a fetch that is not there", map[string]any{"cursor": "f1-" + noSuchID}, "invalid_cursor", "cursor"),
+		bad("a name with a NUL", map[string]any{"username": "a\x00b"}, "malformed", "username"),
+		bad("a cursor with a NUL", map[string]any{"cursor": "f1-\x00"}, "malformed", "cursor"),
+		bad("a key as the name", map[string]any{"username": secret.New(secret.APIKey)}, "secret_in_argument", "username"),
+		bad("an upload secret as the cursor", map[string]any{"cursor": secret.New(secret.Upload)}, "secret_in_argument", "cursor"),
+		bad("too long a cursor", map[string]any{"cursor": strings.Repeat("c", 201)}, "too_long", "cursor"),
+		bad("an argument that is none", map[string]any{"quality": "high"}, "unknown_argument", "quality"),
+	}
+	for _, name := range []string{"two words", "https://www.tiktok.com/@harbour_cafe", "https://www.instagram.com/p/C0ffee/", "harbour/../cafe", "explore", "häfen"} {
+		all = append(all, bad(fmt.Sprintf("of %q", name), map[string]any{"username": name}, "malformed", "username"))
+	}
+	for platform, types := range map[string][]string{"instagram": {"playlists"}, "tiktok": {"reels", "stories", "highlights"}} {
+		for _, kind := range types {
+			all = append(all, bad(kind+" of "+platform, map[string]any{"platform": platform, "type": kind}, "not_allowed_value", "type"))
+		}
+	}
+	return all
+}

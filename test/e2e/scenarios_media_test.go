@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pressroom/internal/access"
+)
+
+// mediaScenarios are those of the media library.
+func mediaScenarios() []scenario {
+	return slices.Concat(libraryScenarios(), uploadScenarios(), replacingScenarios(), importScenarios(), downloadScenarios(), attachScenarios())
+}
+
+// aLibrary holds five files, the newest last, two of them in the folder Spring.
+func aLibrary(w *world) {
+	spring := w.folder("Spring")
+	w.keepID("folder", spring)
+	w.library(spring, aPNG("Roastery.PNG"), aJPEG("50% off_sale.jpeg"))
+	w.library(0, aGIF("ÄRGER in der Straße.gif"), aVideo(w.t, "clip.mp4"), aPNG("plain"))
+}
+
+// shelf checks which items an answer lists, by their names.
+func shelf(names ...string) func(*world, answer) {
+	return func(w *world, got answer) {
+		w.t.Helper()
+		have := []string{}
+		for i := range got.list("data.media") {
+			have = append(have, got.text(fmt.Sprintf("data.media.%d.name", i)))
+		}
+		if !slices.Equal(have, names) {
+			w.t.Errorf("items %q, want %q", have, names)
+		}
+	}
+}
+
+// inFolder names the folder that was kept.
+func inFolder(more map[string]any) func(*world) map[string]any {
+	return func(w *world) map[string]any {
+		return merged(map[string]any{"folder_id": jsonNumber(w.its("folder"))}, more)
+	}
+}
+
+// aStrangersFolder is a folder of another team, with a file in it.
+func aStrangersFolder(w *world) {
+	other := w.stranger()
+	theirs := other.folder("Spring")
+	other.library(theirs, aPNG("theirs.png"))
+	w.keepID("folder", theirs)
+}
+
+var folderNotFound = want{status: 404, code: "folder_not_found", argument: "folder_id"}
+
+func libraryScenarios() []scenario {
+	list := func(name string, args func(*world) map[string]any, items ...string) scenario {
+		return scenario{name: "media: " + name, tool: "list_media", as: readOnly, prepare: aLibrary, args: args, check: shelf(items...)}
+	}
+	holding := func(query string, items ...string) scenario {
+		return list(fmt.Sprintf("whose name holds %q", query), these(map[string]any{"query": query}), items...)
+	}
+	bad := func(name string, args map[string]any, reason, argument string) scenario {
+		return scenario{name: "media: " + name, tool: "list_media", args: these(args), want: invalid(reason, argument)}
+	}
+	all := []scenario{
+		list("the newest first", noArgs, "plain", "clip", "ÄRGER in der Straße", "50% off_sale", "Roastery"),
+		list("in a folder", inFolder(nil), "50% off_sale", "Roastery"),
+		list("in no folder", these(map[string]any{"folder_id": 0}), "plain", "clip", "ÄRGER in der Straße"),
+		list("images", these(map[string]any{"kind": "image"}), "plain", "ÄRGER in der Straße", "50% off_sale", "Roastery"),
+		list("videos", these(map[string]any{"kind": "video"}), "clip"),
+		list("videos in a folder", inFolder(map[string]any{"kind": "video"})),
+		list("by all filters at once", inFolder(map[string]any{"kind": "image", "query": "roast"}), "Roastery"),
+		holding("ROAST", "Roastery"), holding("%", "50% off_sale"), holding("_", "50% off_sale"), holding("% OFF_", "50% off_sale"),
+		holding(`\`), holding(`\%`), holding("'"), holding("ärger", "ÄRGER in der Straße"), holding("A\u0308RGER", "ÄRGER in der Straße"), holding("STRASSE", "ÄRGER in der Straße"),
+		holding(".jpeg", "50% off_sale"), holding(".PNG", "plain", "Roastery"), holding("", "plain", "clip", "ÄRGER in der Straße", "50% off_sale", "Roastery"), holding("absent"),
+		bad("a kind that is none", map[string]any{"kind": "sound"}, "not_allowed_value", "kind"),
+		bad("a folder by its name", map[string]any{"folder_id": "Spring"}, "not_an_integer", "folder_id"),
+		bad("too long a query", map[string]any{"query": strings.Repeat("q", 201)}, "too_long", "query"),
+		bad("a query with a NUL", map[string]any{"query": "a\x00b"}, "malformed", "query"),
+		bad("an empty folder", map[string]any{"folder_id": ""}, "not_an_integer", "folder_id"),
+		bad("a folder beyond all numbers", map[string]any{"folder_id": strings.Repeat("9", 30)}, "not_an_integer", "folder_id"),
+		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
+		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
+		bad("an argument that is none", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
+		{name: "media: a folder that is not there", tool: "list_media", args: these(map[string]any{"folder_id": 999999999}), want: folderNotFound},
+		{name: "media: a folder below zero", tool: "list_media", args: these(map[string]any{"folder_id": -1}), want: folderNotFound},
+		{name: "media: a folder of another team", tool: "list_media", prepare: aStrangersFolder, args: inFolder(nil), want: folderNotFound},
+		{name: "media: nothing of another team", tool: "list_media", prepare: aStrangersFolder, args: noArgs, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.media": "[]", "data.folders": "[]", "data.storage.used_bytes": 0, "page": nil})
+		}},
+		{name: "media: takes no key", tool: "list_media", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
+	}
+	return append(all, entryScenarios()...)
+}
+
+func entryScenarios() []scenario {
+	return []scenario{
+		{name: "media: what an entry tells", tool: "list_media", as: readOnly, prepare: func(w *world) {
+			w.keepID("folder", w.folder("Spring"))
+			id := w.library(jsonInt(w.its("folder")), aPNG("Roastery.PNG"))[0]
+			w.keepID("item", id)
+			must(w.t, w.Media.Describe(w.t.Context(), w.owner, id, " A drum roaster. "))
+		}, args: noArgs, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{
+				"data.media.0.id": w.its("item"), "data.media.0.name": "Roastery", "data.media.0.file_name": "Roastery.png", "data.media.0.type": "image/png", "data.media.0.kind": "image",
+				"data.media.0.size_bytes": len(aPNG("Roastery.PNG").bytes), "data.media.0.width": 12, "data.media.0.height": 8, "data.media.0.duration_seconds": nil,
+				"data.media.0.alt_text": "A drum roaster.", "data.media.0.folder.id": w.its("folder"), "data.media.0.folder.name": "Spring",
+				"data.folders.0.id": w.its("folder"), "data.folders.0.name": "Spring", "data.storage.used_bytes": len(aPNG("Roastery.PNG").bytes), "data.storage.limit_bytes": int64(1000) << 30,
+			})
+			if got.text("data.media.0.created_at.utc") == "" || got.text("meta.app_url") != w.root+"/media" {
+				w.t.Errorf("got %s", got.raw)
+			}
+		}},
+		{name: "media: what a video's entry tells", tool: "list_media", prepare: func(w *world) { w.library(0, aVideo(w.t, "clip.MP4")) }, args: noArgs, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{
+				"data.media.0.file_name": "clip.mp4", "data.media.0.type": "video/mp4", "data.media.0.kind": "video", "data.media.0.width": 640, "data.media.0.height": 360,
+				"data.media.0.duration_seconds": 1, "data.media.0.frame_rate": 15, "data.media.0.folder": nil, "data.media.0.alt_text": nil,
+			})
+		}},
+		{name: "media: an empty library", tool: "list_media", plan: small, args: noArgs, check: func(w *world, got answer) {
+			if items, ok := got.at("data.media").([]any); !ok || len(items) != 0 || got.at("page") != nil {
+				w.t.Errorf("no empty list: %s", got.raw)
+			}
+			got.mustHold(w.t, map[string]any{"data.storage.used_bytes": 0, "data.storage.limit_bytes": 1 << 30, "data.folders": "[]"})
+		}},
+		{name: "media: for a viewer", tool: "list_media", prepare: func(w *world) { w.role(access.Viewer) }, args: noArgs, check: shelf()},
+	}
+}

@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"pressroom/internal/server"
+)
+
+// Of repeats at once one secret works in the end, of one batch.
+func TestRepeatedUploadsAtOnce(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		f := aPNG("a.png")
+		links, jobs := map[link]bool{}, map[string]bool{}
+		for _, got := range w.together(30, func(int) (answer, error) {
+			return w.tryRest(w.base, full(w), "create_uploads", described(nil, f), "order 7")
+		}) {
+			if got.status != http.StatusCreated {
+				got.mustRefuse(t, http.StatusConflict, "idempotency_key_in_progress", "")
+				continue
+			}
+			links[got.linkOf(0)], jobs[got.text("data.job_id")] = true, true
+		}
+		taken := 0
+		for to := range links {
+			if got := w.put(to, f); got.status == http.StatusCreated {
+				taken++
+			} else {
+				got.mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+			}
+		}
+		if taken != 1 || len(jobs) != 1 {
+			t.Errorf("%d of %d secrets work, of %d batches", taken, len(links), len(jobs))
+		}
+	})
+}
+
+// Of many who open batches at once, on two nodes, no more get in than there are places, or than there is room.
+func TestUploadPlacesAtOnce(t *testing.T) {
+	t.Parallel()
+	few := ample()
+	few.Limits.OpenUploadBatches = 3
+	tight, _ := few.Plan("agency")
+	tight.ID, tight.StorageBytes = "tight", 700
+	few.Plans = append(few.Plans, tight)
+	o := options{terms: few, accounts: 1}
+	houses(t, o, func(t *testing.T, h *house) {
+		_, root := h.start(o, server.RoleAPI)
+		bases := []string{h.base, root + "/api/v1"}
+		for plan, c := range map[string]struct {
+			places int
+			code   string
+		}{"agency": {3, "rate_limited"}, "tight": {2, "plan_limit_reached"}} {
+			w := h.world(t, options{plan: plan, accounts: 1})
+			opened := 0
+			for _, got := range w.together(12, func(i int) (answer, error) {
+				return w.tryRest(bases[i%2], full(w), "create_uploads", map[string]any{"files": []any{sized(i, 300)}}, "")
+			}) {
+				if got.status == http.StatusCreated {
+					opened++
+				} else if got.code() != c.code {
+					t.Errorf("%s: %d %s", plan, got.status, got.raw)
+				}
+			}
+			if opened != c.places {
+				t.Errorf("%s: %d batches were opened, of %d that may be", plan, opened, c.places)
+			}
+		}
+	})
+}
+
+// sized describes a file of so many bytes, another one for each number.
+func sized(n, bytes int) map[string]any {
+	return map[string]any{"sha256": fmt.Sprintf("%064x", n), "size_bytes": bytes}
+}
+
+// A file that comes by many ways at once is in the library once, and counted once.
+func TestOneFileByManyWays(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		f := aPNG("a.png")
+		jobs, links := []string{}, []link{}
+		for range 5 {
+			job, to := w.opened(f)
+			jobs, links = append(jobs, job), append(links, to)
+		}
+		for range 5 {
+			jobs = append(jobs, w.full("import_media", fromWeb("/files/a.png", nil)(w)).text("data.job_id"))
+		}
+		for _, got := range w.together(5, func(i int) (answer, error) { return w.tryPut(links[i], f.mime, bytes.NewReader(f.bytes)) }) {
+			got.mustBe(t, http.StatusCreated)
+		}
+		for _, job := range jobs {
+			w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
+		}
+		w.full("list_media", nil).mustHold(t, map[string]any{"data.media.0.name": "a", "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
+		w.mustBeSound()
+	})
+}
+
+// Opening links and importing are free calls; sending files and repeating a call are none.
+func TestFreeCallsOfTheLibrary(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		before := w.left()
+		w.rest(full(w), "create_uploads", described(nil, aPNG("a.png")), "k").mustBe(t, http.StatusCreated)
+		w.mustLeave(before-1, "opening links")
+		got := w.rest(full(w), "create_uploads", described(nil, aPNG("a.png")), "k")
+		w.put(got.linkOf(0), aPNG("a.png")).mustBe(t, http.StatusCreated)
+		w.mustLeave(before-1, "a repeat and a file")
+		w.full("import_media", fromWeb("/files/b.png", nil)(w))
+		w.mustLeave(before-2, "an import")
+		w.full("list_media", nil)
+		w.mustLeave(before-3, "a list")
+		w.rest(full(w), "import_media", map[string]any{"url": "https://localhost/a.png"}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
+		w.mustLeave(before-3, "a refusal")
+	})
+}

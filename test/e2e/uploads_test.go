@@ -1,0 +1,256 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
+)
+
+// A repeat with its key gives the same batch with new secrets, and the old ones stop working; what has arrived
+// meanwhile is shown.
+func TestRepeatedUploads(t *testing.T) {
+	t.Parallel()
+	houses(t, options{}, func(t *testing.T, h *house) {
+		for _, name := range []string{"REST", "tools"} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, options{accounts: 1})
+				call := map[string]edgeCall{"REST": w.rest, "tools": w.tool}[name]
+				one, two := aPNG("one.png"), aPNG("two.png")
+				asked := func() answer { return call(full(w), "create_uploads", described(nil, one, two), "order 7") }
+				first := asked()
+				again := asked()
+				mustRenew(t, first, again)
+				w.put(first.linkOf(0), one).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+				w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
+				third := asked()
+				third.mustHold(t, map[string]any{"data.job_id": first.text("data.job_id"), "data.finished": false, "data.upload.uploads.0.state": "stored", "data.upload.uploads.0.url": nil, "data.upload.uploads.0.headers": nil})
+				if third.number("data.upload.uploads.0.media_id") < 1 {
+					t.Errorf("no media_id: %s", third.raw)
+				}
+				w.put(again.linkOf(1), two).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+				w.put(third.linkOf(1), two).mustBe(t, http.StatusCreated)
+				asked().mustHold(t, map[string]any{"data.finished": true, "data.state": "succeeded", "data.upload.uploads.1.state": "stored", "data.upload.uploads.1.url": nil})
+				call(full(w), "create_uploads", described(nil, two, one), "order 7").mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
+				call(drafts(w), "create_uploads", described(nil, one), "order 7").mustHold(t, map[string]any{"data.upload.uploads.0.state": "stored"})
+				if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
+					t.Errorf("%d batches, want 2", n)
+				}
+			})
+		}
+	})
+}
+
+// mustRenew checks that a repeat is the first answer but for its secrets.
+func mustRenew(t *testing.T, first, again answer) {
+	t.Helper()
+	for _, same := range []string{"data.job_id", "data.upload_page_url", "data.upload.uploads.0.url", "data.upload.uploads.1.url", "data.upload.uploads.0.expires_at.utc", "data.upload.uploads.0.state"} {
+		if first.text(same) == "" || first.text(same) != again.text(same) {
+			t.Errorf("%s: %q, then %q", same, first.text(same), again.text(same))
+		}
+	}
+	for n := range 2 {
+		if !secretForm.MatchString(again.linkOf(n).authorization) || first.linkOf(n).authorization == again.linkOf(n).authorization {
+			t.Errorf("no new secret of file %d", n)
+		}
+	}
+	if location := first.header.Get("Location"); location != again.header.Get("Location") || location != "" && again.header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("headers %v, then %v", first.header, again.header)
+	}
+}
+
+// clocked runs a test in a house whose clock the test sets.
+func clocked(t *testing.T, limits func(*terms.Terms), plan string, run func(t *testing.T, w *world, clock *testkit.Clock)) {
+	t.Helper()
+	offered := ample()
+	limits(offered)
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		clock := testkit.NewClock(begun)
+		o := options{now: clock.Now, terms: offered, accounts: 1, plan: plan}
+		run(t, newHouse(t, url, o).world(t, o), clock)
+	})
+}
+
+func shippedLimits(*terms.Terms) {}
+
+// After its hour a link is closed, and the batch's job says which files did not come.
+func TestUploadsExpire(t *testing.T) {
+	t.Parallel()
+	clocked(t, shippedLimits, "", func(t *testing.T, w *world, clock *testkit.Clock) {
+		one, two := aPNG("one.png"), aPNG("two.png")
+		asked := func() answer {
+			return w.rest(full(w), "create_uploads", described(nil, one, two), "order 7")
+		}
+		partly := asked()
+		wholly := w.full("create_uploads", described(nil, aPNG("three.png")))
+		page := w.full("create_uploads", nil)
+		partly.mustHold(t, map[string]any{"data.upload.uploads.0.expires_at.utc": begun.Add(time.Hour).Format(time.RFC3339)})
+		clock.Advance(time.Hour - time.Microsecond)
+		w.put(partly.linkOf(0), one).mustBe(t, http.StatusCreated)
+		clock.Advance(time.Microsecond)
+		w.put(partly.linkOf(1), two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
+		w.finished(partly.text("data.job_id")).mustHold(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "upload_expired"})
+		w.mustStandFor(partly.text("data.job_id"), "stored", "expired")
+		w.finished(wholly.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
+		w.mustStandFor(wholly.text("data.job_id"), "expired")
+		w.finished(page.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
+		for _, to := range []link{partly.linkOf(1), {partly.linkOf(1).url, ""}} {
+			w.put(to, two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
+		}
+		again := asked()
+		again.mustHold(t, map[string]any{"data.job_id": partly.text("data.job_id"), "data.finished": true, "data.upload.uploads.0.state": "stored", "data.upload.uploads.1.state": "expired", "data.upload.uploads.1.url": nil})
+		clock.Advance(24 * time.Hour)
+		anew := asked()
+		if anew.mustBe(t, http.StatusCreated); anew.text("data.job_id") == partly.text("data.job_id") {
+			t.Error("after a day the key is still known")
+		}
+		w.mustWait(anew, 1, two)
+	})
+}
+
+// Two batches may be open and three links; each answer to one more says how long the oldest has left.
+func TestOpenUploads(t *testing.T) {
+	t.Parallel()
+	few := func(t *terms.Terms) { t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 2, 3 }
+	clocked(t, few, "", func(t *testing.T, w *world, clock *testkit.Clock) {
+		files := []file{}
+		for i := range 5 {
+			files = append(files, aPNG(fmt.Sprint("file ", i)))
+		}
+		first := w.full("create_uploads", described(nil, files[:2]...))
+		clock.Advance(10 * time.Minute)
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			got := call(full(w), "create_uploads", described(nil, files[2:4]...), "a key")
+			got.mustSlow(t, "open_upload_links", 3000)
+		}
+		second := w.full("create_uploads", described(nil, files[2]))
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			call(drafts(w), "create_uploads", described(nil, files[3]), "a key").mustSlow(t, "open_upload_batches", 3000)
+			call(full(w), "create_uploads", map[string]any{}, "").mustSlow(t, "open_upload_batches", 3000)
+		}
+		if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
+			t.Errorf("%d batches", n)
+		}
+		// What is open is a team's; what is used, replaced or over is open no more.
+		w.stranger().full("create_uploads", described(nil, files[0]))
+		w.put(second.linkOf(0), files[2]).mustBe(t, http.StatusCreated)
+		third := w.full("create_uploads", described(nil, files[3]))
+		w.full("create_uploads", described(map[string]any{"replaces_batch": third.text("data.job_id")}, files[4]))
+		w.rest(full(w), "create_uploads", nil, "").mustSlow(t, "open_upload_batches", 3000)
+		w.full("create_uploads", described(nil, files[2])).mustHold(t, map[string]any{"data.finished": true}) // it needs no link
+		clock.Advance(50 * time.Minute)
+		w.finished(first.text("data.job_id"))
+		w.full("create_uploads", described(nil, files[0], files[1]))
+	})
+}
+
+// What open links were promised is taken up: two batches that exceed the plan together are not both opened.
+func TestPromisedStorage(t *testing.T) {
+	t.Parallel()
+	one, two := aPNG("one.png"), aPNG("two.png")
+	tight := func(t *terms.Terms) {
+		p, _ := t.Plan("agency")
+		p.ID, p.StorageBytes = "tight", int64(len(one.bytes)+len(two.bytes)-1)
+		t.Plans = append(t.Plans, p)
+	}
+	clocked(t, tight, "tight", func(t *testing.T, w *world, clock *testkit.Clock) {
+		mustBeFull := func(call edgeCall) {
+			t.Helper()
+			got := call(full(w), "create_uploads", described(nil, two), "a key")
+			got.mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+			got.mustHold(t, map[string]any{"context.limit": "storage_bytes"})
+		}
+		w.rest(full(w), "create_uploads", described(nil, one, two), "").mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+		first := w.full("create_uploads", described(nil, one))
+		mustBeFull(w.rest)
+		mustBeFull(w.tool)
+		w.full("list_media", nil).mustHold(t, map[string]any{"data.storage.used_bytes": 0}) // a promise is not used yet
+		replacing := w.full("create_uploads", described(map[string]any{"replaces_batch": first.text("data.job_id")}, two))
+		clock.Advance(time.Hour)
+		w.finished(replacing.text("data.job_id"))
+		again := w.full("create_uploads", described(nil, one))
+		w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
+		mustBeFull(w.rest)
+		w.full("create_uploads", described(nil, one)).mustHold(t, map[string]any{"data.state": "succeeded"}) // it takes up nothing
+		w.full("list_media", nil).mustHold(t, map[string]any{"data.storage.used_bytes": len(one.bytes)})
+		w.mustBeSound()
+	})
+}
+
+// A smaller plan does not take away what was promised: but a file that has no room any more is not taken.
+func TestPromiseUnderASmallerPlan(t *testing.T) {
+	t.Parallel()
+	f := aPNG("a.png")
+	tight := func(t *terms.Terms) {
+		p, _ := t.Plan("agency")
+		p.ID, p.StorageBytes = "tight", int64(len(f.bytes)-1)
+		t.Plans = append(t.Plans, p)
+	}
+	clocked(t, tight, "", func(t *testing.T, w *world, _ *testkit.Clock) {
+		job, to := w.opened(f)
+		w.onPlan("tight")
+		w.put(to, f).mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+		w.mustHoldNothing(job)
+		w.onPlan("agency")
+		w.mustTakeOnce(job, to, f)
+	})
+}
+
+// No upload secret is anywhere in the database as it is, used, replaced, renewed or neither.
+func TestUploadSecretsAreNotKept(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		one, two := aPNG("one.png"), aPNG("two.png")
+		secrets := []string{}
+		opened := func(got answer) answer {
+			for n := range got.list("data.upload.uploads") {
+				_, text, _ := strings.Cut(got.linkOf(n).authorization, " ")
+				secrets = append(secrets, text)
+			}
+			return got
+		}
+		used := opened(w.rest(full(w), "create_uploads", described(nil, one, two), "order 7"))
+		w.put(used.linkOf(0), one).mustBe(t, http.StatusCreated)
+		opened(w.tool(full(w), "create_uploads", described(nil, one, two), "order 7"))
+		replaced := opened(w.full("create_uploads", described(nil, two)))
+		opened(w.full("create_uploads", described(map[string]any{"replaces_batch": replaced.text("data.job_id")}, two)))
+		rows := w.everything()
+		for _, kept := range []string{used.text("data.job_id"), "two.png", "order 7"} {
+			if !strings.Contains(rows, kept) {
+				t.Errorf("%s is not found either", kept)
+			}
+		}
+		secrets = slices.DeleteFunc(secrets, func(text string) bool { return text == "" })
+		for _, text := range secrets {
+			if strings.Contains(rows, text) || strings.Contains(rows, text[len("pru_"):]) {
+				t.Errorf("the secret is kept")
+			}
+		}
+		if len(secrets) != 5 {
+			t.Errorf("%d secrets", len(secrets))
+		}
+	})
+}
+
+// everything is the text of each row of each table.
+func (w *world) everything() string {
+	w.t.Helper()
+	tables := `SELECT name FROM sqlite_master WHERE type = 'table'`
+	if w.db.Postgres() {
+		tables = `SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()`
+	}
+	var out strings.Builder
+	for table := range w.texts(tables) {
+		for row := range w.texts("SELECT * FROM " + table) { //nolint:unqueryvet // whatever there is
+			out.WriteString(row + "\n")
+		}
+	}
+	return out.String()
+}
