@@ -80,7 +80,7 @@ func newSite(tb testing.TB, binary string) site {
 	offered := terms.Shipped().Faster(10_000)
 	for n := range offered.Plans {
 		if offered.Plans[n].FreeCallsPerDay = 1_000_000; offered.Plans[n].ID == fullPlan {
-			offered.Plans[n].StorageBytes = 0
+			offered.Plans[n].StorageBytes, offered.Plans[n].APIKeys = 0, true
 		}
 	}
 	raw, err := json.Marshal(offered)
