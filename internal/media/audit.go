@@ -48,7 +48,7 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 		return nil, fmt.Errorf("listing the blob store: %w", err)
 	}
 	miscounted, err := s.miscounted(ctx)
-	return slices.Concat(found, withoutBytes(items, sizes), miscounted), err
+	return append([]Finding{}, slices.Concat(found, withoutBytes(items, sizes), miscounted)...), err
 }
 
 // named tells whether an item names a blob.
