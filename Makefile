@@ -33,8 +33,9 @@ check: ## Check format, vet, lint, generated files, known vulnerabilities and th
 generate: ## Write generated files anew: the API's description and the recorded dialogues
 	go test ./internal/openapi ./internal/mcp -update
 
-bench: ## Measure against a bare handler and write build/bench.json
+bench: ## Measure against bare handlers and write build/bench.json
 	scripts/with-postgres go run ./bench
+	go test -run '^$$' -bench Upload -benchtime 9x ./test/upload
 
 bench-quick: ## The same in under a minute, on small tables
 	scripts/with-postgres go run ./bench -quick

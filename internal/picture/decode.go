@@ -98,7 +98,7 @@ func decoded(r io.Reader, info probe.Info) (layer, error) {
 		}
 	case probe.WebP:
 		if info.Animated {
-			return firstFrame(r)
+			return firstFrame(r, info)
 		}
 		whole.Image, err = webp.Decode(r)
 	default:
@@ -109,13 +109,16 @@ func decoded(r io.Reader, info probe.Info) (layer, error) {
 
 // firstFrame decodes the first frame of an animated WebP, which x/image does not: it makes a file of that frame alone,
 // with what RFC 9649 2.7 puts before it.
-func firstFrame(r io.Reader) (layer, error) {
+func firstFrame(r io.Reader, info probe.Info) (layer, error) {
 	length, err := findFrame(r)
 	if err != nil {
 		return layer{}, err
 	}
 	head := make([]byte, 16+4) // of the frame, and the type of its first chunk
 	if _, err := io.ReadFull(r, head); err != nil || length < int64(len(head)) {
+		return layer{}, errDamaged
+	}
+	if (1+uint24(head[6:]))*(1+uint24(head[9:])) > info.Width*info.Height { // the decoder believes it, and info is what memory is held for
 		return layer{}, errDamaged
 	}
 	file := []byte("RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00")
