@@ -3,12 +3,16 @@ package media
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"pressroom/internal/db"
 )
 
-const sweepBatch = 100
+const (
+	sweepBatch = 100
+	sweepFails = 3 // bytes that the store does not take away, before a sweep ends: it may be out of reach
+)
 
 // Sweep takes away bytes that came to have no item: what an arrival left that was cut off. It looks at those alone
 // that this database noted, so that it never takes a file in use, nor one of another service in the same store.
@@ -18,12 +22,24 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("looking for bytes without an item: %w", err)
 	}
+	var failed []error
 	for _, key := range keys {
 		if err := s.takeAway(ctx, key); err != nil {
-			return 0, err
+			failed = append(failed, err, s.postpone(ctx, key))
+		}
+		if len(failed) >= 2*sweepFails {
+			break
 		}
 	}
-	return int64(len(keys)), nil
+	return int64(len(keys)), errors.Join(failed...)
+}
+
+// postpone has bytes that could not be taken away come last, so that they hold up no others.
+func (s *Service) postpone(ctx context.Context, key string) error {
+	return s.db.Write(ctx, "media.postpone", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE media_pending SET created_at = ? WHERE blob = ?`, db.Micros(tx.Now()), key)
+		return err
+	})
 }
 
 // takeAway takes bytes away that have no item. They are doomed first, so that no item can come to name them any more.

@@ -3,6 +3,7 @@ package media
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"os"
@@ -144,6 +145,53 @@ func TestAFailingStore(t *testing.T) {
 		}
 		w.sound(t)
 	})
+}
+
+// Bytes that the store does not give up hold up no others.
+func TestStuckBytesHoldUpNoOthers(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		whole := w.Blobs
+		for n := range 5 {
+			w.begin(t, pngOf(noise(uint64(n), 20, 20)))
+			w.clock.Advance(time.Second)
+		}
+		w.clock.Advance(Grace)
+		stuck := w.pending(t)[:4]
+		w.Blobs = stubborn{whole, stuck}
+		for range 2 {
+			if _, err := w.Sweep(t.Context()); !errors.Is(err, errStore) {
+				t.Error(err)
+			}
+		}
+		if left := w.pending(t); len(left) != 4 || slices.ContainsFunc(left, func(key string) bool { return !slices.Contains(stuck, key) }) {
+			t.Errorf("%d are left: %v, want %v", len(left), left, stuck)
+		}
+		w.Blobs = whole
+		w.sweep(t)
+		w.sound(t)
+	})
+}
+
+// stubborn is a store that keeps some files.
+type stubborn struct {
+	blob.Store
+
+	keeps []string
+}
+
+func (s stubborn) Delete(ctx context.Context, key string) error {
+	if slices.Contains(s.keeps, key) {
+		return errStore
+	}
+	return s.Store.Delete(ctx, key)
+}
+
+// pending are the bytes without an item, the oldest first.
+func (w world) pending(t *testing.T) []string {
+	t.Helper()
+	keys, err := db.All(t.Context(), w.db, func(rows *sql.Rows, key *string) error { return rows.Scan(key) }, `SELECT blob FROM media_pending ORDER BY created_at`)
+	must(t, err)
+	return keys
 }
 
 // Bytes that a sweep has begun to take away get no item, also where it came to no end.
