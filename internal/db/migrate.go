@@ -10,6 +10,7 @@ import (
 	"path"
 	"testing/fstest"
 	"text/template"
+	"time"
 
 	"github.com/pressly/goose/v3"
 )
@@ -44,7 +45,8 @@ func (d *DB) Migrate(ctx context.Context) error {
 
 const (
 	migrationLock  = 7_310_579_628_010_000_001 // any number that nobody else locks in this database
-	migrationTries = 3
+	migrationTries = 40
+	migrationPause = 50 * time.Millisecond // between two of them: whoever was first has to come to its end
 )
 
 // Alone runs migrations while no other process does: nodes may start at once. PostgreSQL has a lock for it; of
@@ -56,6 +58,11 @@ func (d *DB) Alone(ctx context.Context, migrate func(context.Context) error) err
 		for range migrationTries {
 			if err = migrate(ctx); err == nil {
 				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return errors.Join(err, ctx.Err())
+			case <-time.After(migrationPause):
 			}
 		}
 		return err

@@ -33,6 +33,8 @@ const (
 	ended      phase = "ended"
 	// doubtful has ended for its job, unconfirmed, and is looked at again now and then.
 	doubtful phase = "doubtful"
+	// linking has ended for its job, published, and asks the network where the post stands.
+	linking phase = "linking"
 )
 
 // Work is the queue's name for a delivery.
@@ -127,6 +129,7 @@ type delivery struct {
 	Tries     int // calls that failed and may be repeated
 	Looks     int // times the network was asked and could not say
 	Epoch     int64
+	NetworkID string    // what the network knows the publication by, once it stands
 	FirstAt   time.Time // of the first submission of this post to this account
 	CreatedAt time.Time
 }
@@ -139,12 +142,16 @@ func failure(code, networkText string) post.Result {
 func (s *Service) conclude(ctx context.Context, tx *db.Tx, d delivery, into phase, r post.Result) error {
 	now := db.Micros(tx.Now())
 	wake := int64(0)
-	if into == doubtful {
+	switch into {
+	case doubtful:
 		wake = db.Micros(tx.Now().Add(laterLook(d.Looks)))
+	case linking:
+		d.Looks, wake = 0, db.Micros(tx.Now().Add(firstLink))
+	case planned, prepared, committing, ended:
 	}
-	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?, permalink = ?, looks = ?, owner = '', lease_until = 0, wake_at = ?,
+	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?, permalink = ?, network_id = ?, looks = ?, owner = '', lease_until = 0, wake_at = ?,
 		ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE id = ? AND epoch = ?`,
-		string(into), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, d.Looks, wake, now, d.ID, d.Epoch)
+		string(into), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Looks, wake, now, d.ID, d.Epoch)
 	if err != nil {
 		return fmt.Errorf("ending delivery %s: %w", d.ID, err)
 	}

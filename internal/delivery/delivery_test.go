@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"testing"
@@ -22,6 +23,8 @@ var (
 	lostGone = step{class: network.Uncertain}               // no answer, and nothing happened
 	lostHeld = step{class: network.Uncertain, effect: true} // no answer, and it stands
 	unsaid   = step{says: network.Unknown}
+	works    = step{class: network.Processing, effect: true, after: 10 * time.Second} // it will stand, but not yet
+	working  = step{says: network.Unknown, class: network.Processing, after: 10 * time.Second}
 )
 
 func failed(code string) outcome { return outcome{"failed", code, "failed", "failed", code} }
@@ -45,6 +48,7 @@ func TestOutcomes(t *testing.T) {
 		held     int
 		inactive bool
 		atLeast  time.Duration // that it has to take
+		within   time.Duration // that it may take, 10 minutes where 0
 	}{
 		{name: "well", want: wellDone, commits: 1, held: 1},
 		{name: "refused", net: scripted{commits: []step{{class: network.Rejected}}}, want: failed("rejected_content"), commits: 1},
@@ -69,6 +73,12 @@ func TestOutcomes(t *testing.T) {
 		{name: "answer lost, asked thrice", net: scripted{commits: []step{lostHeld}, resolves: times(2, unsaid), truthful: true}, want: wellDone, commits: 1, held: 1},
 		{name: "answer lost, token expired", net: scripted{commits: []step{lostHeld}, resolves: []step{{says: network.Unknown, class: network.AuthRefresh}}, truthful: true}, want: wellDone, commits: 1, held: 1},
 		{name: "answer lost again and again, nothing stands", net: scripted{commits: times(99, lostGone), truthful: true}, want: failed("network_error"), commits: maxTries},
+		{name: "made ready in a while", net: scripted{prepares: times(2, step{wait: 10 * time.Second})}, want: wellDone, commits: 1, held: 1, atLeast: 20 * time.Second},
+		{name: "never made ready", net: scripted{prepares: times(999, step{wait: time.Minute})}, want: failed("network_error"), within: 2 * time.Hour},
+		{name: "worked on for a while", net: scripted{commits: []step{works}, resolves: times(2, working), truthful: true}, want: wellDone, commits: 1, held: 1, atLeast: 30 * time.Second},
+		{name: "worked on, then refused", net: scripted{commits: []step{{class: network.Processing}}, resolves: []step{working, {says: network.Absent, class: network.RejectedMedia}}}, want: failed("rejected_media"), commits: 1},
+		{name: "worked on, given up, then well", net: scripted{commits: []step{{class: network.Processing}}, resolves: []step{{says: network.Absent, class: network.Transient}}}, want: wellDone, commits: 2, held: 1},
+		{name: "worked on for ever", net: scripted{commits: []step{works}, resolves: times(9999, working)}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1, within: 3 * time.Hour},
 		{name: "answer lost, nobody can say", net: scripted{commits: []step{lostHeld}}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,7 +87,7 @@ func TestOutcomes(t *testing.T) {
 				clock := testkit.NewClock(noon)
 				n := c.net
 				s := newStage(t, testkit.Open(t, url, clock), clock, &n)
-				s.deliver(t, 10*time.Minute)
+				s.deliver(t, cmp.Or(c.within, 10*time.Minute))
 				if got := s.outcome(t); got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
@@ -119,6 +129,41 @@ func TestALaterLookTells(t *testing.T) {
 				}
 				if n.committed != 1 {
 					t.Errorf("%d commits", n.committed)
+				}
+			})
+		})
+	}
+}
+
+// A post is published before its network tells where it stands, and stays so however that goes.
+func TestWhereItStandsIsToldLater(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		links []step
+		want  string
+	}{
+		"at once":                   {nil, "https://example.test/late"},
+		"after a failure":           {[]step{{class: network.Transient}, {}}, "https://example.test/late"},
+		"though the token has died": {[]step{{class: network.AuthDead}}, "https://example.test/late"},
+		"never":                     {times(99, step{class: network.Transient}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				clock := testkit.NewClock(noon)
+				n := &scripted{commits: []step{{silent: true}}, links: c.links}
+				s := newStage(t, testkit.Open(t, url, clock), clock, n)
+				s.work(t)
+				if got := s.outcome(t); got != wellDone {
+					t.Fatalf("before the network was asked: %+v", got)
+				}
+				s.deliver(t, time.Hour)
+				account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
+				if got, _ := account["permalink"].(string); got != c.want {
+					t.Errorf("it stands at %q, want %q", got, c.want)
+				}
+				if got := s.outcome(t); got != wellDone || n.committed != 1 || !s.active(t) || n.looked > maxLinks {
+					t.Errorf("%+v, %d commits, %d looks", got, n.committed, n.looked)
 				}
 			})
 		})
@@ -191,13 +236,14 @@ func TestNeverTwice(t *testing.T) {
 		n := &scripted{truthful: rapid.Bool().Draw(t, "truthful")}
 		for range rapid.IntRange(0, 8).Draw(t, "commits") {
 			if rapid.Bool().Draw(t, "uncertain") {
-				n.commits = append(n.commits, step{class: network.Uncertain, effect: rapid.Bool().Draw(t, "effect")})
+				class := rapid.SampledFrom([]network.Class{network.Uncertain, network.Processing}).Draw(t, "how")
+				n.commits = append(n.commits, step{class: class, effect: rapid.Bool().Draw(t, "effect")})
 				continue
 			}
 			n.commits = append(n.commits, step{class: rapid.SampledFrom(effectless).Draw(t, "class")})
 		}
 		n.resolves = times(rapid.IntRange(0, maxLooks+2).Draw(t, "unsaid"), unsaid)
-		n.prepares = times(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient})
+		n.prepares = append(times(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient}), times(rapid.IntRange(0, 2).Draw(t, "waits"), step{wait: time.Second})...)
 		s := newStage(t, d, clock, n)
 		s.deliver(t, time.Hour)
 		got := s.outcome(t)

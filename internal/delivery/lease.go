@@ -23,14 +23,14 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		var phaseText, draft string
 		var first, created int64
 		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
-			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, first_at, created_at`,
+			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at, created_at`,
 			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).
-			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &first, &created)
+			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &d.NetworkID, &first, &created)
 		if err != nil {
 			return err
 		}
 		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
-		if d.Phase == doubtful {
+		if d.Phase == doubtful || d.Phase == linking {
 			return nil
 		}
 		return post.Begin(ctx, tx, d.PostID, d.AccountID)

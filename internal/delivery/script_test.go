@@ -28,16 +28,19 @@ type step struct {
 	after  time.Duration   // how long it asks to wait
 	during func()          // what happens meanwhile
 	says   network.Verdict // of Resolve; Unknown is told with an error
+	wait   time.Duration   // of Prepare: the network is not ready for so long
+	silent bool            // of Commit: where the post stands is told later
+	link   string          // of Permalink
 }
 
 // scripted is a network without any idempotency of its own: every commit with an effect makes another post.
 // What it does follows a script for each call; a script that is over means that all is well.
 type scripted struct {
-	clock                               *testkit.Clock
-	prepares, commits, resolves, renews []step
-	prepared, committed, asked, renewed int
-	held                                int
-	truthful                            bool // Resolve tells what is held once its script is over
+	clock                                       *testkit.Clock
+	prepares, commits, resolves, renews, links  []step
+	prepared, committed, asked, renewed, looked int
+	held                                        int
+	truthful                                    bool // Resolve tells what is held once its script is over
 }
 
 func next(script *[]step) (step, bool) {
@@ -68,10 +71,10 @@ func (n *scripted) Check(network.Content) []network.Problem { return nil }
 
 func (n *scripted) Plan(i network.Intent) (network.Draft, error) { return json.Marshal(i.Content.Text) }
 
-func (n *scripted) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, error) {
+func (n *scripted) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, time.Duration, error) {
 	n.prepared++
 	s, _ := next(&n.prepares)
-	return d, n.fail(s)
+	return d, s.wait, n.fail(s)
 }
 
 func (n *scripted) Commit(context.Context, network.Grant, network.Draft) (network.Receipt, error) {
@@ -80,7 +83,20 @@ func (n *scripted) Commit(context.Context, network.Grant, network.Draft) (networ
 	if s.effect || s.class == "" || !scripted {
 		n.held++
 	}
-	return network.Receipt{ID: "1", Permalink: "https://example.test/1"}, n.fail(s)
+	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1"}
+	if s.silent {
+		receipt.Permalink = ""
+	}
+	return receipt, n.fail(s)
+}
+
+func (n *scripted) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
+	n.looked++
+	s, scripted := next(&n.links)
+	if !scripted {
+		s.link = "https://example.test/late"
+	}
+	return s.link, n.fail(s)
 }
 
 func (n *scripted) Resolve(context.Context, network.Grant, network.Draft) (network.Verdict, network.Receipt, error) {
@@ -92,7 +108,7 @@ func (n *scripted) Resolve(context.Context, network.Grant, network.Draft) (netwo
 		return network.Stands, receipt, nil
 	case !scripted && n.truthful:
 		return network.Absent, receipt, nil
-	case !scripted || s.says == network.Unknown:
+	case !scripted || s.says == network.Unknown && s.class == "":
 		return network.Unknown, receipt, n.fail(step{class: network.Transient})
 	}
 	return s.says, receipt, n.fail(s)

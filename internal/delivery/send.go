@@ -51,6 +51,8 @@ func (f *flight) run(ctx context.Context) error {
 			err = f.prepare(ctx)
 		case prepared:
 			err = f.commit(ctx)
+		case linking:
+			err = f.link(ctx)
 		default:
 			err = f.resolve(ctx)
 		}
@@ -70,7 +72,7 @@ func (f *flight) board(ctx context.Context) error {
 	if f.net, err = f.s.accounts.Network(f.grant.Platform); err != nil {
 		return err
 	}
-	if f.grant.Lost {
+	if f.grant.Lost && f.d.Phase != linking {
 		return f.authDead(ctx, "")
 	}
 	return nil
@@ -84,12 +86,16 @@ func (f *flight) prepare(ctx context.Context) error {
 		}
 	}
 	crash.Point("before prepare call")
-	draft, err := f.net.Prepare(ctx, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
+	draft, wait, err := f.net.Prepare(ctx, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
 	crash.Point("after prepare call")
 	if err != nil {
 		return f.refused(ctx, planned, err)
 	}
-	f.d.Phase, f.d.Draft = prepared, draft
+	f.d.Draft = draft
+	if wait > 0 {
+		return f.notReady(ctx, wait)
+	}
+	f.d.Phase = prepared
 	return f.save(ctx, "delivery.prepared")
 }
 
@@ -124,8 +130,11 @@ func (f *flight) commit(ctx context.Context) error {
 		return f.published(ctx, attempt, receipt)
 	}
 	f.note(ctx, attempt, err)
-	if classOf(err) == network.Uncertain {
+	switch classOf(err) { //nolint:exhaustive // every other class is a refusal
+	case network.Uncertain:
 		return nil // the phase is committing: the next step asks
+	case network.Processing:
+		return f.processing(ctx, err)
 	}
 	return f.refused(ctx, prepared, err)
 }
@@ -143,12 +152,16 @@ func (f *flight) resolve(ctx context.Context) error {
 	switch {
 	case verdict == network.Stands:
 		return f.published(ctx, attempt, receipt)
+	case verdict == network.Absent && err != nil:
+		return f.givenUp(ctx, err)
 	case verdict == network.Absent && f.d.Phase == doubtful:
 		return f.finish(ctx, ended, failure("network_error", ""))
 	case verdict == network.Absent:
 		return f.again(ctx, prepared, "network_error", "", 0)
 	case classOf(err) == network.AuthRefresh && !f.refreshed:
 		return f.refresh(ctx)
+	case classOf(err) == network.Processing:
+		return f.processing(ctx, err)
 	}
 	return f.lookAgain(ctx, err)
 }
@@ -195,11 +208,15 @@ func (f *flight) published(ctx context.Context, attempt int64, r network.Receipt
 		at = f.s.db.Now()
 	}
 	f.done = true
+	into := ended
+	if r.Permalink == "" && r.ID != "" {
+		into = linking
+	}
 	err := f.s.db.Write(ctx, "delivery.published", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`, db.Micros(tx.Now()), attempt); err != nil {
 			return err
 		}
-		return f.s.conclude(ctx, tx, f.d, ended, post.Result{State: post.Sent, PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink})
+		return f.s.conclude(ctx, tx, f.d, into, post.Result{State: post.Sent, PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink, NetworkID: r.ID})
 	})
 	if err != nil {
 		return fmt.Errorf("keeping that %s is published: %w", f.d.ID, err)

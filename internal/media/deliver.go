@@ -1,6 +1,7 @@
 package media
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -10,11 +11,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
+	"slices"
 	"time"
 
 	"pressroom/internal/blob"
 	"pressroom/internal/fault"
+	"pressroom/internal/network"
 )
 
 // Opened is a file that is being read.
@@ -67,24 +69,55 @@ func (s *Service) openBlob(ctx context.Context, key string) (blob.Reader, error)
 // PublicPath is where networks fetch media from, below the public address.
 const PublicPath = "/files/"
 
-// SignedURL makes a link by which a network can fetch an item without signing in, until a time.
-func (s *Service) SignedURL(i Item, until time.Time) string {
-	return s.PublicURL + PublicPath + s.token(i.ID, until) + "/" + url.PathEscape(i.FileName)
+// grant is what a signed link opens: an item until a time, made to fit.
+type grant struct {
+	item  int64
+	until time.Time
+	fit   network.Fit
 }
 
 const (
 	tokenVersion = 1
-	tokenBody    = 1 + 8 + 8 // version, item, end in seconds
-	tokenSum     = 16        // bytes of HMAC-SHA-256
+	tokenBody    = 1 + 8 + 8 + 8 + 4 + 1 // version, item, end in seconds, most bytes, longest side, types
+	tokenSum     = 16                    // bytes of HMAC-SHA-256
 )
 
 var tokenText = base64.RawURLEncoding.Strict()
 
-func (s *Service) token(id int64, until time.Time) string {
+// token writes a grant. Its types are those of Types, a bit each.
+func (s *Service) token(g grant) string {
 	body := []byte{tokenVersion}
-	body = binary.BigEndian.AppendUint64(body, uint64(id))           //nolint:gosec // ids are positive
-	body = binary.BigEndian.AppendUint64(body, uint64(until.Unix())) //nolint:gosec // after 1970
+	body = binary.BigEndian.AppendUint64(body, uint64(g.item))         //nolint:gosec // ids are positive
+	body = binary.BigEndian.AppendUint64(body, uint64(g.until.Unix())) //nolint:gosec // after 1970
+	body = binary.BigEndian.AppendUint64(body, uint64(g.fit.MaxBytes)) //nolint:gosec // never negative
+	body = binary.BigEndian.AppendUint32(body, uint32(g.fit.MaxSide))  //nolint:gosec // never negative
+	var types byte
+	for n, mime := range Types {
+		if slices.Contains(g.fit.Types, mime) {
+			types |= 1 << n
+		}
+	}
+	body = append(body, types)
 	return tokenText.EncodeToString(append(body, s.sign(body)...))
+}
+
+// granted reads a token that this service signed and whose time is not over.
+func (s *Service) granted(token string) (grant, bool) {
+	raw, err := tokenText.DecodeString(token)
+	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !hmac.Equal(raw[tokenBody:], s.sign(raw[:tokenBody])) {
+		return grant{}, false
+	}
+	g := grant{
+		item:  int64(binary.BigEndian.Uint64(raw[1:])),                                                                          //nolint:gosec // as it was written
+		until: time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0),                                                            //nolint:gosec // as it was written
+		fit:   network.Fit{MaxBytes: int64(binary.BigEndian.Uint64(raw[17:])), MaxSide: int(binary.BigEndian.Uint32(raw[25:]))}, //nolint:gosec // as it was written
+	}
+	for n, mime := range Types {
+		if raw[29]&(1<<n) != 0 {
+			g.fit.Types = append(g.fit.Types, mime)
+		}
+	}
+	return g, s.db.Now().Before(g.until)
 }
 
 func (s *Service) sign(body []byte) []byte {
@@ -95,23 +128,35 @@ func (s *Service) sign(body []byte) []byte {
 
 var errNoSuchLink = fault.New(fault.NotFound, "There is no such file, or its link has expired.")
 
-// Public opens the item of a signed link.
+// Public opens the item of a signed link, made to fit as the link says.
 func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
-	raw, err := tokenText.DecodeString(token)
-	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !hmac.Equal(raw[tokenBody:], s.sign(raw[:tokenBody])) {
-		return Opened{}, errNoSuchLink
-	}
-	id, until := int64(binary.BigEndian.Uint64(raw[1:])), time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0) //nolint:gosec // signed, so as it was made
-	if !s.db.Now().Before(until) {
+	g, ok := s.granted(token)
+	if !ok {
 		return Opened{}, errNoSuchLink
 	}
 	var i Item
-	err = scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM `+tables+` WHERE m.id = ?`, id), &i)
+	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM `+tables+` WHERE m.id = ?`, g.item), &i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Opened{}, errNoSuchLink
 	}
 	if err != nil {
 		return Opened{}, fmt.Errorf("looking for the item of a link: %w", err)
 	}
-	return s.openItem(ctx, i)
+	opened, err := s.openItem(ctx, i)
+	if err != nil || fits(i, g.fit) {
+		return opened, err
+	}
+	defer opened.Close()
+	made, err := s.pictures.Fit(ctx, opened, i.probed(), want(g.fit))
+	if err != nil {
+		return Opened{}, fmt.Errorf("making the item of a link fit: %w", err)
+	}
+	out := Opened{Reader: inMemory{bytes.NewReader(made.Bytes)}, Type: made.Type, ETag: fmt.Sprintf("\"%x-%d\"", i.SHA256, len(made.Bytes)), ModTime: i.CreatedAt}
+	_, out.Name = called(i.Name, "", made.Type)
+	return out, nil
 }
+
+// inMemory is a file that was made for one reader.
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }

@@ -19,7 +19,43 @@ import (
 
 // tokenOf is the part of a signed link that counts.
 func (w world) tokenOf(i Item, until time.Time) string {
-	return path.Base(path.Dir(strings.TrimPrefix(w.SignedURL(i, until), w.PublicURL+PublicPath)))
+	return path.Base(path.Dir(strings.TrimPrefix(w.linkTo(i, network.Fit{}, until), w.PublicURL+PublicPath)))
+}
+
+// linkTo is a link of an item that fits, or can be made to.
+func (w world) linkTo(i Item, fit network.Fit, until time.Time) string {
+	link, err := w.Files(w.team).Link(context.Background(), i.ID, fit, until)
+	if err != nil {
+		panic(err)
+	}
+	return link
+}
+
+// A network fetches what it takes, whatever the library has.
+func TestLinksThatFit(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		until := w.clock.Now().Add(time.Hour)
+		photo, video := w.add(t, pngOf(noise(1, 400, 300))), w.add(t, film(1, 100))
+		fit := network.Fit{Types: []string{"image/jpeg"}, MaxBytes: 50_000, MaxSide: 200}
+		link := w.linkTo(photo, fit, until)
+		opened, err := w.Public(t.Context(), path.Base(path.Dir(link)))
+		must(t, err)
+		raw, err := io.ReadAll(opened)
+		must(t, errors.Join(err, opened.Close()))
+		config, kind, err := image.DecodeConfig(bytes.NewReader(raw))
+		if err != nil || kind != "jpeg" || config.Width != 200 || opened.Type != "image/jpeg" || opened.Size() != int64(len(raw)) || !strings.HasSuffix(link, ".jpg") || !strings.HasSuffix(opened.Name, ".jpg") {
+			t.Errorf("%s: %s of %d pixels, %+v, %v", link, kind, config.Width, opened, err)
+		}
+		for name, c := range map[string]struct {
+			id  int64
+			fit network.Fit
+		}{"a video": {video.ID, fit}, "another type": {photo.ID, network.Fit{Types: []string{"image/webp"}}}, "none": {9_999_999, fit}} {
+			var refused *network.Error
+			if _, err := w.Files(w.team).Link(t.Context(), c.id, c.fit, until); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
 }
 
 func TestSignedLinks(t *testing.T) {
@@ -27,7 +63,7 @@ func TestSignedLinks(t *testing.T) {
 		file := film(1, 100)
 		i := w.add(t, file)
 		until := w.clock.Now().Add(time.Minute).Truncate(time.Second)
-		if url := w.SignedURL(i, until); !strings.HasPrefix(url, "http://press.example/files/") || !strings.HasSuffix(url, "/a%20file.mp4") {
+		if url := w.linkTo(i, network.Fit{}, until); !strings.HasPrefix(url, "http://press.example/files/") || !strings.HasSuffix(url, "/a%20file.mp4") {
 			t.Error(url)
 		}
 		token := w.tokenOf(i, until)

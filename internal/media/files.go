@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
+	"time"
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
@@ -40,10 +42,10 @@ func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.Fil
 		return network.File{ReadCloser: opened, Type: i.Type, Size: i.Size, Width: i.Width, Height: i.Height}, nil
 	}
 	defer opened.Close()
-	if i.Kind != Image {
-		return network.File{}, unfit("MediaDoesNotFit", fmt.Errorf("media item %d is a video that the network does not take", id))
+	if err := canFit(i, fit); err != nil {
+		return network.File{}, err
 	}
-	made, err := f.s.pictures.Fit(ctx, opened, i.probed(), picture.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide})
+	made, err := f.s.pictures.Fit(ctx, opened, i.probed(), want(fit))
 	switch {
 	case errors.Is(err, probe.ErrDamaged), errors.Is(err, picture.ErrTooLarge), errors.Is(err, picture.ErrUnsupported), errors.Is(err, picture.ErrCannot):
 		return network.File{}, unfit("MediaDoesNotFit", err)
@@ -51,6 +53,37 @@ func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.Fil
 		return network.File{}, fmt.Errorf("making an image fit: %w", err)
 	}
 	return network.File{ReadCloser: io.NopCloser(bytes.NewReader(made.Bytes)), Type: made.Type, Size: int64(len(made.Bytes)), Width: made.Width, Height: made.Height}, nil
+}
+
+// Link makes a signed address of an item of the team.
+func (f files) Link(ctx context.Context, id int64, fit network.Fit, until time.Time) (string, error) {
+	i, err := item(ctx, f.s.db, f.team, id)
+	if fault.Is(err, fault.NotFound) {
+		return "", unfit("MediaGone", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	name := i.FileName
+	if !fits(i, fit) {
+		if err := canFit(i, fit); err != nil {
+			return "", err
+		}
+		_, name = called(i.Name, "", want(fit).Type())
+	}
+	return f.s.PublicURL + PublicPath + f.s.token(grant{id, until, fit}) + "/" + url.PathEscape(name), nil
+}
+
+// canFit refuses what cannot be made to fit: a video, and an image for a network that takes nothing that is made here.
+func canFit(i Item, fit network.Fit) error {
+	if i.Kind != Image || want(fit).Type() == "" {
+		return unfit("MediaDoesNotFit", fmt.Errorf("media item %d is of a kind that the network does not take and that is not converted", i.ID))
+	}
+	return nil
+}
+
+func want(fit network.Fit) picture.Want {
+	return picture.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide}
 }
 
 func fits(i Item, fit network.Fit) bool {

@@ -58,6 +58,8 @@ type File struct {
 
 // Files gives the bytes of a post's media.
 type Files interface {
+	// Link is an address at which the network can fetch a media item by itself until a time, made to fit as by Open.
+	Link(ctx context.Context, id int64, fit Fit, until time.Time) (string, error)
 	// Open opens a media item of the library, made to fit. What cannot be made to fit, or is gone, is a *Error of the
 	// class RejectedMedia.
 	Open(ctx context.Context, id int64, fit Fit) (File, error)
@@ -77,6 +79,34 @@ type Grant struct {
 	Username string `json:"username"` // how the account is shown
 	Access   string `json:"access"`   // access token
 	Refresh  string `json:"refresh"`  // refresh token
+
+	Kind           string            `json:"kind,omitempty"`           // which of the network's ways of signing in, or kinds of account
+	Expires        time.Time         `json:"expires,omitzero"`         // of the access token; zero where it is not known
+	RefreshExpires time.Time         `json:"refresh_expires,omitzero"` // of the refresh token; zero where it is not known
+	Scopes         []string          `json:"scopes,omitempty"`         // what the person allowed
+	Extra          map[string]string `json:"extra,omitempty"`          // what else the network needs, such as a board
+}
+
+// Authorizer is a network whose accounts are connected in a browser, by OAuth 2.0 (RFC 6749).
+type Authorizer interface {
+	Network
+	// Authorize is the address at which a person consents.
+	Authorize(a Authorization) string
+	// Exchange trades the code that came back for the accounts that it opens, each with its grant.
+	Exchange(ctx context.Context, a Authorization, code string) ([]Candidate, error)
+}
+
+// Authorization is one round trip to a network's consent page.
+type Authorization struct {
+	State    string // comes back with the code
+	Verifier string // of PKCE (RFC 7636), for the networks that take it
+	Redirect string // where the browser comes back to; the very same in both calls
+}
+
+// Candidate is an account that a person may connect.
+type Candidate struct {
+	Grant       Grant
+	DisplayName string // as the account calls itself: untrusted
 }
 
 // Credentials are what a person gives to connect an account without a browser.
@@ -127,14 +157,20 @@ type Network interface {
 	// so that two submissions of one publication can never both stand.
 	Plan(i Intent) (Draft, error)
 	// Prepare makes the publication ready without showing anything, its media among it; it may be repeated. The Draft
-	// it returns replaces the one given.
-	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, error)
-	// Commit is the one call that makes the publication visible. Only an Uncertain error may have had an effect.
+	// it returns replaces the one given. A wait above 0 means that the network still works on something: Prepare is
+	// called again after it, with that Draft.
+	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
+	// Commit is the one call that makes the publication visible. Only an Uncertain or a Processing error may have had
+	// an effect: after these the network is asked by Resolve.
 	Commit(ctx context.Context, g Grant, d Draft) (Receipt, error)
 	// Resolve asks the network whether an earlier Commit of this Draft took effect. It changes nothing. Unknown
-	// always comes with an error; an earlier call may still land after Absent, so what follows is a Commit of the
-	// same Draft, never a new Plan.
+	// always comes with an error, Processing where the network has not decided. After Absent without an error an
+	// earlier call may still land, so what follows is a Commit of the same Draft, never a new Plan. Absent with an
+	// error means that the network has given the publication up, for that reason.
 	Resolve(ctx context.Context, g Grant, d Draft) (Verdict, Receipt, error)
+	// Permalink reads where a publication stands of which Commit or Resolve did not tell; empty where the network
+	// does not tell yet. It changes nothing, and its failure fails nothing.
+	Permalink(ctx context.Context, g Grant, r Receipt) (string, error)
 	// Connect makes a Grant from what a person gave.
 	Connect(ctx context.Context, c Credentials) (Grant, error)
 	// Refresh trades a Grant's refresh token for a new Grant.
@@ -146,11 +182,13 @@ type Class string
 
 // The classes.
 const (
-	AuthDead      Class = "auth_dead"      // a person has to connect the account again
-	AuthRefresh   Class = "auth_refresh"   // refresh the grant once, then repeat once
-	Rate          Class = "rate"           // repeat after Error.After
-	Transient     Class = "transient"      // certainly had no effect; repeat with back-off
-	Uncertain     Class = "uncertain"      // the request may have taken effect: ask, never repeat blindly
+	AuthDead    Class = "auth_dead"    // a person has to connect the account again
+	AuthRefresh Class = "auth_refresh" // refresh the grant once, then repeat once
+	Rate        Class = "rate"         // repeat after Error.After
+	Transient   Class = "transient"    // certainly had no effect; repeat with back-off
+	Uncertain   Class = "uncertain"    // the request may have taken effect: ask, never repeat blindly
+	// Processing says that the network has taken the publication and has not decided: ask again, at Error.After.
+	Processing    Class = "processing"
 	Rejected      Class = "rejected"       // content or settings are wrong; a repeat is refused again
 	RejectedMedia Class = "rejected_media" // as Rejected, for an image or a video
 	Duplicate     Class = "duplicate"      // the network holds the same content already

@@ -50,15 +50,15 @@ type Want struct {
 	MaxSide  int      // longest side in pixels, no bound where 0
 }
 
-// mime is the type that is made.
-func (w Want) mime() (string, error) {
+// Type is the MIME type of what Fit makes for it; empty where it makes none of the types that are wanted.
+func (w Want) Type() string {
 	switch {
 	case len(w.Types) == 0 || slices.Contains(w.Types, probe.JPEG):
-		return probe.JPEG, nil
+		return probe.JPEG
 	case slices.Contains(w.Types, probe.PNG):
-		return probe.PNG, nil
+		return probe.PNG
 	}
-	return "", ErrCannot
+	return ""
 }
 
 // thumbnailQuality is that of a JPEG of few pixels.
@@ -90,9 +90,9 @@ func (m *Maker) Thumbnail(ctx context.Context, r io.Reader, info probe.Info, sid
 // size, but makes what there is no memory for smaller from the beginning, down to half its sides. Of an animation it is
 // the first frame. info is what probe.Read said of r's bytes. The errors are those of Thumbnail and ErrCannot.
 func (m *Maker) Fit(ctx context.Context, r io.Reader, info probe.Info, want Want) (Made, error) {
-	mime, err := want.mime()
-	if err != nil {
-		return Made{}, err
+	mime := want.Type()
+	if mime == "" {
+		return Made{}, ErrCannot
 	}
 	size := m.affordable(info, within(info, want.MaxSide))
 	release, err := m.hold(ctx, max(need(info, size), 2*rgba(size)))

@@ -82,6 +82,7 @@ type Target struct {
 	Caption     *string // in place of the post's
 	PublishedAt time.Time
 	Permalink   string
+	NetworkID   string // what the network knows the publication by
 	ErrorCode   string
 	NetworkText string
 	RetriesUsed int

@@ -18,6 +18,7 @@ type Result struct {
 	Permalink   string
 	ErrorCode   string
 	NetworkText string
+	NetworkID   string // what the network knows the publication by, of one that stands
 }
 
 // Begin notes that an account is being sent.
@@ -40,6 +41,7 @@ func (s *Service) Settle(ctx context.Context, tx *db.Tx, team int64, id string, 
 			continue
 		}
 		t.State, t.PublishedAt, t.Permalink, t.ErrorCode, t.NetworkText = r.State, r.PublishedAt, r.Permalink, r.ErrorCode, r.NetworkText
+		t.NetworkID = r.NetworkID
 		p.Targets[i] = t
 		if err := updateTarget(ctx, tx, id, t); err != nil {
 			return err
@@ -51,6 +53,15 @@ func (s *Service) Settle(ctx context.Context, tx *db.Tx, team int64, id string, 
 	p.Status = statusOf(p.Targets)
 	p.PublishedAt = firstPublished(p.Targets)
 	return update(ctx, tx, &p)
+}
+
+// Linked writes where a published account's post stands, in the delivery's transaction.
+func (s *Service) Linked(ctx context.Context, tx *db.Tx, id string, account int64, permalink string) error {
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET permalink = ? WHERE post_id = ? AND account_id = ? AND state = ?`, permalink, id, account, string(Sent))
+	if err != nil {
+		return fmt.Errorf("keeping where a post stands: %w", err)
+	}
+	return nil
 }
 
 func firstPublished(targets []Target) time.Time {

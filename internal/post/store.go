@@ -61,11 +61,11 @@ func targets(ctx context.Context, q db.Querier, id string) ([]Target, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
 		var state, connection string
 		var published, retried int64
-		err := rows.Scan(&t.AccountID, &t.Platform, &t.Username, &connection, &state, &t.Caption, &published, &t.Permalink, &t.ErrorCode, &t.NetworkText, &t.RetriesUsed, &retried)
+		err := rows.Scan(&t.AccountID, &t.Platform, &t.Username, &connection, &state, &t.Caption, &published, &t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &t.RetriesUsed, &retried)
 		t.State, t.Active = TargetState(state), social.Connection(connection) != social.Lost
 		t.PublishedAt, t.RetriedAt = db.Time(published), db.Time(retried)
 		return err
-	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.published_at, t.permalink, t.error_code, t.network_text, t.retries_used, t.retried_at
+	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.retries_used, t.retried_at
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of a post: %w", err)
@@ -145,8 +145,8 @@ func update(ctx context.Context, tx *db.Tx, p *Post) error {
 }
 
 func updateTarget(ctx context.Context, tx *db.Tx, id string, t Target) error {
-	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ?, published_at = ?, permalink = ?, error_code = ?, network_text = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
-		string(t.State), db.Micros(t.PublishedAt), t.Permalink, t.ErrorCode, t.NetworkText, t.RetriesUsed, db.Micros(t.RetriedAt), id, t.AccountID)
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ?, published_at = ?, permalink = ?, network_id = ?, error_code = ?, network_text = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
+		string(t.State), db.Micros(t.PublishedAt), t.Permalink, t.NetworkID, t.ErrorCode, t.NetworkText, t.RetriesUsed, db.Micros(t.RetriedAt), id, t.AccountID)
 	if err != nil {
 		return fmt.Errorf("changing an account's result: %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/media"
+	"pressroom/internal/network"
 )
 
 // A file is for the members of its team, and never becomes a page of ours.
@@ -64,7 +64,11 @@ func TestPublicFiles(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		raw := picture(t, 1)
 		item := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "a b.png", raw)
-		path := strings.TrimPrefix(w.media.SignedURL(media.Item{ID: item.MediaID, FileName: "a b.png"}, w.clock.Now().Add(time.Hour)), "http://press.example")
+		link, err := w.media.Files(w.harbour.ID).Link(t.Context(), item.MediaID, network.Fit{}, w.clock.Now().Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := strings.TrimPrefix(link, "http://press.example")
 		b := w.browser(t)
 		p := b.get(path)
 		if p.StatusCode != http.StatusOK || p.text != string(raw) || len(p.Cookies()) > 0 || p.Header.Get("Vary") != "" || p.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"pressroom/internal/network"
 )
@@ -55,29 +56,29 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 // Prepare adds what the server does not find by itself: links, tags and mentions; and it uploads the media. A
 // Draft that is prepared comes back as it is. Until then what was uploaded is uploaded again by a repeat: blobs go by
 // their content, so the server keeps one.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, error) {
+func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
 	given, rec, err := readDraft(d)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if given.Prepared {
-		return d, nil
+		return d, 0, nil
 	}
 	rec.Facets, err = n.facets(ctx, g, rec.Text)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if len(given.Media) > 0 {
 		rec.Embed, err = n.embed(ctx, g, given.Media, files)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	prepared, err := writeDraft(draft{RKey: given.RKey, Prepared: true}, rec)
 	if err != nil {
-		return nil, unusable(err)
+		return nil, 0, unusable(err)
 	}
-	return prepared, nil
+	return prepared, 0, nil
 }
 
 func writeDraft(d draft, rec record) (network.Draft, error) {

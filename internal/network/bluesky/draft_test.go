@@ -112,7 +112,7 @@ func prepareWith(t *testing.T, h *handles, text string) (network.Draft, network.
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := newNetwork().Prepare(t.Context(), network.Grant{Server: server.URL}, planned, nil)
+	done, _, err := newNetwork().Prepare(t.Context(), network.Grant{Server: server.URL}, planned, nil)
 	return planned, done, err
 }
 
@@ -124,7 +124,7 @@ func TestPrepareTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.body = `{"did":"did:plc:changed"}`
-	twice, err := newNetwork().Prepare(t.Context(), network.Grant{Server: "http://nobody.invalid"}, once, nil)
+	twice, _, err := newNetwork().Prepare(t.Context(), network.Grant{Server: "http://nobody.invalid"}, once, nil)
 	if err != nil || string(once) != string(twice) {
 		t.Errorf("%s became %s, %v", once, twice, err)
 	}

@@ -17,7 +17,7 @@ func publish(t *testing.T, w world, items ...item) map[string]any {
 	t.Helper()
 	g := w.connect(t)
 	files, content := shelf(items...)
-	d, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
+	d, _, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func imageTooLarge(t *testing.T, w world) {
 	large.Media = content.Media[0]
 	large.Size = int64(len(large.bytes))
 	files.items[1] = large
-	d, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
+	d, _, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func imageTooLarge(t *testing.T, w world) {
 // fileTooLarge is more than a server takes at all, which it says before it has read it.
 func fileTooLarge(t *testing.T, w world) {
 	files, content := shelf(mp4Item(""))
-	_, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), endless{files})
+	_, _, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), endless{files})
 	said := wantClass(t, err, network.RejectedMedia, "PayloadTooLarge")
 	if said.Status != http.StatusRequestEntityTooLarge || said.Message == "" {
 		t.Errorf("%+v", said)
@@ -157,7 +157,7 @@ func wrongType(t *testing.T, w world) {
 	film, picture := mp4Item(""), pngItem(t, 10, 10, "")
 	picture.bytes = film.bytes
 	files, content := shelf(picture)
-	d, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
+	d, _, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func wrongType(t *testing.T, w world) {
 
 func anotherBlob(t *testing.T, w world) {
 	files, content := shelf(pngItem(t, 10, 10, "Alice's"))
-	d, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), files)
+	d, _, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,11 +180,11 @@ func prepareTwice(t *testing.T, w world) {
 	g := w.connect(t)
 	files, content := shelf(pngItem(t, 10, 10, "a"), jpegItem(t, "b"))
 	plan := planned(t, "post-1", content)
-	first, err := newNetwork().Prepare(t.Context(), g, plan, files)
+	first, _, err := newNetwork().Prepare(t.Context(), g, plan, files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := newNetwork().Prepare(t.Context(), g, plan, files)
+	second, _, err := newNetwork().Prepare(t.Context(), g, plan, files)
 	if err != nil || string(first) != string(second) {
 		t.Fatalf("%s and %s, %v", first, second, err)
 	}
@@ -192,10 +192,10 @@ func prepareTwice(t *testing.T, w world) {
 		t.Fatal(err)
 	}
 	// Also what stands already may be uploaded once more.
-	if third, err := newNetwork().Prepare(t.Context(), g, plan, files); err != nil || string(third) != string(first) {
+	if third, _, err := newNetwork().Prepare(t.Context(), g, plan, files); err != nil || string(third) != string(first) {
 		t.Errorf("%s and %s, %v", first, third, err)
 	}
-	again, err := newNetwork().Prepare(t.Context(), g, second, nil)
+	again, _, err := newNetwork().Prepare(t.Context(), g, second, nil)
 	if err != nil || string(again) != string(second) {
 		t.Errorf("%s became %s, %v", second, again, err)
 	}
@@ -206,13 +206,13 @@ func expiredAtUpload(t *testing.T, w world) {
 	files, content := shelf(pngItem(t, 10, 10, ""))
 	plan := planned(t, "post-1", content)
 	expired := w.expired(t, g)
-	_, err := newNetwork().Prepare(t.Context(), expired, plan, files)
+	_, _, err := newNetwork().Prepare(t.Context(), expired, plan, files)
 	wantClass(t, err, network.AuthRefresh, "ExpiredToken")
 	renewed, err := newNetwork().Refresh(t.Context(), expired)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newNetwork().Prepare(t.Context(), renewed, plan, files)
+	d, _, err := newNetwork().Prepare(t.Context(), renewed, plan, files)
 	if err != nil {
 		t.Fatal(err)
 	}

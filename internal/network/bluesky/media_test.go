@@ -73,7 +73,7 @@ func TestWhatTheLibraryIsAskedFor(t *testing.T) {
 		{Types: []string{"video/mp4"}, MaxBytes: 100_000_000}:                                        mp4Item(""),
 	} {
 		files, content := shelf(one)
-		if _, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files); err != nil {
+		if _, _, err := newNetwork().Prepare(t.Context(), g, planned(t, "post-1", content), files); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff([]network.Fit{*want}, files.asked); diff != "" {
@@ -86,7 +86,7 @@ func TestWhatTheLibraryIsAskedFor(t *testing.T) {
 func TestMediaThatNoPostCanShow(t *testing.T) {
 	t.Parallel()
 	files, content := shelf(pngItem(t, 10, 10, ""), mp4Item(""))
-	_, err := newNetwork().Prepare(t.Context(), network.Grant{}, planned(t, "post-1", content), files)
+	_, _, err := newNetwork().Prepare(t.Context(), network.Grant{}, planned(t, "post-1", content), files)
 	wantClass(t, err, network.RejectedMedia, "media_mix")
 	if len(files.asked) != 0 {
 		t.Error("a file was opened")
@@ -100,7 +100,7 @@ func TestMediaThatCannotBeOpened(t *testing.T) {
 		picture := pngItem(t, 10, 10, "")
 		picture.failed = failed
 		files, content := shelf(picture)
-		_, err := newNetwork().Prepare(t.Context(), network.Grant{}, planned(t, "post-1", content), files)
+		_, _, err := newNetwork().Prepare(t.Context(), network.Grant{}, planned(t, "post-1", content), files)
 		wantClass(t, err, want, "")
 	}
 }
@@ -129,7 +129,7 @@ func TestClassesOfUploads(t *testing.T) {
 		{200, blob + `1}}`, network.Transient}, // not all of it arrived
 	} {
 		files, content := shelf(pngItem(t, 10, 10, ""))
-		_, err := newNetwork().Prepare(t.Context(), scripted(t, c.status, nil, c.body), planned(t, "post-1", content), files)
+		_, _, err := newNetwork().Prepare(t.Context(), scripted(t, c.status, nil, c.body), planned(t, "post-1", content), files)
 		if class(err) != c.want {
 			t.Errorf("HTTP %d %s: %v, want %s", c.status, c.body, err, c.want)
 		}
@@ -151,7 +151,7 @@ func TestUploadOnTheWire(t *testing.T) {
 	film := mp4Item("")
 	film.bytes = append(film.bytes, make([]byte, 500_000)...)
 	files, content := shelf(film)
-	_, err := n.Prepare(t.Context(), network.Grant{Server: server.URL}, planned(t, "post-1", content), files)
+	_, _, err := n.Prepare(t.Context(), network.Grant{Server: server.URL}, planned(t, "post-1", content), files)
 	wantClass(t, err, network.Transient, "")
 	if length != int64(len(film.bytes)) || contentType != "video/mp4" {
 		t.Errorf("%d bytes of %s", length, contentType)
@@ -175,7 +175,7 @@ func (l *lateness) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestDraftOfBefore(t *testing.T) {
 	t.Parallel()
 	d := network.Draft(`{"rkey":"3miatogtx2c22","prepared":false,"record":{"$type":"app.bsky.feed.post","text":"#old","createdAt":"2026-11-21T09:30:00.000Z"}}`)
-	prepared, err := newNetwork().Prepare(t.Context(), network.Grant{}, d, nil)
+	prepared, _, err := newNetwork().Prepare(t.Context(), network.Grant{}, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

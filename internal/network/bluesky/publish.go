@@ -85,6 +85,11 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft)
 	return network.Stands, n.receipt(g, post.RKey, rec), nil
 }
 
+// Permalink tells nothing new: a receipt of this network always has it.
+func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
+	return r.Permalink, nil
+}
+
 // getRecord asks without a token: records are public, and a session that has ended must not keep us from
 // learning what stands.
 func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (json.RawMessage, error) {

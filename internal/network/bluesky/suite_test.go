@@ -152,7 +152,7 @@ func (w world) connect(t *testing.T) network.Grant {
 // prepared is a publication of text that is ready to be committed.
 func prepared(t *testing.T, g network.Grant, seed, text string) network.Draft {
 	t.Helper()
-	d, err := newNetwork().Prepare(t.Context(), g, planned(t, seed, network.Content{Text: text, Languages: []string{"en", "de"}}), nil)
+	d, _, err := newNetwork().Prepare(t.Context(), g, planned(t, seed, network.Content{Text: text, Languages: []string{"en", "de"}}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
