@@ -154,7 +154,8 @@ type Network interface {
 	Check(Content) []Problem
 	// Plan fixes what a repeat must not change (record key, creation time). It reaches no network. The same
 	// Intent gives the same Draft, and one of the same Seed and First is known to the network by the same key,
-	// so that two submissions of one publication can never both stand.
+	// so that two submissions of one publication can never both stand; a network that takes no key of ours makes one post
+	// of one Draft.
 	Plan(i Intent) (Draft, error)
 	// Prepare makes the publication ready without showing anything, its media among it; it may be repeated. The Draft
 	// it returns replaces the one given. A wait above 0 means that the network still works on something: Prepare is

@@ -142,9 +142,9 @@ func (b *bluesky) getBlob(r *http.Request) (any, error) {
 }
 
 // blobAnswer sends a file in a way that no browser takes for a page.
-func (b *bluesky) blobAnswer(blob blobRef) http.Handler {
+func (s *Server) blobAnswer(blob blobRef) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		file, err := os.Open(b.store.filePath(blob.cid))
+		file, err := os.Open(s.store.filePath(blob.cid))
 		if err != nil {
 			writeJSON(w, http.StatusInternalServerError, internalError)
 			return

@@ -11,7 +11,7 @@ func (b *bluesky) actBefore(ctx context.Context, t tx, w write, postID, session 
 	if w.marks.has(markReject) {
 		return outcome{refused: invalidRequest("This content cannot be posted (asked for by a sandbox marker)")}, true, nil
 	}
-	if dead, err := once(ctx, t, w.marks, postID, markExpiredToken); err != nil || dead {
+	if dead, err := once(ctx, t, blueskyName, w.marks, postID, markExpiredToken); err != nil || dead {
 		if err == nil {
 			err = t.killSession(ctx, blueskyName, session)
 		}
@@ -20,19 +20,11 @@ func (b *bluesky) actBefore(ctx context.Context, t tx, w write, postID, session 
 	if w.marks.has(markRateLimit) {
 		return outcome{refused: &xrpcError{http.StatusTooManyRequests, "RateLimitExceeded", "Rate Limit Exceeded"}}, true, nil
 	}
-	if failing, err := once(ctx, t, w.marks, postID, markError); err != nil || failing {
+	if failing, err := once(ctx, t, blueskyName, w.marks, postID, markError); err != nil || failing {
 		return outcome{refused: &xrpcError{http.StatusInternalServerError, "InternalServerError", "Internal Server Error"}}, true, err
 	}
 	if w.marks.slow > 0 && !w.waited {
 		return outcome{wait: w.marks.slow}, true, nil
 	}
 	return outcome{}, false, nil
-}
-
-// once tells whether the post has the marker and it has not acted yet; from then on it has.
-func once(ctx context.Context, t tx, m markers, postID, marker string) (bool, error) {
-	if !m.has(marker) {
-		return false, nil
-	}
-	return t.spend(ctx, blueskyName, postID, marker)
 }

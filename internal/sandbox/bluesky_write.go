@@ -183,16 +183,11 @@ func (b *bluesky) keep(ctx context.Context, t tx, w write, a account, standing p
 	out := outcome{answer: written(uri, w.record.cid)}
 	rev := b.nextTID()
 	out.answer.Commit = &commitAnswer{CID: contentID([]byte(uri + rev)), Rev: rev}
-	if w.marks.has(markLostAnswer) {
-		firstTime, err := t.spend(ctx, blueskyName, recordURI(a.id, w.markKey), markLostAnswer)
-		if err != nil {
-			return outcome{}, err
-		}
-		if firstTime {
-			out.refused = errCut
-		}
+	lost, err := once(ctx, t, blueskyName, w.marks, recordURI(a.id, w.markKey), markLostAnswer)
+	if lost {
+		out.refused = errCut
 	}
-	return out, nil
+	return out, err
 }
 
 func written(uri, cid string) writeAnswer {

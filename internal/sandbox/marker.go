@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"regexp"
 	"strconv"
 	"time"
@@ -45,4 +46,12 @@ func readMarkers(text, platform string) markers {
 		found.slow = max(found.slow, min(time.Duration(seconds)*time.Second, maxSlow))
 	}
 	return found
+}
+
+// once tells whether the post has the marker and it has not acted yet; from then on it has.
+func once(ctx context.Context, t tx, platform string, m markers, postID, marker string) (bool, error) {
+	if !m.has(marker) {
+		return false, nil
+	}
+	return t.spend(ctx, platform, postID, marker)
 }

@@ -41,7 +41,7 @@ type medium struct {
 const accountColumns = `select id, handle, display_name, password from accounts where platform = ? and `
 
 // account finds an account by its id or handle. It is false where there is none.
-func (t tx) account(ctx context.Context, platform, idOrHandle string) (account, bool, error) { //nolint:unparam // the accounts of all networks are in one table
+func (t tx) account(ctx context.Context, platform, idOrHandle string) (account, bool, error) {
 	var a account
 	row := t.QueryRowContext(ctx, accountColumns+`(id = ? or handle = ?)`, platform, idOrHandle, idOrHandle)
 	err := row.Scan(&a.id, &a.handle, &a.displayName, &a.password)
@@ -148,4 +148,22 @@ func (t tx) spend(ctx context.Context, platform, postID, marker string) (bool, e
 		return false, fmt.Errorf("noting a marker: %w", err)
 	}
 	return changed > 0, nil
+}
+
+// accounts are those of a network, in the order in which they were made.
+func (t tx) accounts(ctx context.Context, platform string) ([]account, error) {
+	rows, err := t.QueryContext(ctx, `select id, handle, display_name, password from accounts where platform = ? order by rowid`, platform)
+	if err != nil {
+		return nil, fmt.Errorf("reading accounts: %w", err)
+	}
+	defer rows.Close()
+	var found []account
+	for rows.Next() {
+		var a account
+		if err := rows.Scan(&a.id, &a.handle, &a.displayName, &a.password); err != nil {
+			return nil, fmt.Errorf("reading an account: %w", err)
+		}
+		found = append(found, a)
+	}
+	return found, rows.Err()
 }

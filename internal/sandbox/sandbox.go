@@ -22,6 +22,7 @@ type Options struct {
 	Now   func() time.Time                     // time.Now by default
 	After func(time.Duration) <-chan time.Time // time.After by default; what [sandbox:slow=…] waits for
 	URL   string                               // base URL that clients use; taken from each request where empty
+	Ready time.Duration                        // how long a network works on what it was given before it can be published; not at all by default
 }
 
 // Server holds the sandbox networks' data and answers for them. It is safe for use by many goroutines.
@@ -30,6 +31,7 @@ type Server struct {
 	now     func() time.Time
 	after   func(time.Duration) <-chan time.Time
 	url     string
+	ready   time.Duration
 	key     []byte // for passwords and tokens
 	handler http.Handler
 	closing chan struct{}
@@ -53,14 +55,18 @@ func Open(dir string, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), held.close())
 	}
-	s := &Server{key: key, store: held, now: opts.Now, after: opts.After, url: strings.TrimRight(opts.URL, "/"), closing: make(chan struct{})}
+	s := &Server{key: key, store: held, now: opts.Now, after: opts.After, url: strings.TrimRight(opts.URL, "/"), ready: opts.Ready, closing: make(chan struct{})}
 	if s.now == nil {
 		s.now = time.Now
 	}
 	if s.after == nil {
 		s.after = time.After
 	}
-	s.handler = s.routes(&bluesky{Server: s})
+	threads := newThreads(s)
+	if err := threads.settle(context.Background(), threadsID); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), held.close())
+	}
+	s.handler = s.routes(&bluesky{Server: s}, threads)
 	return s, nil
 }
 

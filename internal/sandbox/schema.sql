@@ -60,6 +60,38 @@ create table if not exists blobs (
     foreign key (platform, account) references accounts (platform, id)
 ) strict;
 
+-- Codes and tokens of the networks that are connected by OAuth. Their text is known to the client alone.
+create table if not exists oauth_tokens (
+    platform   text not null,
+    hash       blob not null,     -- keyed hash of the text
+    kind       text not null,     -- code or access; a network with refresh tokens spends those as codes are spent
+    session    text not null,     -- of the consent
+    account    text not null,
+    client     text not null,
+    redirect   text not null,     -- of a code
+    challenge  text not null,     -- of a code, by PKCE; empty where none was given
+    issued_at  integer not null,
+    expires_at integer not null,
+    spent      integer not null default 0,
+    primary key (platform, hash),
+    foreign key (platform, session) references sessions (platform, id)
+) strict;
+
+-- Posts that are made ready before they are published.
+create table if not exists containers (
+    seq       integer primary key, -- and, with a number in front, its id
+    platform  text not null,
+    account   text not null,
+    form      text not null,      -- what the network calls the kind of post
+    item      integer not null,   -- a part of another container
+    text      text not null,
+    media     text not null,      -- JSON array of path, type and description
+    failure   text not null,      -- what it failed by; empty where it did not
+    made_at   integer not null,
+    post      text not null default '', -- as which it was published
+    foreign key (platform, account) references accounts (platform, id)
+) strict;
+
 -- Markers that act once and have acted.
 create table if not exists spent_markers (
     platform text not null,

@@ -3,12 +3,14 @@ package bluesky_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
 	"io"
 	"testing"
+	"time"
 
 	"pressroom/internal/network"
 )
@@ -76,4 +78,8 @@ func jpegItem(t *testing.T, alt string) item {
 func mp4Item(alt string) item {
 	film := append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), bytes.Repeat([]byte("film"), 5000)...)
 	return item{Media: network.Media{Kind: network.Video, Type: "video/mp4", Width: 1280, Height: 720, Alt: alt}, bytes: film}
+}
+
+func (l *library) Link(context.Context, int64, network.Fit, time.Time) (string, error) {
+	return "", errors.New("nothing is linked for Bluesky")
 }

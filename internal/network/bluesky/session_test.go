@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"reflect"
 	"testing"
 
 	"pressroom/internal/network"
@@ -50,7 +51,7 @@ func TestConnectFindsTheHome(t *testing.T) {
 		if want.Server == "" {
 			want.Server = given.Server
 		}
-		if g != want {
+		if !reflect.DeepEqual(g, want) {
 			t.Errorf("%s: %+v", name, g)
 		}
 	}

@@ -1,0 +1,196 @@
+package threads
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	maxMessage = 500 // characters kept of the network's own text
+	maxWait    = 24 * time.Hour
+	notYet     = 30 * time.Second // after which a container that was not ready may be
+)
+
+// refused is an error in the form of the Graph API.
+type refused struct {
+	Message     string `json:"message"`
+	Code        int    `json:"code"`
+	Subcode     int    `json:"error_subcode"`
+	Transient   bool   `json:"is_transient"`
+	UserMessage string `json:"error_user_msg"`
+}
+
+// bySubcode goes before byCode: a subcode says more, and codes are shared by unlike things.
+var bySubcode = map[int]network.Class{
+	subcodeMissing: network.Transient, // each of the missing ones is made again
+	2207006:        network.Transient,
+	2207008:        network.Transient,
+	2207020:        network.Transient,
+
+	2207001: network.Transient, // failures of the network's own
+	2207003: network.Transient,
+	2207032: network.Transient,
+	2207052: network.Transient,
+	2207053: network.Transient,
+	2207082: network.Transient,
+
+	2207027: network.Processing, // published before it was ready
+	2207042: network.Quota,      // posts of a day
+	2207051: network.Rejected,   // taken for spam
+
+	2207050: network.AuthDead, // the account is restricted, and its owner has to act
+	4279013: network.AuthDead,
+
+	2207004: network.RejectedMedia, // size, type, form, number
+	2207005: network.RejectedMedia,
+	2207009: network.RejectedMedia,
+	2207023: network.RejectedMedia,
+	2207026: network.RejectedMedia,
+	2207028: network.RejectedMedia,
+	2207057: network.RejectedMedia,
+	2207010: network.Rejected, // the text's length
+}
+
+var byCode = map[int]network.Class{
+	1: network.Transient, 2: network.Transient,
+	4: network.Rate, 17: network.Rate, 32: network.Rate, 341: network.Rate, 613: network.Rate, 80001: network.Rate, 80002: network.Rate,
+	368: network.Rate, // blocked for a while by policy
+	10:  network.AuthDead, 102: network.AuthDead, 190: network.AuthDead,
+}
+
+const (
+	codePolicy     = 368
+	subcodeMissing = 33 // nothing has this id
+)
+
+// refusal is the error of an answer other than 200.
+func (c call) refusal(response *http.Response, body []byte, now time.Time) *network.Error {
+	var answer struct {
+		Error *refused `json:"error"`
+	}
+	_ = json.Unmarshal(body, &answer) // an answer that is not the Graph's is that of something on the way to it
+	failed := &network.Error{
+		Class: network.Transient, Status: response.StatusCode,
+		Err: fmt.Errorf("%s: HTTP %d", c.path, response.StatusCode),
+	}
+	switch said := answer.Error; {
+	case said != nil:
+		failed.Class, failed.Code, failed.Message = said.class(), said.code(), c.readable(*said)
+		failed.After = said.notBefore(failed.Class, response.Header, now)
+	case response.StatusCode == http.StatusTooManyRequests:
+		failed.Class, failed.After = network.Rate, told(response.Header, now)
+	}
+	switch {
+	case c.kind == committing && failed.Class == network.Transient:
+		failed.Class = network.Uncertain // it has been seen to publish and to answer so
+	case c.kind == signing && failed.Class == network.Rejected:
+		failed.Class = network.AuthDead // whatever is wrong, only a new consent helps
+	}
+	return failed
+}
+
+func (r refused) class() network.Class {
+	if class, known := bySubcode[r.Subcode]; known {
+		return class
+	}
+	if class, known := byCode[r.Code]; known {
+		return class
+	}
+	switch {
+	case r.Transient:
+		return network.Transient
+	case r.Code >= 200 && r.Code <= 299: // permissions
+		return network.AuthDead
+	}
+	return network.Rejected
+}
+
+// code is such as "190" or "190/463".
+func (r refused) code() string {
+	if r.Subcode == 0 {
+		return strconv.Itoa(r.Code)
+	}
+	return fmt.Sprintf("%d/%d", r.Code, r.Subcode)
+}
+
+// missing tells whether an error says that there is no such container, or no longer.
+func missing(e *network.Error) bool {
+	_, subcode, _ := strings.Cut(e.Code, "/")
+	switch subcode {
+	case strconv.Itoa(subcodeMissing), "2207006", "2207008", "2207020":
+		return true
+	}
+	return false
+}
+
+// readable is the network's text without what we sent in confidence: it likes to quote a token that it does not take.
+func (c call) readable(r refused) string {
+	text := r.UserMessage
+	if text == "" {
+		text = r.Message
+	}
+	for _, secret := range c.secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return clip(text, maxMessage)
+}
+
+// notBefore is when to repeat. Quotas and blocks by policy last a day, which the network does not say.
+func (r refused) notBefore(class network.Class, header http.Header, now time.Time) time.Time {
+	switch {
+	case class == network.Processing:
+		return now.Add(notYet).UTC()
+	case class == network.Quota || class == network.Rate && r.Code == codePolicy:
+		return now.Add(maxWait).UTC()
+	case class == network.Rate:
+		return told(header, now)
+	}
+	return time.Time{}
+}
+
+// told reads when the network will answer again, at most a day ahead: Retry-After in seconds, else the minutes in the
+// headers about usage. Zero where it does not say.
+func told(header http.Header, now time.Time) time.Time {
+	wait := time.Duration(0)
+	if seconds, err := strconv.ParseUint(header.Get("Retry-After"), 10, 31); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	}
+	if wait == 0 {
+		wait = regained(header.Get("X-Business-Use-Case-Usage"))
+	}
+	if wait == 0 {
+		return time.Time{}
+	}
+	return now.Add(min(wait, maxWait)).UTC()
+}
+
+// regained is the longest time that a header about usage names, in whole minutes.
+func regained(header string) time.Duration {
+	var usage map[string][]struct {
+		Minutes int `json:"estimated_time_to_regain_access"`
+	}
+	if json.Unmarshal([]byte(header), &usage) != nil {
+		return 0
+	}
+	most := 0
+	for _, uses := range usage {
+		for _, use := range uses {
+			most = max(most, use.Minutes)
+		}
+	}
+	return time.Duration(min(most, int(maxWait.Minutes()))) * time.Minute
+}
+
+// clip makes a text fit to be kept: valid, and at most so many characters.
+func clip(text string, most int) string {
+	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
+	return string(runes[:min(len(runes), most)])
+}

@@ -1,0 +1,193 @@
+package x
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+)
+
+const (
+	punycode  = "xn--"
+	maxEnding = 24 // code points of a top-level domain; today's longest has 18 in its own script
+)
+
+// word is a run of what labels of domains are made of.
+type word struct {
+	span
+
+	joined bool // a dot and another word follow
+	ending int  // where the known top-level domain ends that it begins with, 0 where there is none
+	reach  int  // where the longest domain ends that begins with this word as its first label, 0 where there is none
+}
+
+// words cuts a text into words and tells of each how far a domain goes from it, so that each is looked at once.
+func words(text string) []word {
+	var all []word
+	for at := 0; at < len(text); {
+		size := strings.IndexFunc(text[at:], func(r rune) bool { return !inLabel(r) && r != '-' && r != '_' })
+		if size < 0 {
+			size = len(text) - at
+		}
+		if size > 0 {
+			w := word{span: span{at, at + size}}
+			if last := len(all) - 1; last >= 0 && all[last].end+1 == at && text[at-1] == '.' {
+				all[last].joined = true
+				w.ending = endingAt(text, w.start, w.end)
+			}
+			all = append(all, w)
+			at = w.end
+			continue
+		}
+		_, skip := utf8.DecodeRuneInString(text[at:])
+		at += skip
+	}
+	for i := len(all) - 2; i >= 0; i-- {
+		all[i].reach = reach(text, all[i:], all[i].start)
+	}
+	return all
+}
+
+// reach is where the longest domain ends that begins within the first of these words, at start; 0 where there is
+// none.
+func reach(text string, all []word, start int) int {
+	label := text[start:all[0].end]
+	if !all[0].joined || strings.ContainsRune("-_", rune(label[0])) || strings.ContainsRune("-_", rune(label[len(label)-1])) {
+		return 0
+	}
+	if all[1].reach > 0 || strings.Contains(label, "_") { // an underscore may stand in front of the name alone
+		return all[1].reach
+	}
+	return all[1].ending
+}
+
+// match finds the first candidate that begins in the first of these words. What stands before from is another's.
+func match(text string, all []word, from int) (candidate, bool) {
+	w := all[0]
+	if !w.joined {
+		return candidate{}, false
+	}
+	if start, ok := schemeBefore(text, w.start, from); ok {
+		if end := reach(text, all, w.start); end > 0 {
+			return complete(text, start, span{w.start, end}), true
+		}
+	}
+	for _, start := range starts(text, w.span, from) {
+		if end := reach(text, all, start); end > 0 {
+			return complete(text, start, span{start, end}), true
+		}
+	}
+	return candidate{}, false
+}
+
+func complete(text string, start int, domain span) candidate {
+	found := remainder.FindStringSubmatchIndex(text[domain.end:])
+	return candidate{start: start, domain: domain, path: found[2] >= 0, end: domain.end + found[1]}
+}
+
+// schemeBefore is where the http:// or https:// begins that stands right before at.
+func schemeBefore(text string, at, from int) (int, bool) {
+	const longest = len("https://")
+	lowest := max(from, at-longest)
+	if lowest >= at {
+		return 0, false
+	}
+	found := scheme.FindStringIndex(text[lowest:at])
+	if found == nil {
+		return 0, false
+	}
+	start := lowest + found[0]
+	return start, start == 0 || follows(text, start, from)
+}
+
+// follows tells whether an address may begin at start: after a character that is nobody else's and no part of a
+// word, a mention or a tag.
+func follows(text string, start, from int) bool {
+	if start <= from {
+		return false
+	}
+	r, _ := utf8.DecodeLastRuneInString(text[:start])
+	return !alphanumeric(r) && !strings.ContainsRune("@＠$#＃", r) && !noncharacter(r)
+}
+
+// starts are the places in a word at which a domain may begin, as far as they differ in what comes of them: the
+// first, and the first after its last underscore. At the very beginning of a text X tries the second character first,
+// unless the first one is a plain letter or digit.
+func starts(text string, w span, from int) []int {
+	var found []int
+	again := w.start + strings.LastIndex(text[w.start:w.end], "_") + 1
+	for i, r := range text[w.start:w.end] {
+		at := w.start + i
+		if r == '-' || r == '_' || !follows(text, at, from) {
+			continue
+		}
+		if len(found) == 0 || at >= again {
+			found = append(found, at)
+		}
+		if at >= again {
+			break
+		}
+	}
+	if w.start > 0 {
+		return found
+	}
+	if _, size := utf8.DecodeRuneInString(text); len(found) > 0 && found[0] == size {
+		return []int{size, 0}
+	}
+	return append([]int{0}, found...)
+}
+
+// endingAt is where the known top-level domain ends that text[start:end] begins with, 0 where there is none. It is the
+// longest one that no plain letter, digit or sign of an e-mail address follows.
+func endingAt(text string, start, end int) int {
+	label := text[start:end]
+	if len(label) > len(punycode) && strings.EqualFold(label[:len(punycode)], punycode) {
+		size := strings.IndexFunc(label, func(r rune) bool { return r != '-' && !alphanumeric(r) })
+		if size < 0 {
+			size = len(label)
+		}
+		return start + size
+	}
+	found, count := 0, 0
+	for i, r := range label {
+		if count++; count > maxEnding || r == '-' || r == '_' {
+			break
+		}
+		if at := start + i + utf8.RuneLen(r); endsHere(text[at:]) && known(text[start:at]) {
+			found = at
+		}
+	}
+	return found
+}
+
+func endsHere(rest string) bool {
+	r, _ := utf8.DecodeRuneInString(rest)
+	return rest == "" || !alphanumeric(r) && !strings.ContainsRune("@+-", r)
+}
+
+// known asks the public suffix list, as IANA's list of top-level domains is part of it. Some stand there only by what
+// is below them, for which there is a label that nobody can own.
+func known(ending string) bool {
+	ascii, err := idna.Punycode.ToASCII(strings.ToLower(ending))
+	if err != nil {
+		return false
+	}
+	_, listed := publicsuffix.PublicSuffix("-." + ascii)
+	return listed
+}
+
+// inLabel tells which characters X takes for part of a domain's label, besides hyphen and underscore: all but
+// punctuation, spaces, marks of direction and noncharacters.
+func inLabel(r rune) bool {
+	const punctuation = `!'#%&()*+,\-./:;<=>?@[]^_{|}~$`
+	spaces := r >= 0x09 && r <= 0x0D || r == 0x180E || r == 0x85 || unicode.Is(unicode.Z, r)
+	return !spaces && !strings.ContainsRune(punctuation, r) && !unicode.Is(unicode.Bidi_Control, r) && !noncharacter(r)
+}
+
+func alphanumeric(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+func noncharacter(r rune) bool { return r == 0xFEFF || r == 0xFFFE || r == 0xFFFF }

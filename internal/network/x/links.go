@@ -1,0 +1,155 @@
+package x
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+const (
+	maxLink  = 4096 // UTF-16 code units of an address with its scheme
+	maxSlug  = 40   // characters of the path of X's own short addresses
+	maxLabel = 63   // of a domain name (RFC 1035)
+)
+
+// The letters that may stand in a path besides ASCII, and in a domain that is taken for a link without a scheme.
+const (
+	latin    = `À-ÖØ-öø-ÿ\x{100}-\x{24f}\x{253}\x{254}\x{256}\x{257}\x{259}\x{25b}\x{263}\x{268}\x{26f}\x{272}\x{289}\x{28b}\x{2bb}\x{300}-\x{36f}\x{1e00}-\x{1eff}`
+	cyrillic = `\x{400}-\x{4ff}`
+)
+
+// What follows a domain: a port, a path, in which brackets are kept as far as they are closed, and a query. A path
+// and a query end before the punctuation of the sentence around them.
+var (
+	pathRune  = `[a-zA-Z0-9!*';:=+,.$/%#\[\]\-–_~@|&` + cyrillic + latin + `]`
+	brackets  = `\((?:` + pathRune + `+|` + pathRune + `*\(` + pathRune + `+\)` + pathRune + `*)\)`
+	pathEnd   = `(?:[+\-a-zA-Z0-9=_#/` + cyrillic + latin + `]|` + brackets + `)`
+	pathPart  = `(?:` + pathRune + `*(?:` + brackets + pathRune + `*)*` + pathEnd + `|@` + pathRune + `+/)`
+	queryRune = `[a-zA-Z0-9!?*'@();:&=+$/%#\[\]\-_.,~|]`
+	query     = `(?:\?` + queryRune + `*[a-zA-Z0-9\-_&=#/])?`
+
+	remainder  = regexp.MustCompile(`^(?::[0-9]+)?(/` + pathPart + `*)?` + query)
+	scheme     = regexp.MustCompile(`[hH][tT][tT][pP][sS]?://$`)
+	ownLink    = regexp.MustCompile(`^[hH][tT][tT][pP][sS]?://[tT]\.[cC][oO]/([a-zA-Z0-9]+)` + query)
+	asciiLabel = regexp.MustCompile(`[-a-zA-Z0-9` + latin + `]*$`) // the end of a label that is plain enough
+)
+
+// span is a part of a text, in bytes.
+type span struct{ start, end int }
+
+// links finds what X takes for addresses, in the order of the text and without overlaps.
+func links(text string) []span {
+	if !strings.Contains(text, ".") {
+		return nil
+	}
+	var found []span
+	all := words(text)
+	for from := 0; len(all) > 0; {
+		m, ok := match(text, all, from)
+		if !ok {
+			all = all[1:]
+			continue
+		}
+		found = append(found, m.links(text)...)
+		from = m.end
+		for len(all) > 0 && all[0].end <= from {
+			all = all[1:]
+		}
+	}
+	return found
+}
+
+// candidate is a domain with what stands around it.
+type candidate struct {
+	start  int // of the scheme, where there is one
+	domain span
+	path   bool // whether a path follows
+	end    int
+}
+
+// links is the candidate as X counts it: as a whole, by its plain domains alone, or not at all.
+func (c candidate) links(text string) []span {
+	whole, domain := text[c.start:c.end], text[c.domain.start:c.domain.end]
+	if len(utf16.Encode([]rune(whole))) > maxLink || !nameable(domain) {
+		return nil
+	}
+	if c.start == c.domain.start {
+		return c.bare(text)
+	}
+	own := ownLink.FindStringSubmatch(whole)
+	switch {
+	case own == nil:
+		return []span{{c.start, c.end}}
+	case len(own[1]) > maxSlug:
+		return nil
+	}
+	return []span{{c.start, c.start + len(own[0])}}
+}
+
+// bare is what counts of a candidate without a scheme: domains of plain letters, the last with its path.
+func (c candidate) bare(text string) []span {
+	before, _ := utf8.DecodeLastRuneInString(text[:c.start])
+	if strings.ContainsRune("-_./", before) {
+		return nil
+	}
+	found := plainDomains(text[c.domain.start:c.domain.end])
+	for i := range found {
+		found[i].start += c.domain.start
+		found[i].end += c.domain.start
+	}
+	if last := len(found) - 1; last >= 0 && c.path && found[last].end == c.domain.end {
+		found[last].end = c.end
+	}
+	return found
+}
+
+// nameable tells whether every label of a domain can be written in the DNS.
+func nameable(domain string) bool {
+	if strings.HasPrefix(domain, punycode) && len(plainDomains(domain)) == 0 {
+		return false
+	}
+	for label := range strings.SplitSeq(domain, ".") {
+		// What has more characters than this has more letters still when it is encoded, which takes time.
+		if utf8.RuneCountInString(label) > maxLabel {
+			return false
+		}
+		// The error is for labels that look encoded and are not, which X takes as they are.
+		if encoded, err := idna.Punycode.ToASCII(label); err == nil && len(encoded) > maxLabel {
+			return false
+		}
+	}
+	return true
+}
+
+// plainDomains finds the domains of Latin letters in one that may have others too, such as a sentence written
+// without spaces right before it.
+func plainDomains(domain string) []span {
+	var found []span
+	best := span{-1, 0} // start of the run of plain labels, end of its last known ending
+	at := 0
+	for label := range strings.SplitSeq(domain, ".") {
+		if end := endingAt(domain, at, at+len(label)); best.start >= 0 && end > 0 {
+			best.end = end
+		}
+		plain := at + asciiLabel.FindStringIndex(label)[0]
+		if plain > at || best.start < 0 {
+			found = appendDomain(found, best)
+			best = span{max(plain, best.end), 0}
+			if plain == at+len(label) {
+				best.start = -1
+			}
+		}
+		at += len(label) + 1
+	}
+	return appendDomain(found, best)
+}
+
+func appendDomain(found []span, s span) []span {
+	if s.start < 0 || s.end <= s.start {
+		return found
+	}
+	return append(found, s)
+}

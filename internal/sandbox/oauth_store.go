@@ -1,0 +1,54 @@
+package sandbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// oauthToken is a code or a token without its text.
+type oauthToken struct {
+	kind                string
+	session, account    string
+	client              string
+	redirect, challenge string // of a code
+	issued, expires     time.Time
+	spent               bool
+}
+
+func (t tx) keepOAuthToken(ctx context.Context, platform string, hash []byte, token oauthToken) error {
+	_, err := t.ExecContext(ctx, `insert into oauth_tokens (platform, hash, kind, session, account, client, redirect, challenge, issued_at, expires_at)
+		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		platform, hash, token.kind, token.session, token.account, token.client, token.redirect, token.challenge,
+		token.issued.UnixMilli(), token.expires.UnixMilli())
+	if err != nil {
+		return fmt.Errorf("keeping a token: %w", err)
+	}
+	return nil
+}
+
+// oauthToken finds a token by the hash of its text. It is the zero one where there is none.
+func (t tx) oauthToken(ctx context.Context, platform string, hash []byte) (oauthToken, error) {
+	var token oauthToken
+	var issued, expires int64
+	err := t.QueryRowContext(ctx, `select kind, session, account, client, redirect, challenge, issued_at, expires_at, spent
+		from oauth_tokens where platform = ? and hash = ?`, platform, hash).
+		Scan(&token.kind, &token.session, &token.account, &token.client, &token.redirect, &token.challenge, &issued, &expires, &token.spent)
+	if errors.Is(err, sql.ErrNoRows) {
+		return oauthToken{}, nil
+	}
+	if err != nil {
+		return oauthToken{}, fmt.Errorf("finding a token: %w", err)
+	}
+	token.issued, token.expires = time.UnixMilli(issued), time.UnixMilli(expires)
+	return token, nil
+}
+
+func (t tx) spendOAuthToken(ctx context.Context, platform string, hash []byte) error {
+	if _, err := t.ExecContext(ctx, `update oauth_tokens set spent = 1 where platform = ? and hash = ?`, platform, hash); err != nil {
+		return fmt.Errorf("spending a token: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+func asked() url.Values {
+	return url.Values{
+		"client_id": {"app"}, "redirect_uri": {"https://app.test/back?kept=1"}, "response_type": {"code"},
+		"scope": {"threads_basic,threads_content_publish"}, "state": {"<state>"},
+	}
+}
+
+// with is the values with some changed; an empty one is left out.
+func with(values url.Values, changes ...string) url.Values {
+	for i := 0; i < len(changes); i += 2 {
+		values.Set(changes[i], changes[i+1])
+		if changes[i+1] == "" {
+			values.Del(changes[i])
+		}
+	}
+	return values
+}
+
+// form sends a form and follows no redirect.
+func (b *box) form(t *testing.T, method, path string, values url.Values) answer {
+	t.Helper()
+	target, body := b.url+path, strings.NewReader(values.Encode())
+	if method == http.MethodGet {
+		target, body = target+"?"+values.Encode(), strings.NewReader("")
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, target, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, said, err}
+}
+
+// allowed is where the browser is sent after an account was chosen on the page.
+func (b *box) allowed(t *testing.T, values url.Values) url.Values {
+	t.Helper()
+	a := b.form(t, http.MethodPost, "/threads/oauth/authorize", with(values, "decision", "allow", "account", "mira.keller"))
+	back, err := url.Parse(a.header.Get("Location"))
+	if err != nil || a.status != http.StatusSeeOther || back.Host != "app.test" || back.Query().Get("kept") != "1" {
+		t.Fatalf("HTTP %d, to %s: %s", a.status, back, a.body)
+	}
+	return back.Query()
+}
+
+func exchange(code string, changes ...string) url.Values {
+	return with(url.Values{
+		"client_id": {"app"}, "client_secret": {"s"}, "grant_type": {"authorization_code"}, "code": {code},
+		"redirect_uri": {"https://app.test/back?kept=1"},
+	}, changes...)
+}
+
+func TestConsentPage(t *testing.T) {
+	b := start(t, Options{})
+	if err := b.EnsureThreadsAccount("anna.b", `Anna <b>`); err != nil {
+		t.Fatal(err)
+	}
+	a := b.form(t, http.MethodGet, "/threads/oauth/authorize", asked())
+	page := string(a.body)
+	for _, part := range []string{"@harbour.coffee", "Anna &lt;b&gt;", "&lt;state&gt;", "threads_content_publish", `value="allow"`, `value="deny"`, "<legend>"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page lacks %s", part)
+		}
+	}
+	if a.status != http.StatusOK || strings.Contains(page, "<script") || !strings.HasPrefix(a.header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("HTTP %d: the page may run scripts", a.status)
+	}
+}
+
+// A page that was asked for wrongly sends nobody anywhere.
+func TestConsentAskedWrongly(t *testing.T) {
+	b := start(t, Options{})
+	for _, changes := range [][]string{
+		{"client_id", ""}, {"redirect_uri", ""}, {"redirect_uri", "javascript:alert(1)"}, {"redirect_uri", "/back"}, {"redirect_uri", "https://a.b/#c"},
+		{"response_type", "token"}, {"scope", ""}, {"code_challenge", "x"}, {"account", "nobody"}, {"account", ""},
+	} {
+		a := b.form(t, http.MethodGet, "/threads/oauth/authorize", with(with(asked(), "account", "mira.keller", "decision", "allow"), changes...))
+		if a.status != http.StatusBadRequest || a.header.Get("Location") != "" {
+			t.Errorf("%q: HTTP %d to %q", changes, a.status, a.header.Get("Location"))
+		}
+	}
+}
+
+func TestCodes(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }})
+	const verifier = "a-verifier-of-some-length"
+	sum := sha256.Sum256([]byte(verifier))
+	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
+	for name, c := range map[string]struct {
+		consent, exchange []string
+		later             time.Duration
+		status            int
+	}{
+		"plain":              {nil, nil, 0, http.StatusOK},
+		"another client":     {nil, []string{"client_id", "other"}, 0, http.StatusBadRequest},
+		"another address":    {nil, []string{"redirect_uri", "https://app.test/back"}, 0, http.StatusBadRequest},
+		"no secret":          {nil, []string{"client_secret", ""}, 0, http.StatusBadRequest},
+		"another grant":      {nil, []string{"grant_type", "password"}, 0, http.StatusBadRequest},
+		"nearly too late":    {nil, nil, codeLife - time.Second, http.StatusOK},
+		"too late":           {nil, nil, codeLife, http.StatusBadRequest},
+		"proved":             {[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, []string{"code_verifier", verifier}, 0, http.StatusOK},
+		"proved wrongly":     {[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, []string{"code_verifier", "another"}, 0, http.StatusBadRequest},
+		"proof not sent":     {[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, nil, 0, http.StatusBadRequest},
+		"nothing to prove":   {nil, []string{"code_verifier", verifier}, 0, http.StatusOK},
+		"an account's token": {nil, []string{"code", "made up"}, 0, http.StatusBadRequest},
+	} {
+		back := b.allowed(t, with(asked(), c.consent...))
+		if back.Get("state") != "<state>" {
+			t.Errorf("%s: back with %v", name, back)
+		}
+		before := now
+		now = now.Add(c.later)
+		for i, want := range []int{c.status, http.StatusBadRequest} { // never twice
+			if i > 0 && c.status != http.StatusOK {
+				break
+			}
+			if a := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(back.Get("code"), c.exchange...)); a.status != want {
+				t.Errorf("%s, time %d: HTTP %d: %s", name, i, a.status, a.body)
+			}
+		}
+		now = before
+	}
+}
+
+// threadsToken is an access token of mira.keller.
+func (b *box) threadsToken(t *testing.T) string {
+	t.Helper()
+	a := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(b.allowed(t, asked()).Get("code")))
+	var said struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.Unmarshal(a.body, &said); err != nil || said.Token == "" {
+		t.Fatalf("HTTP %d: %s", a.status, a.body)
+	}
+	return said.Token
+}

@@ -1,0 +1,175 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// graphCode is the code and the subcode of a refusal.
+func (a answer) graphCode() [2]int {
+	var said struct {
+		Error struct {
+			Code    int
+			Subcode int `json:"error_subcode"`
+		}
+	}
+	_ = json.Unmarshal(a.body, &said)
+	return [2]int{said.Error.Code, said.Error.Subcode}
+}
+
+// threads makes a call of the API; the values are names and values in turn.
+func (b *box) threads(t *testing.T, method, path, token string, values ...string) answer {
+	t.Helper()
+	return b.form(t, method, "/threads/v1.0/"+path, with(url.Values{"access_token": {token}}, values...))
+}
+
+func (a answer) id(t *testing.T) string {
+	t.Helper()
+	var said struct{ ID string }
+	if err := json.Unmarshal(a.body, &said); err != nil || a.status != http.StatusOK || said.ID == "" {
+		t.Fatalf("HTTP %d: %s", a.status, a.body)
+	}
+	return said.ID
+}
+
+// member is a string member of the answer.
+func (a answer) member(name string) string {
+	var said map[string]any
+	_ = json.Unmarshal(a.body, &said)
+	text, _ := said[name].(string)
+	return text
+}
+
+func TestThreadsContainerTakesAMoment(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }, Ready: 3 * time.Second})
+	token := b.threadsToken(t)
+	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "hello").id(t)
+	status := func() string { return b.threads(t, http.MethodGet, id, token, "fields", "status").member("status") }
+	if got := status(); got != "IN_PROGRESS" {
+		t.Errorf("at once: %s", got)
+	}
+	if a := b.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id); a.graphCode() != [2]int{9007, 2207027} {
+		t.Errorf("published too soon: HTTP %d: %s", a.status, a.body)
+	}
+	now = now.Add(3 * time.Second)
+	if got := status(); got != "FINISHED" {
+		t.Errorf("after a while: %s", got)
+	}
+	post := b.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id).id(t)
+	if got := status(); got != "PUBLISHED" || post == id {
+		t.Errorf("published as %s: %s", post, got)
+	}
+	if a := b.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id); a.status != http.StatusBadRequest {
+		t.Errorf("published twice: HTTP %d", a.status)
+	}
+	late := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "late").id(t)
+	now = now.Add(containerLife - time.Minute) // the token is of an hour
+	token = b.threadsToken(t)
+	now = now.Add(time.Minute)
+	if got := b.threads(t, http.MethodGet, late, token, "fields", "status").member("status"); got != "EXPIRED" {
+		t.Errorf("after a day: %s", got)
+	}
+	if held := b.texts(t, url.Values{"platform": {threadsName}}); len(held) != 1 {
+		t.Errorf("held: %q", held)
+	}
+	if page := string(b.get(t, "/").body); !strings.Contains(page, `id="threads-`+post+`"`) {
+		t.Error("the page lacks the post")
+	}
+}
+
+func TestThreadsRefusals(t *testing.T) {
+	b := start(t, Options{})
+	token := b.threadsToken(t)
+	item := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "VIDEO", "video_url", "http://127.0.0.1:1/", "is_carousel_item", "true").id(t)
+	for name, c := range map[string]struct {
+		method, path string
+		values       []string
+		want         [2]int
+	}{
+		"no text":           {http.MethodPost, "me/threads", []string{"media_type", "TEXT"}, [2]int{100, 0}},
+		"too long":          {http.MethodPost, "me/threads", []string{"media_type", "TEXT", "text", strings.Repeat("👋", 126)}, [2]int{36004, 2207010}},
+		"links":             {http.MethodPost, "me/threads", []string{"media_type", "TEXT", "text", "http://a http://b http://c http://d http://e http://f"}, [2]int{100, 0}},
+		"no form":           {http.MethodPost, "me/threads", []string{"text", "x"}, [2]int{100, 0}},
+		"another's":         {http.MethodPost, "123/threads", []string{"media_type", "TEXT", "text", "x"}, [2]int{100, 33}},
+		"no address":        {http.MethodPost, "me/threads", []string{"media_type", "IMAGE"}, [2]int{9004, 2207052}},
+		"a small carousel":  {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item}, [2]int{100, 2207028}},
+		"a large carousel":  {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", strings.Repeat("1,", 20) + "1"}, [2]int{100, 2207028}},
+		"no such part":      {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", "1,2"}, [2]int{100, 33}},
+		"a failed part":     {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item + "," + item}, [2]int{9007, 2207027}},
+		"no container":      {http.MethodPost, "me/threads_publish", []string{"creation_id", "18x"}, [2]int{24, 2207006}},
+		"a part":            {http.MethodPost, "me/threads_publish", []string{"creation_id", item}, [2]int{24, 2207006}},
+		"nothing":           {http.MethodGet, "189", nil, [2]int{100, 33}},
+		"no path":           {http.MethodGet, "me/likes", nil, [2]int{2500, 0}},
+		"a page":            {http.MethodGet, "me/threads", []string{"limit", "101"}, [2]int{100, 0}},
+		"a time":            {http.MethodGet, "me/threads", []string{"since", "yesterday"}, [2]int{100, 0}},
+		"no token":          {http.MethodGet, "me", []string{"access_token", ""}, [2]int{190, 0}},
+		"a code as a token": {http.MethodGet, "me", []string{"access_token", b.allowed(t, asked()).Get("code")}, [2]int{190, 0}},
+	} {
+		a := b.threads(t, c.method, c.path, token, c.values...)
+		if a.status != http.StatusBadRequest || a.graphCode() != c.want {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+	if held := b.texts(t, nil); len(held) != 0 {
+		t.Errorf("held: %q", held)
+	}
+}
+
+func TestThreadsTokens(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }})
+	token := b.threadsToken(t)
+	trade := func(path, grant, token string) answer {
+		return b.form(t, http.MethodGet, "/threads/"+path, url.Values{"grant_type": {grant}, "client_secret": {"s"}, "access_token": {token}})
+	}
+	long := trade("access_token", "th_exchange_token", token).member("access_token")
+	if a := trade("refresh_access_token", "th_refresh_token", long); a.status != http.StatusBadRequest {
+		t.Errorf("a young token: HTTP %d: %s", a.status, a.body)
+	}
+	now = now.Add(renewAge)
+	if a := b.threads(t, http.MethodGet, "me", token); a.graphCode() != [2]int{190, 463} {
+		t.Errorf("a token of an hour after a day: HTTP %d: %s", a.status, a.body)
+	}
+	fresh := trade("refresh_access_token", "th_refresh_token", long).member("access_token")
+	for name, live := range map[string]string{"the old": long, "the new": fresh} {
+		if a := b.threads(t, http.MethodGet, "me", live, "fields", "username"); a.member("username") != "mira.keller" {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+}
+
+// TestThreadsOutlives opens the data of a sandbox that was never closed, as after a kill.
+func TestThreadsOutlives(t *testing.T) {
+	b := start(t, Options{})
+	token := b.threadsToken(t)
+	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "kept").id(t)
+	again := startIn(t, b.dir, Options{})
+	again.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id).id(t)
+	if held := again.texts(t, nil); len(held) != 1 || held[0] != "kept" {
+		t.Errorf("held: %q", held)
+	}
+}
+
+func TestThreadsRateLimit(t *testing.T) {
+	b := start(t, Options{})
+	token := b.threadsToken(t)
+	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "[sandbox:rate-limit]").id(t)
+	a := b.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id)
+	if a.graphCode() != [2]int{4, 0} || a.header.Get("Retry-After") != "2" || !strings.Contains(a.header.Get("X-Business-Use-Case-Usage"), `"estimated_time_to_regain_access":1`) {
+		t.Errorf("HTTP %d, %v: %s", a.status, a.header, a.body)
+	}
+}
+
+func TestThreadsAccountNames(t *testing.T) {
+	b := start(t, Options{})
+	for _, handle := range []string{"", "A", "a b", "a/b", strings.Repeat("a", 31)} {
+		if b.EnsureThreadsAccount(handle, "") == nil {
+			t.Errorf("%q was made", handle)
+		}
+	}
+}
