@@ -63,7 +63,7 @@ func (f *flight) refused(ctx context.Context, back phase, err error) error {
 		return f.finish(ctx, ended, failure("rejected_media", e.Message))
 	case network.Duplicate:
 		return f.finish(ctx, ended, failure("duplicate_content", e.Message))
-	case network.Transient, network.Uncertain: // a call that shows nothing may be repeated in either case
+	case network.Transient, network.Uncertain, network.Processing: // a call that shows nothing may be repeated in either case
 	}
 	return f.again(ctx, back, "network_error", e.Message, 0)
 }

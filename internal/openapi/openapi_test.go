@@ -40,6 +40,7 @@ func registry() *operation.Registry {
 		new(limit.Calls).Operations(terms.Shipped()),
 		new(job.Store).Operations(),
 		new(social.Service).Operations(),
+		new(social.Connector).Operations(),
 		new(post.Service).Operations(),
 		(&media.Service{Options: media.Options{Terms: terms.Shipped()}}).Operations(),
 	)

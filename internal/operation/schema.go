@@ -42,7 +42,7 @@ func inputSchema(t reflect.Type) *jsonschema.Schema {
 }
 
 // infer makes the schema of a Go type and adds what its struct tags say: min, max, minLength, maxLength,
-// minItems, maxItems, enum (a|b), pattern, format and default. On a list, all but minItems and maxItems speak
+// minItems, maxItems, enum (a|b), pattern, format, nullable and default. On a list, all but minItems and maxItems speak
 // of its items.
 func infer(t reflect.Type, known map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
@@ -102,6 +102,9 @@ func applyTags(tag reflect.StructTag, s *jsonschema.Schema) {
 	}
 	if text, ok := tag.Lookup("format"); ok {
 		s.Format = text
+	}
+	if _, ok := tag.Lookup("nullable"); ok {
+		s.Types, s.Type = []string{s.Type, "null"}, ""
 	}
 	if text, ok := tag.Lookup("enum"); ok {
 		for value := range strings.SplitSeq(text, "|") {

@@ -29,7 +29,7 @@ func (s *Server) buildEdges() error {
 		tell(w, http.StatusOK, map[string]string{"status": "alive"})
 	})
 	pages.HandleFunc("GET /readyz", s.ready)
-	if s.app, err = web.New(web.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Library: s.Media, DB: s.db, Log: s.cfg.Log}); err != nil {
+	if s.app, err = web.New(web.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Library: s.Media, Connector: s.Connects, DB: s.db, Log: s.cfg.Log}); err != nil {
 		return fmt.Errorf("the networks of --trusted-proxies: %w", err)
 	}
 	pages.Handle("/", s.app)

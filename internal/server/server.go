@@ -21,7 +21,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
-	"pressroom/internal/network/bluesky"
+	"pressroom/internal/network/threads"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
@@ -65,7 +65,9 @@ type Config struct {
 	ImportRoots    *x509.CertPool // whose certificates imports trust; the system's where nil
 	// BridgeURL is where profiles' media are asked for, by the contract of docs/bridge.md; nowhere where empty.
 	BridgeURL, BridgeToken string
-	BlueskyWeb             string // where links to Bluesky posts lead; the network's own web client where empty
+	BlueskyServers         []string        // addresses of servers, beside the network's own, whose accounts people may connect
+	Threads                threads.Options // of the operator's app at Threads; without its id Threads is left out
+	BlueskyWeb             string          // where links to Bluesky posts lead; the network's own web client where empty
 	Log                    *slog.Logger
 	Now                    func() time.Time // the clock; time.Now where nil
 	// Extend adds operations to those of the program, and the work behind them.
@@ -85,6 +87,7 @@ type Parts struct {
 type Server struct {
 	Teams    *team.Service
 	Accounts *social.Service
+	Connects *social.Connector // by it people connect accounts
 	Posts    *post.Service
 	Credits  *credit.Service
 	Media    *media.Service
@@ -171,7 +174,8 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.Credits = credit.New(s.db)
 	s.Credits.CountFree = s.calls.CountFree
 	s.Teams = team.New(s.db, guesses, offered)
-	s.Accounts = social.New(s.db, sealer, bluesky.New(bluesky.Options{Now: s.cfg.Now, WebURL: s.cfg.BlueskyWeb}))
+	s.Accounts = social.New(s.db, sealer, s.networks()...)
+	s.buildConnects(offered)
 	s.replay = replay.New(s.db)
 	results := map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)}
 	s.jobs = job.NewStore(s.db, results, offered.Limits.JobsInFlight)
@@ -186,7 +190,7 @@ func (s *Server) build(sealer *seal.Sealer) error {
 		opts.Lease = s.cfg.Lease
 	}
 	s.waker = delivery.New(s.db, s.Posts, s.Accounts, s.Media, s.queue, opts, s.cfg.Log).NewWaker()
-	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Posts.Operations(), s.Media.Operations()}
+	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations()}
 	if s.cfg.Extend != nil {
 		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, results, s.queue, s.Credits}))
 	}
@@ -245,6 +249,7 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 	tasks.Go(func() { s.waker.Run(ctx, report("waking deliveries")) })
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
+	tasks.Go(func() { s.Accounts.Run(ctx, report("renewing grants")) })
 	tasks.Go(func() { s.sweep(ctx, report("sweeping")) })
 }
 
@@ -255,7 +260,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.app.SweepSessions} {
+		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Connects.Sweep, s.app.SweepSessions} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}

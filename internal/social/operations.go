@@ -7,11 +7,14 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/terms"
 )
 
 // Platforms are the networks of the contract.
@@ -52,6 +55,67 @@ func (s *Service) Operations() []operation.Operation {
 			Example:     operation.Example{Data: List{[]Entry{{ID: 1, Platform: "bluesky", Username: "harbour.example", Active: true, ConnectionState: Connected}}}},
 		}, s.list),
 	}
+}
+
+// LinkInput says what a link is to connect.
+type LinkInput struct {
+	Platform  string `json:"platform,omitempty" enum:"instagram|facebook|tiktok|tiktok_business|youtube|linkedin|x|threads|pinterest|bluesky" jsonschema:"To connect a new account of this network; not together with account_id."`
+	AccountID int64  `json:"account_id,omitempty" min:"1" jsonschema:"To connect an account again whose connection is lost; not together with platform."`
+}
+
+// Link is where a person connects an account.
+type Link struct {
+	URL       string        `json:"url" jsonschema:"A person who is owner or admin of the team opens it in a signed-in browser. It works until it has connected an account."`
+	ExpiresAt moment.Moment `json:"expires_at"`
+	// SlotsLeft is nil where it does not apply, and points at nil where there is no limit: the one null of the contract.
+	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0" jsonschema:"Accounts that the plan still allows, null where there is no limit; of a new connection alone."`
+}
+
+// Operations declares what clients can ask of connecting.
+func (c *Connector) Operations() []operation.Operation {
+	left := new(int64(27))
+	return []operation.Operation{
+		operation.Define(operation.Spec{
+			Tool: "get_connect_link", Method: http.MethodGet, Path: "/connect-link", Needs: access.Read, Success: http.StatusOK,
+			Summary:     "A link to connect an account",
+			Description: "A link by which a person connects a new account, or one again whose connection is lost. Give exactly one of platform and account_id. Nothing is connected until that person confirms it in the browser. An account whose connection still works is refused.",
+			Example: operation.Example{Arguments: map[string]any{"platform": "bluesky"},
+				Data: Link{"https://press.example.com/connect/AQ", moment.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
+		}, c.link),
+	}
+}
+
+func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput) (operation.Answer[Link], error) {
+	out := operation.Answer[Link]{App: "/accounts"}
+	if (in.Platform == "") == (in.AccountID == 0) {
+		return out, fault.Invalid(fault.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
+	}
+	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, platform: in.Platform, ends: call.Now.Add(linkLife).Truncate(time.Second)}
+	blame := "platform"
+	if in.AccountID != 0 {
+		a, err := accountOf(ctx, c.Accounts.db, call.TeamID, in.AccountID)
+		if err != nil {
+			return out, err
+		}
+		if a.Active() {
+			return out, fault.BadState(string(a.Connection), "This account's connection works. Only one that is lost is connected again.")
+		}
+		l.platform, blame = a.Platform, "account_id"
+	}
+	if _, err := c.Accounts.Network(l.platform); err != nil {
+		return out, fault.Invalid(fault.NotAllowedValue, blame, "This installation does not connect to that network.")
+	}
+	out.Data = Link{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.ends)}
+	if in.AccountID != 0 {
+		return out, nil
+	}
+	plan, _ := c.Terms.Plan(call.Plan) // one that is not there any more has no accounts
+	left, err := slots(ctx, c.Accounts.db, call.TeamID, plan)
+	out.Data.SlotsLeft = new(&left)
+	if left == terms.Unlimited {
+		out.Data.SlotsLeft = new(*int64)
+	}
+	return out, err
 }
 
 const columns = `id, team_id, platform, network_id, username, display_name, connection_state, connection_probe, account_status`

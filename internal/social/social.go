@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -81,22 +82,29 @@ func (s *Service) Connect(ctx context.Context, team int64, platform string, c ne
 	if err != nil {
 		return Account{}, fmt.Errorf("connecting to %s: %w", platform, err)
 	}
-	a := Account{TeamID: team, Platform: platform, NetworkID: grant.Account, Username: grant.Username, DisplayName: grant.Username, Connection: Connected}
+	a := Account{TeamID: team, Platform: platform, NetworkID: grant.Account, Username: grant.Username, DisplayName: grant.Username}
 	err = s.db.Write(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
-		now := db.Micros(tx.Now())
-		row := tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (team_id, platform, network_id) DO UPDATE SET username = excluded.username,
-			display_name = excluded.display_name, connection_state = excluded.connection_state, connection_probe = '', account_status = '', updated_at = excluded.updated_at
-			RETURNING id`, team, platform, a.NetworkID, a.Username, a.DisplayName, string(Connected), []byte{}, now, now)
-		if err := row.Scan(&a.ID); err != nil {
-			return fmt.Errorf("keeping an account: %w", err)
-		}
-		if err := s.keepGrant(ctx, tx, a.ID, grant); err != nil {
-			return err
-		}
-		return event.Record(ctx, tx, team, event.Actor{}, "social_account.connected", strconv.FormatInt(a.ID, 10), map[string]any{"platform": platform})
+		a, err = s.keep(ctx, tx, a, grant, event.Actor{})
+		return err
 	})
 	return a, err
+}
+
+// keep adds an account with its grant; one that the team has gets the new grant.
+func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.Grant, by event.Actor) (Account, error) {
+	now := db.Micros(tx.Now())
+	a.Connection = standing(grant, tx.Now())
+	row := tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (team_id, platform, network_id) DO UPDATE SET username = excluded.username,
+		display_name = excluded.display_name, connection_state = excluded.connection_state, connection_probe = '', account_status = '', updated_at = excluded.updated_at
+		RETURNING id`, a.TeamID, a.Platform, a.NetworkID, a.Username, a.DisplayName, string(a.Connection), []byte{}, now, now)
+	if err := row.Scan(&a.ID); err != nil {
+		return a, fmt.Errorf("keeping an account: %w", err)
+	}
+	if err := s.keepGrant(ctx, tx, a.ID, grant); err != nil {
+		return a, err
+	}
+	return a, event.Record(ctx, tx, a.TeamID, by, "social_account.connected", strconv.FormatInt(a.ID, 10), map[string]any{"platform": a.Platform})
 }
 
 func (s *Service) keepGrant(ctx context.Context, tx *db.Tx, id int64, g network.Grant) error {
@@ -108,8 +116,10 @@ func (s *Service) keepGrant(ctx context.Context, tx *db.Tx, id int64, g network.
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE social_accounts SET sealed_grant = ?, grant_version = grant_version + 1, refreshing_until = 0, updated_at = ? WHERE id = ?`,
-		sealed, db.Micros(tx.Now()), id)
+	now := tx.Now()
+	_, err = tx.Exec(ctx, `UPDATE social_accounts SET sealed_grant = ?, grant_version = grant_version + 1, refreshing_until = 0, refresh_at = ?, ends_at = ?,
+		connection_state = CASE WHEN connection_state = ? THEN connection_state ELSE ? END, updated_at = ? WHERE id = ?`,
+		sealed, db.Micros(renewal(g, now)), db.Micros(end(g)), string(Lost), string(standing(g, now)), db.Micros(now), id)
 	if err != nil {
 		return fmt.Errorf("keeping a grant: %w", err)
 	}
@@ -208,25 +218,56 @@ func (s *Service) lockRefresh(ctx context.Context, account, version int64) (bool
 }
 
 func (s *Service) refresh(ctx context.Context, account int64, g Grant) (Grant, error) {
+	err := s.trade(ctx, account, g)
+	switch {
+	case isDead(err):
+		return s.refused(ctx, account, g, err)
+	case err != nil:
+		return g, errors.Join(err, s.unlockRefresh(ctx, account))
+	}
+	return s.Grant(ctx, account)
+}
+
+// refused loses the connection, unless a person has connected the account anew meanwhile.
+func (s *Service) refused(ctx context.Context, account int64, g Grant, why error) (Grant, error) {
+	if err := s.lose(ctx, account, g.Version, "refused"); err != nil {
+		return g, errors.Join(why, err)
+	}
+	if now, err := s.Grant(ctx, account); err == nil && now.Version != g.Version && !now.Lost {
+		return now, nil
+	}
+	return g, why
+}
+
+// trade gets a new grant for one and keeps it, unless a person has connected the account anew meanwhile.
+func (s *Service) trade(ctx context.Context, account int64, g Grant) error {
 	n, err := s.Network(g.Platform)
 	if err != nil {
-		return g, err
+		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, refreshHeld-5*time.Second)
 	defer cancel()
 	fresh, err := n.Refresh(bounded, g.Grant)
-	var refused *network.Error
-	if errors.As(err, &refused) && refused.Class == network.AuthDead {
-		return g, errors.Join(err, s.Lose(ctx, account, "refused"))
-	}
 	if err != nil {
-		return g, errors.Join(err, s.unlockRefresh(ctx, account))
+		return fmt.Errorf("refreshing the grant of account %d: %w", account, err)
 	}
-	err = s.db.Write(ctx, "social.refreshed", func(ctx context.Context, tx *db.Tx) error { return s.keepGrant(ctx, tx, account, fresh) })
+	err = s.db.Write(ctx, "social.refreshed", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = 0 WHERE id = ? AND grant_version = ?`, account, g.Version)
+		if err != nil || n == 0 {
+			return err
+		}
+		return s.keepGrant(ctx, tx, account, fresh)
+	})
 	if err != nil {
-		return g, fmt.Errorf("keeping the new grant of account %d: %w", account, err)
+		return fmt.Errorf("keeping the new grant of account %d: %w", account, err)
 	}
-	return s.Grant(ctx, account)
+	return nil
+}
+
+// isDead tells whether a network said that a grant is worth nothing any more.
+func isDead(err error) bool {
+	refused, ok := errors.AsType[*network.Error](err)
+	return ok && refused.Class == network.AuthDead
 }
 
 func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
@@ -238,10 +279,16 @@ func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
 
 // Lose notes that an account's connection is lost until a person connects it again.
 func (s *Service) Lose(ctx context.Context, account int64, probe string) error {
+	return s.lose(ctx, account, math.MaxInt64, probe)
+}
+
+// lose loses a connection whose grant has no newer version than this.
+func (s *Service) lose(ctx context.Context, account, version int64, probe string) error {
 	return s.db.Write(ctx, "social.lose", func(ctx context.Context, tx *db.Tx) error {
 		var team int64
-		err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = ?, account_status = 'needs_reauth', refreshing_until = 0, updated_at = ?
-			WHERE id = ? AND connection_state <> ? RETURNING team_id`, string(Lost), probe, db.Micros(tx.Now()), account, string(Lost)).Scan(&team)
+		err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = ?, account_status = 'needs_reauth', refreshing_until = 0, refresh_at = 0,
+			ends_at = 0, updated_at = ? WHERE id = ? AND grant_version <= ? AND connection_state <> ? RETURNING team_id`,
+			string(Lost), probe, db.Micros(tx.Now()), account, version, string(Lost)).Scan(&team)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

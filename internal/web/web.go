@@ -1,5 +1,6 @@
-// Package web is the app in the browser: signing in, the page on which a person uploads, the media's own addresses,
-// and the links by which machines upload and networks fetch. It works without scripts, but for showing progress.
+// Package web is the app in the browser: signing in, the pages on which a person uploads files and connects accounts,
+// the media's own addresses, and the links by which machines upload and networks fetch. It works without scripts, but
+// for showing progress.
 package web
 
 import (
@@ -10,6 +11,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
 	"pressroom/internal/problem"
+	"pressroom/internal/social"
 	"pressroom/internal/team"
 )
 
@@ -18,6 +20,7 @@ type Options struct {
 	PublicURL string // the service's address, without a slash at its end; cookies are for HTTPS alone where it begins with https:
 	Teams     *team.Service
 	Library   Library
+	Connector *social.Connector
 	// TrustedProxies are networks whose X-Forwarded-For is believed: it tells guessing clients apart.
 	TrustedProxies []string
 	DB             *db.DB // sessions lie there, and its clock is theirs
@@ -75,6 +78,12 @@ func (a *App) pages() http.Handler {
 	mux.HandleFunc("GET /upload/{batch}", a.forPeople(a.uploadPage))
 	mux.HandleFunc("POST /upload/{batch}/files", a.upload)
 	mux.HandleFunc("POST /upload/{batch}/done", a.forPeople(a.uploadDone))
+	mux.HandleFunc("GET /connect/{token}", a.forPeople(a.connectPage))
+	mux.HandleFunc("POST /connect/{token}", a.forPeople(a.connect))
+	mux.HandleFunc("GET /connect/callback/{platform}", a.connectReturn)
+	mux.HandleFunc("GET /connect/choose/{attempt}", a.forPeople(a.choicePage))
+	mux.HandleFunc("POST /connect/choose/{attempt}", a.forPeople(a.choose))
+	mux.HandleFunc("GET /connected/{account}", a.forPeople(a.connectedPage))
 	mux.HandleFunc("POST /media/{id}/description", a.describe)
 	mux.HandleFunc("GET /media/{id}/file", a.forPeople(a.mediaFile(false)))
 	mux.HandleFunc("GET /media/{id}/thumbnail", a.forPeople(a.mediaFile(true)))

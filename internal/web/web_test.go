@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
+	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
@@ -34,6 +35,8 @@ type world struct {
 	roastery team.Team
 	key      int64 // of the Harbour team
 	media    *media.Service
+	networks *networks
+	connects *social.Connector
 }
 
 const password = "correct horse battery"
@@ -76,6 +79,7 @@ func (w *world) furnish(t *testing.T) {
 	must(err)
 	w.key = key.ID
 	w.media = w.library(t, logOf(t))
+	w.networks, w.connects = w.connecting(t)
 }
 
 func logOf(t *testing.T) *slog.Logger {
@@ -87,7 +91,7 @@ func logOf(t *testing.T) *slog.Logger {
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, Library: w.media, DB: w.db, Log: logOf(t)})
+	w.app, err = web.New(web.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, Library: w.media, Connector: w.connects, DB: w.db, Log: logOf(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

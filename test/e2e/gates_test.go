@@ -225,6 +225,8 @@ func goesOn(op *operation.Operation) (int, string) {
 		return http.StatusUnprocessableEntity, "validation_failed" // its time is over
 	case "download_profile_media":
 		return http.StatusUnprocessableEntity, "validation_failed" // the platform has none of these
+	case "get_connect_link":
+		return http.StatusUnprocessableEntity, "validation_failed" // a platform or an account, and not both
 	case "import_media", "create_uploads":
 		return http.StatusNotFound, "folder_not_found"
 	}

@@ -91,6 +91,7 @@ func (n *normaliser) number(v int64, name string) any {
 func (n *normaliser) text(v string) string {
 	v = strings.ReplaceAll(recordKeyForm.ReplaceAllString(v, "/post/<record>"), n.w.root, "<root>")
 	v = mediaPage.ReplaceAllString(uploadSecret.ReplaceAllString(v, "<secret>"), "/media/<id>")
+	v = connectForm.ReplaceAllString(v, "/connect/<token>")
 	return uuidForm.ReplaceAllStringFunc(v, func(id string) string {
 		if n.named[id] == "" {
 			n.named[id] = fmt.Sprintf("<uuid %d>", len(n.named)+1)

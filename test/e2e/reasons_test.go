@@ -21,7 +21,6 @@ var notYet = map[string]string{
 	"read_not_allowed":           "every level and every role may read",
 	"not_a_number":               "no operation takes a number that need not be whole",
 	"not_expressible_in_a_query": "every argument of today's reads is a single value",
-	"exactly_one_of":             "no operation has arguments of which one excludes another yet",
 }
 
 // onPostgres are met on PostgreSQL alone, where a repeat waits for the first call in the database.

@@ -1,0 +1,429 @@
+package web_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/network"
+	"pressroom/internal/operation"
+	"pressroom/internal/seal"
+	"pressroom/internal/social"
+	"pressroom/internal/terms"
+)
+
+// networks is a network's consent page and token endpoint, behind a real listener.
+type networks struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	accounts []string          // what a consent opens
+	deny     string            // the error in place of a code
+	codes    map[string]string // to the hash of the verifier that opens it
+}
+
+func (n *networks) set(deny string, accounts ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.deny, n.accounts = deny, accounts
+}
+
+func (n *networks) authorize(w http.ResponseWriter, r *http.Request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	q, back := r.URL.Query(), url.Values{"state": {r.URL.Query().Get("state")}}
+	if n.deny != "" {
+		back.Set("error", n.deny)
+	} else {
+		code := rand.Text()
+		n.codes[code] = q.Get("challenge") + q.Get("redirect_uri")
+		back.Set("code", code)
+	}
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusSeeOther)
+}
+
+func (n *networks) token(w http.ResponseWriter, r *http.Request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	code := r.PostFormValue("code")
+	if want, ok := n.codes[code]; !ok || want != challenge(r.PostFormValue("verifier"))+r.PostFormValue("redirect_uri") {
+		http.Error(w, "no", http.StatusBadRequest)
+		return
+	}
+	delete(n.codes, code)
+	_ = json.NewEncoder(w).Encode(n.accounts)
+}
+
+func challenge(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return hex.EncodeToString(sum[:])
+}
+
+// consents is the network that speaks with them.
+type consents struct {
+	network.Network
+
+	at string
+}
+
+func (c consents) Platform() string { return "instagram" }
+
+func (c consents) Authorize(a network.Authorization) string {
+	return c.at + "/authorize?" + url.Values{"state": {a.State}, "challenge": {challenge(a.Verifier)}, "redirect_uri": {a.Redirect}}.Encode()
+}
+
+func (c consents) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
+	form := url.Values{"code": {code}, "verifier": {a.Verifier}, "redirect_uri": {a.Redirect}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.at+"/token", strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return nil, &network.Error{Class: network.Transient, Err: err}
+	}
+	defer resp.Body.Close()
+	var names []string
+	if resp.StatusCode != http.StatusOK {
+		return nil, &network.Error{Class: network.Rejected, Message: "the network's own words"}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&names); err != nil {
+		return nil, &network.Error{Class: network.Transient, Err: err}
+	}
+	var out []network.Candidate
+	for _, name := range names {
+		out = append(out, network.Candidate{Grant: network.Grant{Account: "id of " + name, Username: name, Access: "secret access", Refresh: "secret refresh"}, DisplayName: "<b>" + name})
+	}
+	return out, nil
+}
+
+// passwords is a network that is signed in to on our page.
+type passwords struct{ network.Network }
+
+func (passwords) Platform() string { return "bluesky" }
+
+func (passwords) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
+	switch {
+	case c.Identifier == "down.test":
+		return network.Grant{}, &network.Error{Class: network.Transient, Err: errors.New("cut off")}
+	case c.Password != "app-pass":
+		return network.Grant{}, &network.Error{Class: network.AuthDead, Message: "the network's own words"}
+	}
+	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "secret access", Refresh: "secret refresh"}, nil
+}
+
+func (w *world) connecting(t *testing.T) (*networks, *social.Connector) {
+	t.Helper()
+	n := &networks{codes: map[string]string{}, accounts: []string{"harbour"}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /authorize", n.authorize)
+	mux.HandleFunc("POST /token", n.token)
+	n.Server = httptest.NewServer(mux)
+	t.Cleanup(n.Close)
+	key, err := seal.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealer, err := seal.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offered := terms.Shipped()
+	for i := range offered.Plans {
+		if offered.Plans[i].ID == "team" {
+			offered.Plans[i].SocialAccounts = 2
+		}
+	}
+	public := func(address string) error {
+		if !strings.HasPrefix(address, "https://") {
+			return errors.New("not public")
+		}
+		return nil
+	}
+	return n, social.NewConnector(social.ConnectorOptions{Accounts: social.New(w.db, sealer, consents{at: n.URL}, passwords{}), Terms: offered, PublicURL: "http://press.example", CheckServer: public})
+}
+
+// link asks for a link with Ada's key and gives the path of its page.
+func (w *world) link(t *testing.T, args string) string {
+	t.Helper()
+	op := w.connects.Operations()[0]
+	got, err := op.Run(t.Context(), operation.Call{Actor: &access.Actor{TeamID: w.harbour.ID, PersonID: w.ada.ID, Plan: "team", Zone: time.UTC}, Now: w.clock.Now()}, []byte(args))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, _ := got.Data.(social.Link)
+	return strings.TrimPrefix(link.URL, "http://press.example")
+}
+
+const newInstagram = `{"platform":"instagram"}`
+
+// consent goes through the network's page and gives where it leads back to.
+func (b *browser) consent(page string) string {
+	b.t.Helper()
+	to := b.post(page, nil)
+	if to.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to.Header.Get("Location"), b.w.networks.URL+"/authorize?") {
+		b.t.Fatalf("%d to %q: %s", to.StatusCode, to.Header.Get("Location"), to.text)
+	}
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, to.Header.Get("Location"), nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	resp.Body.Close()
+	back, found := strings.CutPrefix(resp.Header.Get("Location"), "http://press.example")
+	if !found {
+		b.t.Fatalf("back to %q", resp.Header.Get("Location"))
+	}
+	return back
+}
+
+func (w *world) connected(t *testing.T) string {
+	t.Helper()
+	var all string
+	err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) || ' ' || COALESCE(MAX(username), '') || ' ' || COALESCE(MAX(connection_state), '') FROM social_accounts`).Scan(&all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (w *world) wantAccounts(t *testing.T, want string) {
+	t.Helper()
+	if got := w.connected(t); got != want {
+		t.Errorf("accounts: %q, want %q", got, want)
+	}
+}
+
+func TestConnecting(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		page := w.link(t, newInstagram)
+		w.browser(t).get(page).leads(t, "/sign-in?"+url.Values{"next": {page}}.Encode())
+		ada := w.browser(t).in("ada@example.com")
+		shown := ada.get(page)
+		shown.wants(t, 200, "<h1>Connect Instagram</h1>", "Harbour &amp; Sons", "Ada &lt;Okafor&gt;", "Continue to Instagram")
+		if policy := shown.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https: "+w.networks.URL+";") {
+			t.Errorf("the form cannot lead there: %s", policy)
+		}
+		w.wantAccounts(t, "0  ")
+		back := ada.consent(page)
+		done := ada.get(back)
+		done.wants(t, 303)
+		w.wantAccounts(t, "1 harbour connected")
+		ada.get(done.Header.Get("Location")).wants(t, 200, "<h1>Connected</h1>", "Instagram", "harbour", "Harbour &amp; Sons")
+		w.browser(t).in("bea@example.com").get(done.Header.Get("Location")).wants(t, 404)
+		ada.get(back).wants(t, 422, "was used already")
+		ada.get(page).wants(t, 422, "has connected an account already")
+		ada.post(page, nil).wants(t, 422)
+		var by int64
+		if err := w.db.QueryRow(t.Context(), `SELECT person_id FROM events WHERE kind = 'social_account.connected'`).Scan(&by); err != nil || by != w.ada.ID {
+			t.Errorf("done by %d (%v)", by, err)
+		}
+	})
+}
+
+// A link is for those alone who may connect accounts of its team, and for an hour.
+func TestLinksAreForFew(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		page := w.link(t, newInstagram)
+		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
+		bea.get(page).wants(t, 404)
+		bea.post(page, nil).wants(t, 404)
+		if err := w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Admin); err != nil {
+			t.Fatal(err)
+		}
+		bea.get(page).wants(t, 200)
+		for _, forged := range []string{page + "A", page[:len(page)-1], page[:20] + "A" + page[21:], "/connect/x", "/connect/" + strings.Repeat("A", 5000), "/connect/%00"} {
+			if forged != page {
+				ada.get(forged).wants(t, 404)
+			}
+		}
+		w.clock.Advance(time.Hour)
+		ada.get(page).wants(t, 422, "This link has ended.")
+		ada.post(page, nil).wants(t, 422)
+		for _, path := range []string{"/connect/choose/0", "/connect/choose/x", "/connect/choose/9", "/connected/9", "/connected/-1", "/connect/callback/x?state=a&code=b", "/connect/callback/bluesky", "/connect/callback/%ff"} {
+			ada.get(path).wants(t, 404)
+		}
+	})
+}
+
+// What a network sends back is taken from whom it was begun by, once, and for ten minutes.
+func TestStates(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		if err := w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Admin); err != nil {
+			t.Fatal(err)
+		}
+		page := w.link(t, newInstagram)
+		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
+		first := ada.consent(page)
+		back := ada.consent(page)
+		bea.get(back).wants(t, 422, "was not begun here")
+		w.browser(t).get(back).wants(t, 401, "You are signed out")
+		ada.get(first).wants(t, 422, "was not begun here")
+		ada.get("/connect/callback/instagram?code=x").wants(t, 422)
+		w.wantAccounts(t, "0  ")
+		ada.get(back).wants(t, 303)
+		w.wantAccounts(t, "1 harbour connected")
+		late := ada.consent(w.link(t, newInstagram))
+		w.clock.Advance(10 * time.Minute)
+		ada.get(late).wants(t, 422, "has ended")
+		if n, err := w.connects.Sweep(t.Context()); err != nil || n != 2 {
+			t.Errorf("%d swept (%v)", n, err)
+		}
+	})
+}
+
+// Who may not connect accounts any more when the network has answered does not.
+func TestDemotedMeanwhile(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		bea := w.browser(t).in("bea@example.com")
+		role := func(r access.Role) {
+			if err := w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		role(access.Admin)
+		w.networks.set("", "first", "second")
+		choice := bea.get(bea.consent(w.link(t, newInstagram))).Header.Get("Location")
+		w.networks.set("", "first")
+		back := bea.consent(w.link(t, newInstagram))
+		role(access.Editor)
+		bea.get(back).wants(t, 404)
+		bea.get(choice).wants(t, 404)
+		bea.post(choice, url.Values{"account": {"0"}}).wants(t, 404)
+		w.wantAccounts(t, "0  ")
+	})
+}
+
+func TestDenied(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		page := w.link(t, newInstagram)
+		ada := w.browser(t).in("ada@example.com")
+		for deny, text := range map[string]string{"access_denied": "You did not allow it", "server_error": "The network did not go on"} {
+			w.networks.set(deny)
+			ada.get(ada.consent(page)).wants(t, 422, text, `href="`+page+`"`)
+		}
+		w.networks.set("")
+		ada.get(ada.consent(page)).wants(t, 422, "There is no account")
+		w.networks.set("", "harbour")
+		forged := regexp.MustCompile(`code=[^&]*`).ReplaceAllString(ada.consent(page), "code=guessed")
+		refused := ada.get(forged)
+		refused.wants(t, 422, "did not accept this sign-in")
+		if strings.Contains(refused.text, "guessed") || strings.Contains(refused.text, "own words") {
+			t.Errorf("it is repeated: %s", refused.text)
+		}
+		w.wantAccounts(t, "0  ")
+		ada.get(ada.consent(page)).wants(t, 303)
+	})
+}
+
+func TestChoosing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.networks.set("", "first", "second")
+		page := w.link(t, newInstagram)
+		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
+		choice := ada.get(ada.consent(page)).Header.Get("Location")
+		shown := ada.get(choice)
+		shown.wants(t, 200, "first", "second", "&lt;b&gt;second")
+		if strings.Contains(shown.text, "secret") {
+			t.Error("the page holds a token")
+		}
+		bea.get(choice).wants(t, 404)
+		bea.post(choice, url.Values{"account": {"0"}}).wants(t, 404)
+		for _, which := range []string{"", "x", "-1", "2"} {
+			ada.post(choice, url.Values{"account": {which}}).wants(t, 422)
+		}
+		w.wantAccounts(t, "0  ")
+		ada.post(choice, url.Values{"account": {"1"}}).wants(t, 303)
+		w.wantAccounts(t, "1 second connected")
+		ada.post(choice, url.Values{"account": {"0"}}).wants(t, 404)
+		ada.get(choice).wants(t, 404)
+	})
+}
+
+// Only the very account comes back, and the old grant stays until it has.
+func TestConnectingAgain(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada := w.browser(t).in("ada@example.com")
+		ada.get(ada.consent(w.link(t, newInstagram))).wants(t, 303)
+		var id, version int64
+		if err := w.db.QueryRow(t.Context(), `SELECT id, grant_version FROM social_accounts`).Scan(&id, &version); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.connects.Accounts.Lose(t.Context(), id, "refused"); err != nil {
+			t.Fatal(err)
+		}
+		page := w.link(t, fmt.Sprintf(`{"account_id":%d}`, id))
+		ada.get(page).wants(t, 200, "is connected again", "harbour")
+		w.networks.set("", "another")
+		ada.get(ada.consent(page)).wants(t, 422, "another account than the one", `href="`+page+`"`)
+		w.wantAccounts(t, "1 harbour lost")
+		if g, err := w.connects.Accounts.Grant(t.Context(), id); err != nil || g.Version != version {
+			t.Errorf("the grant was changed (%v)", err)
+		}
+		w.networks.set("", "another", "harbour")
+		ada.get(ada.consent(page)).leads(t, "/connected/"+itoa(id))
+		w.wantAccounts(t, "1 harbour connected")
+	})
+}
+
+func TestPlanIsFull(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada := w.browser(t).in("ada@example.com")
+		for _, name := range []string{"first", "second"} {
+			w.networks.set("", name)
+			ada.get(ada.consent(w.link(t, newInstagram))).wants(t, 303)
+		}
+		page := w.link(t, newInstagram)
+		ada.get(page).wants(t, 200, "has no room for another account")
+		ada.post(page, nil).wants(t, 403, "has no room for another account")
+		w.wantAccounts(t, "2 second connected")
+	})
+}
+
+func TestSigningInHere(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		address := w.link(t, `{"platform":"bluesky"}`)
+		ada := w.browser(t).in("ada@example.com")
+		ada.get(address).wants(t, 200, `value="https://bsky.social"`, "App password")
+		try := func(server, handle, password string) page {
+			return ada.post(address, url.Values{"server": {server}, "identifier": {handle}, "password": {password}})
+		}
+		wrong := try("https://pds.test", "harbour.test", "wr-ng")
+		wrong.wants(t, 422, "The server did not accept", `value="https://pds.test"`, `value="harbour.test"`)
+		if strings.Contains(wrong.text, "wr-ng") || strings.Contains(wrong.text, "own words") {
+			t.Errorf("it is repeated: %s", wrong.text)
+		}
+		try("https://pds.test", "down.test", "app-pass").wants(t, 502, "Try again in a few minutes.")
+		try("https://pds.test", "", "app-pass").wants(t, 422, "Fill in")
+		try("http://10.0.0.1", "harbour.test", "app-pass").wants(t, 422, "cannot be connected on this page")
+		w.wantAccounts(t, "0  ")
+		try(" https://pds.test", "harbour.test ", "app-pass").wants(t, 303)
+		w.wantAccounts(t, "1 harbour.test connected")
+		try("https://pds.test", "harbour.test", "app-pass").wants(t, 422, "has connected an account already")
+		if err := w.connects.Accounts.Lose(t.Context(), 1, ""); err != nil {
+			t.Fatal(err)
+		}
+		address = w.link(t, `{"account_id":1}`)
+		try("https://pds.test", "other.test", "app-pass").wants(t, 422, "another account than the one")
+		w.wantAccounts(t, "1 harbour.test lost")
+		try("https://pds.test", "harbour.test", "app-pass").leads(t, "/connected/1")
+		w.wantAccounts(t, "1 harbour.test connected")
+	})
+}
