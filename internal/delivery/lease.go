@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"pressroom/internal/db"
 	"pressroom/internal/post"
@@ -42,33 +41,6 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		return d, false, fmt.Errorf("claiming delivery %s: %w", id, err)
 	}
 	return d, true, nil
-}
-
-// hold keeps the lease alive while work goes on. The context it returns ends when the lease could not be kept,
-// so that nothing is sent by a holder that is one no more; the function ends the holding.
-func (s *Service) hold(ctx context.Context, d delivery) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	finished := make(chan struct{})
-	go func() {
-		defer close(finished)
-		tick := time.NewTicker(s.opts.Lease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if err := s.renew(ctx, d); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		}
-	}()
-	return ctx, func() {
-		cancel(nil)
-		<-finished
-	}
 }
 
 func (s *Service) renew(ctx context.Context, d delivery) error {

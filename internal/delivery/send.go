@@ -8,6 +8,7 @@ import (
 
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
@@ -20,7 +21,7 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	if err != nil || !mine {
 		return err
 	}
-	held, release := s.hold(ctx, d)
+	held, release := job.Hold(ctx, s.opts.Lease, func(ctx context.Context) error { return s.renew(ctx, d) })
 	defer release()
 	f := &flight{s: s, d: d}
 	if err := f.run(held); err != nil && !errors.Is(err, errFenced) {

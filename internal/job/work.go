@@ -116,7 +116,7 @@ func (w *Worker) bring(ctx context.Context, id string) error {
 	if do == nil {
 		return fmt.Errorf("nobody here does jobs of the type %q", h.Type)
 	}
-	held, release := w.hold(ctx, h)
+	held, release := Hold(ctx, lease, func(ctx context.Context) error { return w.renew(ctx, h) })
 	defer release()
 	if err := do(held, h); err != nil && !errors.Is(err, ErrFenced) {
 		// The lease runs out by itself and the job is brought to somebody again.
@@ -145,33 +145,6 @@ func (w *Worker) claim(ctx context.Context, id string) (Held, bool, error) {
 		return h, false, fmt.Errorf("taking up job %s: %w", id, err)
 	}
 	return h, true, nil
-}
-
-// hold keeps the lease alive while work goes on. The context it returns ends when the lease could not be kept; the
-// function ends the holding.
-func (w *Worker) hold(ctx context.Context, h Held) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	finished := make(chan struct{})
-	go func() {
-		defer close(finished)
-		tick := time.NewTicker(lease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if err := w.renew(ctx, h); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		}
-	}()
-	return ctx, func() {
-		cancel(nil)
-		<-finished
-	}
 }
 
 func (w *Worker) renew(ctx context.Context, h Held) error {

@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	"pressroom/internal/fault"
 	"pressroom/internal/picture"
 	"pressroom/internal/probe"
-	"pressroom/internal/secret"
 	"pressroom/internal/terms"
 )
 
@@ -210,7 +210,7 @@ const (
 // a sweep that found it without an item can take it away whatever arrives meanwhile.
 func newKey(team int64, digest []byte) string {
 	sum := hex.EncodeToString(digest)
-	tail := strings.ToLower(secret.New("")[:keyTail])
+	tail := strings.ToLower(rand.Text()[:keyTail])
 	return fmt.Sprintf("%d/%s/%s.%s", team, sum[:2], sum, tail)
 }
 

@@ -7,21 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"pressroom/internal/network"
 )
 
-const (
-	maxAnswer  = 1 << 20 // bytes
-	uploadRate = 100_000 // bytes a second that an upload may take at the slowest
-)
+const uploadRate = 100_000 // bytes a second that an upload may take at the slowest
 
 // kind says what a call's failure means.
 type kind int
@@ -53,8 +47,8 @@ func (n *Network) call(ctx context.Context, c call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, n.patience(c))
 	defer cancel()
-	var wire wire
-	request, err := c.request(httptrace.WithClientTrace(ctx, wire.trace()))
+	var wire network.Wire
+	request, err := c.request(wire.Watch(ctx))
 	if err != nil {
 		return unusable(fmt.Errorf("%s: %w", c.method, err))
 	}
@@ -63,10 +57,10 @@ func (n *Network) call(ctx context.Context, c call) error {
 	}
 	response, err := n.http.Do(request)
 	if err != nil {
-		return c.failed(err, wire.untouched(err))
+		return c.failed(err, wire.Untouched(err))
 	}
 	defer response.Body.Close()
-	body, err := readBounded(response.Body)
+	body, err := network.ReadAnswer(response.Body)
 	if err != nil {
 		return c.failed(err, false)
 	}
@@ -143,17 +137,6 @@ func serverURL(text string) (*url.URL, error) {
 	return base, nil
 }
 
-func readBounded(body io.Reader) ([]byte, error) {
-	read, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", err)
-	}
-	if len(read) > maxAnswer {
-		return nil, errors.New("reading the answer: it is longer than 1 MiB")
-	}
-	return read, nil
-}
-
 // failed is the want of an answer, or of one that can be read.
 func (c call) failed(err error, unsent bool) *network.Error {
 	class := network.Transient
@@ -161,22 +144,4 @@ func (c call) failed(err error, unsent bool) *network.Error {
 		class = network.Uncertain
 	}
 	return &network.Error{Class: class, Err: fmt.Errorf("%s: %w", c.method, err)}
-}
-
-// wire learns how far a request went.
-type wire struct{ asked, connected atomic.Bool }
-
-func (w *wire) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn: func(string) { w.asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { w.connected.Store(true) },
-	}
-}
-
-// untouched tells whether certainly nothing was written: the transport asked for a connection and never got
-// one. A transport that does not report what it does is not trusted with that.
-func (w *wire) untouched(err error) bool {
-	var dial *net.OpError
-	refused := errors.As(err, &dial) && dial.Op == "dial"
-	return !w.connected.Load() && (w.asked.Load() || refused)
 }

@@ -6,19 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"pressroom/internal/network"
 )
-
-const maxAnswer = 1 << 20 // bytes
 
 // kind says what a call's failure means.
 type kind int
@@ -55,8 +50,8 @@ func (n *Network) call(ctx context.Context, c call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var wire wire
-	request, err := c.request(httptrace.WithClientTrace(ctx, wire.trace()))
+	var wire network.Wire
+	request, err := c.request(wire.Watch(ctx))
 	if err != nil {
 		return unusable(fmt.Errorf("%s: %w", c.path, err))
 	}
@@ -65,10 +60,10 @@ func (n *Network) call(ctx context.Context, c call) error {
 	}
 	response, err := n.http.Do(request)
 	if err != nil {
-		return c.failed(withoutURL(err), wire.untouched(err))
+		return c.failed(withoutURL(err), wire.Untouched(err))
 	}
 	defer response.Body.Close()
-	body, err := readBounded(response.Body)
+	body, err := network.ReadAnswer(response.Body)
 	if err != nil {
 		return c.failed(err, false)
 	}
@@ -112,17 +107,6 @@ func withoutURL(err error) error {
 	return err
 }
 
-func readBounded(body io.Reader) ([]byte, error) {
-	read, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", err)
-	}
-	if len(read) > maxAnswer {
-		return nil, errors.New("reading the answer: it is longer than 1 MiB")
-	}
-	return read, nil
-}
-
 // failed is the want of an answer, or of one that can be read.
 func (c call) failed(err error, unsent bool) *network.Error {
 	class := network.Transient
@@ -130,23 +114,6 @@ func (c call) failed(err error, unsent bool) *network.Error {
 		class = network.Uncertain
 	}
 	return &network.Error{Class: class, Err: fmt.Errorf("%s: %w", c.path, err)}
-}
-
-// wire learns how far a request went.
-type wire struct{ asked, connected atomic.Bool }
-
-func (w *wire) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn: func(string) { w.asked.Store(true) },
-		GotConn: func(httptrace.GotConnInfo) { w.connected.Store(true) },
-	}
-}
-
-// untouched tells whether certainly nothing was written. A transport that does not report what it does is not trusted
-// with that.
-func (w *wire) untouched(err error) bool {
-	dial, ok := errors.AsType[*net.OpError](err)
-	return !w.connected.Load() && (w.asked.Load() || ok && dial.Op == "dial")
 }
 
 // numericID is the form of every id that the network gives.
