@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/network"
 	"pressroom/internal/network/threads"
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
@@ -110,7 +111,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1")
 	}
 	cfg.TrustedProxies, cfg.BlueskyServers = c.TrustedProxies, c.BlueskyServers
-	cfg.Threads = threads.Options{ClientID: c.ThreadsClientID, ClientSecret: c.ThreadsClientSecret}
+	cfg.Threads = threads.Options{App: network.App{ClientID: c.ThreadsClientID, ClientSecret: c.ThreadsClientSecret}}
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch
 	cfg.PublicURL, cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = strings.TrimRight(c.PublicURL, "/"), server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
 	return cfg, nil

@@ -13,7 +13,7 @@ var rooms = map[string][]string{
 	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
 	"ground":   {"internal/blob", "internal/db", "internal/event", "internal/fetch", "internal/seal"},
 	"subjects": {"internal/credit", "internal/delivery", "internal/job", "internal/limit", "internal/media", "internal/post", "internal/replay", "internal/social", "internal/team"},
-	"network":  {"internal/network"},
+	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/threads", "internal/network/x"},
 	"sources":  {"internal/source/bridge"},
 	"sandbox":  {"internal/sandbox"},

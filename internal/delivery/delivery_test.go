@@ -231,7 +231,7 @@ func TestNeverTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)
-	effectless := []network.Class{network.Transient, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.App}
+	effectless := []network.Class{network.Transient, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
 	rapid.Check(t, func(t *rapid.T) {
 		n := &scripted{truthful: rapid.Bool().Draw(t, "truthful")}
 		for range rapid.IntRange(0, 8).Draw(t, "commits") {

@@ -57,7 +57,7 @@ func (f *flight) refused(ctx context.Context, back phase, err error) error {
 		return f.authDead(ctx, e.Message)
 	case network.Rate, network.Quota:
 		return f.waitOut(ctx, e)
-	case network.Rejected, network.App:
+	case network.Rejected, network.Unapproved:
 		return f.finish(ctx, ended, failure("rejected_content", e.Message))
 	case network.RejectedMedia:
 		return f.finish(ctx, ended, failure("rejected_media", e.Message))

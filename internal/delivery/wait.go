@@ -49,7 +49,7 @@ func (f *flight) givenUp(ctx context.Context, err error) error {
 	}
 	code := "network_error"
 	switch classOf(err) { //nolint:exhaustive // every other class is one that may pass
-	case network.Rejected, network.App:
+	case network.Rejected, network.Unapproved:
 		code = "rejected_content"
 	case network.RejectedMedia:
 		code = "rejected_media"

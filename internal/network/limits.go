@@ -92,8 +92,8 @@ func threads() Rules {
 		Images: Images{
 			Most: 20, Carousel: Range{2, 20},
 			Types: []string{jpegType, pngType}, Converted: []string{webpType, gifType},
-			MaxBytes: 8 * megabyte, // wider ones than 1440 pixels are scaled by the network
-			Shapes:   Shapes{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
+			MaxBytes: 8 * megabyte, MaxSide: 1440,
+			Shapes: Shapes{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
 		},
 		Videos: Videos{Most: 20, Types: []string{mp4Type, quickTimeType}, MaxBytes: gigabyte, Longest: 5 * time.Minute},
 	}

@@ -90,6 +90,9 @@ type Grant struct {
 // Authorizer is a network whose accounts are connected in a browser, by OAuth 2.0 (RFC 6749).
 type Authorizer interface {
 	Network
+	// Kinds names the ways of signing in that the operator has an app for, the usual one first. A network that has but
+	// one way calls it "".
+	Kinds() []string
 	// Authorize is the address at which a person consents.
 	Authorize(a Authorization) string
 	// Exchange trades the code that came back for the accounts that it opens, each with its grant.
@@ -98,6 +101,7 @@ type Authorizer interface {
 
 // Authorization is one round trip to a network's consent page.
 type Authorization struct {
+	Kind     string // one of Kinds
 	State    string // comes back with the code
 	Verifier string // of PKCE (RFC 7636), for the networks that take it
 	Redirect string // where the browser comes back to; the very same in both calls
@@ -194,7 +198,7 @@ const (
 	RejectedMedia Class = "rejected_media" // as Rejected, for an image or a video
 	Duplicate     Class = "duplicate"      // the network holds the same content already
 	Quota         Class = "quota"          // repeat in the network's next window, at Error.After
-	App           Class = "app"            // the operator's app lacks an approval
+	Unapproved    Class = "app"            // the operator's app lacks an approval
 )
 
 // Error is a network's refusal, or the want of an answer.

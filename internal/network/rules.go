@@ -26,7 +26,7 @@ type Rules struct {
 // Unit is what a text is measured in.
 type Unit struct {
 	Name  string           // for people, after a number
-	Count func(string) int // where nil, length is not checked
+	Count func(string) int `json:"-"` // where nil, length is not checked
 }
 
 // Text bounds a post's text.
@@ -111,6 +111,14 @@ func (r Rules) checkText(c Content) []Problem {
 		return []Problem{r.tooLong(len(c.Text), r.Text.MaxBytes, "bytes")}
 	}
 	return nil
+}
+
+// Fit is what the library is asked for of a kind of medium.
+func (r Rules) Fit(kind string) Fit {
+	if kind == Video {
+		return Fit{Types: r.Videos.Types, MaxBytes: r.Videos.MaxBytes}
+	}
+	return Fit{Types: r.Images.Types, MaxBytes: r.Images.MaxBytes, MaxSide: r.Images.MaxSide}
 }
 
 // blank also holds for a text of invisible characters alone, such as zero-width spaces.
@@ -309,7 +317,7 @@ func (o one) tooLarge(maxBytes int64, maxSide int) []Problem {
 }
 
 // aspectSlack is how much a shape may be outside its bounds: pixels are whole, and networks write 1.91 for 1200 by 628.
-const aspectSlack = 0.01
+const aspectSlack = 0.003
 
 func (o one) shape(s Shapes) []Problem {
 	if s == (Shapes{}) || o.Width <= 0 || o.Height <= 0 {

@@ -33,6 +33,9 @@ type bluesky struct {
 func (b *bluesky) name() string  { return blueskyName }
 func (b *bluesky) title() string { return "Bluesky" }
 
+// settle makes nobody: people sign up here.
+func (b *bluesky) settle(context.Context) error { return nil }
+
 // handler answers XRPC, and at the addresses that a post has in the network's web client, the sandbox's page.
 func (b *bluesky) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -219,8 +219,8 @@ func proves(verifier, challenge string) bool {
 	return challenge == "" || subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
 }
 
-// settle makes the people that the network's page offers.
-func (o *oauth) settle(ctx context.Context, id func(handle string) string) error {
+// people makes those that the network's page offers.
+func (o *oauth) people(ctx context.Context, id func(handle string) string) error {
 	return o.store.in(ctx, func(t tx) error {
 		for _, p := range people {
 			a := account{id: id(p.handle), handle: p.handle, displayName: p.displayName, password: []byte{}} // nobody has one here

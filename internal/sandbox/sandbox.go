@@ -43,6 +43,15 @@ type platform interface {
 	name() string  // in the contract, such as "bluesky"
 	title() string // for people
 	handler() http.Handler
+	settle(context.Context) error // makes the people that it begins with
+}
+
+// platforms are all networks, in the order of the page.
+func (s *Server) platforms() []platform {
+	return []platform{
+		&bluesky{Server: s},
+		newThreads(s),
+	}
 }
 
 // Open opens the sandbox that keeps its data in dir, and makes it where there is none.
@@ -62,11 +71,13 @@ func Open(dir string, opts Options) (*Server, error) {
 	if s.after == nil {
 		s.after = time.After
 	}
-	threads := newThreads(s)
-	if err := threads.settle(context.Background(), threadsID); err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), held.close())
+	platforms := s.platforms()
+	for _, p := range platforms {
+		if err := p.settle(context.Background()); err != nil {
+			return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), held.close())
+		}
 	}
-	s.handler = s.routes(&bluesky{Server: s}, threads)
+	s.handler = s.routes(platforms...)
 	return s, nil
 }
 

@@ -30,6 +30,8 @@ func newThreads(s *Server) *threads {
 func (n *threads) name() string  { return threadsName }
 func (n *threads) title() string { return n.oauth.title }
 
+func (n *threads) settle(ctx context.Context) error { return n.people(ctx, threadsID) }
+
 // handler answers the API, the consent page, and at the addresses of posts the sandbox's page.
 func (n *threads) handler() http.Handler {
 	mux := http.NewServeMux()

@@ -89,7 +89,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	cfg.Blobs, cfg.BridgeURL = "file:"+filepath.Join(dir, "pressroom.db.media"), q.Greeting.SandboxURL+"/vendor"
 	cfg.BlueskyWeb = q.Greeting.SandboxURL + "/bluesky"
 	cfg.BlueskyServers = []string{cfg.BlueskyWeb}
-	cfg.Threads = threads.Options{AuthorizeHost: q.Greeting.SandboxURL + "/threads", GraphHost: q.Greeting.SandboxURL + "/threads", ClientID: "quickstart", ClientSecret: "quickstart"}
+	cfg.Threads = threads.Options{AuthorizeHost: q.Greeting.SandboxURL + "/threads", GraphHost: q.Greeting.SandboxURL + "/threads", App: network.App{ClientID: "quickstart", ClientSecret: "quickstart"}}
 	offered := terms.Shipped().Faster(demoSpeed)
 	cfg.Terms = &offered
 	if q.Server, err = Open(ctx, cfg); err != nil {

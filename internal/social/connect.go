@@ -258,7 +258,7 @@ func inWords(err error, refused string) error {
 		return fmt.Errorf("connecting an account: %w", err)
 	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, failed.Class):
 		return fault.Invalid(fault.NotAllowedValue, "", refused).Wrap(err)
-	case failed.Class == network.App:
+	case failed.Class == network.Unapproved:
 		return fault.New(fault.ProviderUnavailable, "The network has not approved this service for that. Tell whoever runs it.").Wrap(err)
 	}
 	return fault.New(fault.ProviderUnavailable, "The network cannot be asked right now. Try again in a few minutes.").Wrap(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/graph"
 )
 
 // draft is what is kept of a publication.
@@ -17,7 +18,7 @@ type draft struct {
 	Media     []network.Media `json:"media,omitempty"`
 	Items     []string        `json:"items,omitempty"`     // containers of a carousel's media, in their order
 	Container string          `json:"container,omitempty"` // what is to be published
-	Made      time.Time       `json:"made,omitzero"`       // when the newest containers were created
+	Made      time.Time       `json:"made,omitzero"`       // when the newest containers were graph.Created
 	Builds    int             `json:"builds,omitempty"`    // how often containers were created anew
 }
 
@@ -41,10 +42,10 @@ func (d draft) write() (network.Draft, error) {
 func readDraft(d network.Draft) (draft, error) {
 	var read draft
 	if err := json.Unmarshal(d, &read); err != nil {
-		return draft{}, unusable(fmt.Errorf("reading the draft: %w", err))
+		return draft{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
 	}
 	if !read.Post {
-		return draft{}, unusable(errors.New("the draft is not a Threads post's"))
+		return draft{}, network.Unusable(errors.New("the draft is not a Threads post's"))
 	}
 	return read, nil
 }
@@ -52,8 +53,8 @@ func readDraft(d network.Draft) (draft, error) {
 // readPrepared is readDraft for the calls that come after Prepare.
 func readPrepared(d network.Draft) (draft, error) {
 	read, err := readDraft(d)
-	if err == nil && !numericID.MatchString(read.Container) {
-		err = unusable(errors.New("the draft has not been prepared"))
+	if err == nil && !graph.IsID(read.Container) {
+		err = network.Unusable(errors.New("the draft has not been prepared"))
 	}
 	return read, err
 }

@@ -90,7 +90,7 @@ func TestWhenToRepeat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := said(t, http.StatusBadRequest, c.header, `{"error":{"code":`+c.code+`}}`)
-			n := threads.New(threads.Options{Now: func() time.Time { return start }})
+			n := threads.New(threads.Options{App: network.App{Now: func() time.Time { return start }}})
 			_, err := n.Permalink(t.Context(), network.Grant{Server: w.url}, network.Receipt{ID: "17"})
 			got := wantClass(t, err, class(err), "").After
 			if c.want == 0 && !got.IsZero() || c.want != 0 && !got.Equal(start.Add(c.want)) {

@@ -9,14 +9,17 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/graph"
 )
 
 const (
 	tooYoung = 24 * time.Hour // a token's age before which the network does not renew it
 	issuedAt = "issued_at"    // in a grant's Extra: when its token was made, RFC 3339
 	maxName  = 200            // characters kept of what an account calls itself
-	maxLife  = 400 * 24 * time.Hour
 )
+
+// Kinds names the one way of signing in.
+func (n *Network) Kinds() []string { return []string{""} }
 
 // Authorize is the address of the consent page. The network takes no PKCE.
 func (n *Network) Authorize(a network.Authorization) string {
@@ -29,17 +32,11 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// token is an access token as the network gives one out.
-type token struct {
-	Access  string `json:"access_token"`
-	Expires int64  `json:"expires_in"` // seconds
-}
-
 // Exchange trades the code for a token of an hour, that one for a token of sixty days, and reads whose it is. A code
 // that the network does not take is AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	code = strings.TrimSuffix(code, "#_") // the network ends its redirects so
-	var short, long token
+	var short, long network.Token
 	err := n.sign(ctx, http.MethodPost, n.opts.GraphHost, "oauth/access_token", url.Values{
 		"client_id": {n.opts.ClientID}, "client_secret": {n.opts.ClientSecret},
 		"code": {code}, "grant_type": {"authorization_code"}, "redirect_uri": {a.Redirect},
@@ -64,14 +61,14 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 		Username string `json:"username"`
 		Name     string `json:"name"`
 	}
-	if err := n.call(ctx, n.graph(http.MethodGet, g, "me", url.Values{"fields": {"id,username,name"}}, &me)); err != nil {
+	if err := n.graph.Do(ctx, n.on(g, http.MethodGet, "me", url.Values{"fields": {"id,username,name"}}, &me)); err != nil {
 		return nil, err
 	}
-	if !numericID.MatchString(me.ID) || me.Username == "" {
-		return nil, unreadable(errors.New("reading the account: the answer lacks its id or its name"))
+	if !graph.IsID(me.ID) || me.Username == "" {
+		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
 	}
-	g.Account, g.Username = me.ID, clip(me.Username, maxName)
-	return []network.Candidate{{Grant: g, DisplayName: clip(me.Name, maxName)}}, nil
+	g.Account, g.Username = me.ID, network.Clip(me.Username, maxName)
+	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Name, maxName)}}, nil
 }
 
 // Refresh trades the access token, which is its own refresh token, for one of another sixty days. One that is not yet a
@@ -81,7 +78,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if err == nil && n.opts.Now().Sub(issued) < tooYoung {
 		return g, nil
 	}
-	var fresh token
+	var fresh network.Token
 	err = n.sign(ctx, http.MethodGet, g.Server, "refresh_access_token", url.Values{
 		"grant_type": {"th_refresh_token"}, "access_token": {g.Access},
 	}, &fresh)
@@ -92,27 +89,24 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 }
 
 // sign makes a call that gives out a token.
-func (n *Network) sign(ctx context.Context, verb, server, path string, params url.Values, out *token) error {
-	err := n.call(ctx, call{
-		kind: signing, verb: verb, server: server, path: path, params: params, out: out,
-		secrets: []string{params.Get("client_secret"), params.Get("code"), params.Get("access_token")},
+func (n *Network) sign(ctx context.Context, verb, server, path string, params url.Values, out *network.Token) error {
+	err := n.graph.Do(ctx, graph.Call{
+		Purpose: network.Signing, Method: verb, Server: server, Path: path, Params: params, Out: out,
+		Secrets: []string{params.Get("client_secret"), params.Get("code"), params.Get("access_token")},
 	})
 	if err != nil {
 		return err
 	}
 	if out.Access == "" {
-		return unreadable(errors.New("asking for a token: the answer has none"))
+		return network.Unreadable(errors.New("asking for a token: the answer has none"))
 	}
 	return nil
 }
 
 // grant is g with a new token.
-func (n *Network) grant(g network.Grant, t token) network.Grant {
+func (n *Network) grant(g network.Grant, t network.Token) network.Grant {
 	now := n.opts.Now().UTC()
-	g.Access, g.Expires = t.Access, time.Time{}
-	if t.Expires > 0 {
-		g.Expires = now.Add(time.Duration(min(t.Expires, int64(maxLife/time.Second))) * time.Second)
-	}
+	g = t.Grant(g, now)
 	g.Extra = map[string]string{issuedAt: now.Format(time.RFC3339)}
 	return g
 }

@@ -3,7 +3,6 @@ package threads
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,14 +10,16 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/graph"
 )
 
 const (
-	linkLife  = time.Hour // as long as a delivery waits for the network to be ready
-	firstRest = 2 * time.Second
-	lastRest  = time.Minute // how often the network wants to be asked at most
-	maxBuilds = 3
-	maxAlt    = 1000 // characters
+	linkLife   = time.Hour // as long as a delivery waits for the network to be ready
+	firstRest  = 2 * time.Second
+	lastRest   = time.Minute // how often the network wants to be asked at most
+	maxBuilds  = 3
+	maxAlt     = 1000 // characters
+	maxMessage = 500  // characters kept of the network's own text
 )
 
 // Prepare creates the containers and waits until the network has fetched and converted what they show. Containers that
@@ -35,7 +36,7 @@ func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft,
 	}
 	prepared, err := p.write()
 	if err != nil {
-		return nil, 0, unusable(err)
+		return nil, 0, network.Unusable(err)
 	}
 	return prepared, wait, nil
 }
@@ -43,7 +44,7 @@ func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft,
 // advance does the next steps up to one for which the network needs time: that time, or 0 when all are done.
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
 	if p.Container == "" {
-		if err := n.checkAgain(p); err != nil {
+		if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 			return 0, err
 		}
 	}
@@ -63,21 +64,6 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 		p.Made = n.opts.Now().UTC()
 	}
 	return n.ready(ctx, g, p, p.Container)
-}
-
-// checkAgain keeps what the network would refuse from being fetched by it.
-func (n *Network) checkAgain(p *draft) error {
-	for _, problem := range n.Check(network.Content{Text: p.Text, Media: p.Media}) {
-		if !problem.Blocking {
-			continue
-		}
-		class := network.Rejected
-		if strings.HasPrefix(problem.Code, "media_") {
-			class = network.RejectedMedia
-		}
-		return &network.Error{Class: class, Code: problem.Code, Err: errors.New("the post does not pass the check")}
-	}
-	return nil
 }
 
 // makeItems creates what a carousel shows and waits for all of it.
@@ -126,34 +112,31 @@ func (n *Network) shape(ctx context.Context, p *draft, files network.Files) (url
 
 // show is the part of a container that is about one image or video.
 func (n *Network) show(ctx context.Context, m network.Media, files network.Files) (url.Values, error) {
-	address, err := files.Link(ctx, m.ID, n.fit(m.Kind), n.opts.Now().Add(linkLife))
+	address, err := files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), n.opts.Now().Add(linkLife))
 	if err != nil {
-		if said, ok := errors.AsType[*network.Error](err); ok {
-			return nil, said
-		}
-		return nil, &network.Error{Class: network.Transient, Err: fmt.Errorf("linking a medium: %w", err)}
+		return nil, network.FileFailed(err)
 	}
 	kind := mediaType(m)
 	params := url.Values{"media_type": {kind}, strings.ToLower(kind) + "_url": {address}}
 	if m.Alt != "" {
-		params.Set("alt_text", clip(m.Alt, maxAlt))
+		params.Set("alt_text", network.Clip(m.Alt, maxAlt))
 	}
 	return params, nil
 }
 
 // create makes a container: its id. That shows nothing, so a lost answer leaves only a container that expires.
 func (n *Network) create(ctx context.Context, g network.Grant, params url.Values) (string, error) {
-	var answer created
-	c := n.graph(http.MethodPost, g, "me/threads", params, &answer)
-	c.secrets = append(c.secrets, params.Get("image_url"), params.Get("video_url")) // links that let the network in
+	var answer graph.Created
+	c := n.on(g, http.MethodPost, "me/threads", params, &answer)
+	c.Secrets = []string{params.Get("image_url"), params.Get("video_url")} // links that let the network in
 	if params.Has("image_url") || params.Has("video_url") {
-		c.kind = fetching
+		c.Purpose = network.Fetching
 	}
-	if err := n.call(ctx, c); err != nil {
+	if err := n.graph.Do(ctx, c); err != nil {
 		return "", err
 	}
-	if !numericID.MatchString(answer.ID) {
-		return "", unreadable(errors.New("creating a container: the answer has no id"))
+	if !graph.IsID(answer.ID) {
+		return "", network.Unreadable(errors.New("creating a container: the answer has no id"))
 	}
 	return answer.ID, nil
 }
@@ -175,14 +158,14 @@ type container struct {
 
 func (n *Network) status(ctx context.Context, g network.Grant, id string) (container, error) {
 	var answer container
-	err := n.call(ctx, n.graph(http.MethodGet, g, id, url.Values{"fields": {"id,status,error_message"}}, &answer))
+	err := n.graph.Do(ctx, n.on(g, http.MethodGet, id, url.Values{"fields": {"id,status,error_message"}}, &answer))
 	return answer, err
 }
 
 // ready asks for one container: 0 where it is done with, else when to ask again.
 func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, id string) (time.Duration, error) {
 	now, err := n.status(ctx, g, id)
-	if said, ok := errors.AsType[*network.Error](err); ok && missing(said) {
+	if said, ok := errors.AsType[*network.Error](err); ok && graph.Missing(said) {
 		return n.rebuild(p, said)
 	}
 	if err != nil {
@@ -198,7 +181,7 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, id strin
 	case failed:
 		return n.failure(p, now)
 	}
-	return 0, unreadable(errors.New("asking for a container: the answer has no known status"))
+	return 0, network.Unreadable(errors.New("asking for a container: the answer has no known status"))
 }
 
 // failure tells what a creation anew may mend from what it cannot.
@@ -218,12 +201,12 @@ var (
 // reason is why the network gave a container up.
 func (c container) reason() *network.Error {
 	said := &network.Error{
-		Class: network.Transient, Status: http.StatusOK, Code: failWord, Message: clip(c.Message, maxMessage),
+		Class: network.Transient, Status: http.StatusOK, Code: failWord, Message: network.Clip(c.Message, maxMessage),
 		Err: errors.New("the network could not make the container ready"),
 	}
 	word, _, _ := strings.Cut(c.Message, " ")
 	if slices.Contains(badFile, word) || strings.HasPrefix(word, "INVALID_") {
-		said.Class, said.Code = network.RejectedMedia, clip(word, maxName)
+		said.Class, said.Code = network.RejectedMedia, network.Clip(word, maxName)
 	}
 	return said
 }

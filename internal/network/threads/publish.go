@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/graph"
 )
 
 const (
@@ -25,13 +26,13 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft) 
 	if err != nil {
 		return network.Receipt{}, err
 	}
-	var answer created
-	c := n.graph(http.MethodPost, g, "me/threads_publish", url.Values{"creation_id": {p.Container}}, &answer)
-	c.kind = committing
-	if err := n.call(ctx, c); err != nil {
+	var answer graph.Created
+	c := n.on(g, http.MethodPost, "me/threads_publish", url.Values{"creation_id": {p.Container}}, &answer)
+	c.Purpose = network.Committing
+	if err := n.graph.Do(ctx, c); err != nil {
 		return network.Receipt{}, n.believed(ctx, g, p, err)
 	}
-	if !numericID.MatchString(answer.ID) {
+	if !graph.IsID(answer.ID) {
 		return network.Receipt{}, &network.Error{
 			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the answer has no id"),
 		}
@@ -63,7 +64,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft)
 		return network.Unknown, network.Receipt{}, err
 	}
 	now, err := n.status(ctx, g, p.Container)
-	if said, ok := errors.AsType[*network.Error](err); ok && missing(said) {
+	if said, ok := errors.AsType[*network.Error](err); ok && graph.Missing(said) {
 		return n.resolveWithout(ctx, g, p, err)
 	}
 	if err != nil {
@@ -83,7 +84,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft)
 	case failed:
 		return network.Absent, network.Receipt{}, now.reason()
 	}
-	return network.Unknown, network.Receipt{}, unreadable(errors.New("asking for a container: the answer has no known status"))
+	return network.Unknown, network.Receipt{}, network.Unreadable(errors.New("asking for a container: the answer has no known status"))
 }
 
 // standing finds the id of a post that certainly stands. A network that will not list posts does not change that.
@@ -123,7 +124,7 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) (netwo
 		Data []thread `json:"data"`
 	}
 	since := p.Made.Add(-skew)
-	err := n.call(ctx, n.graph(http.MethodGet, g, "me/threads", url.Values{
+	err := n.graph.Do(ctx, n.on(g, http.MethodGet, "me/threads", url.Values{
 		"fields": {"id,text,timestamp,permalink,media_type"}, "since": {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize},
 	}, &answer))
 	if err != nil {
@@ -131,14 +132,14 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) (netwo
 	}
 	var found []thread
 	for _, t := range answer.Data {
-		if numericID.MatchString(t.ID) && t.is(p) && !parseTime(t.Timestamp).Before(since) {
+		if graph.IsID(t.ID) && t.is(p) && !graph.Time(t.Timestamp).Before(since) {
 			found = append(found, t)
 		}
 	}
 	if len(found) != 1 {
 		return network.Receipt{}, nil
 	}
-	return network.Receipt{ID: found[0].ID, Permalink: webAddress(found[0].Permalink), At: parseTime(found[0].Timestamp)}, nil
+	return network.Receipt{ID: found[0].ID, Permalink: network.WebAddress(found[0].Permalink), At: graph.Time(found[0].Timestamp)}, nil
 }
 
 // listed is what a post of each form is called where posts are listed.
@@ -153,21 +154,12 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 	if r.Permalink != "" {
 		return r.Permalink, nil
 	}
-	if !numericID.MatchString(r.ID) {
-		return "", unusable(errors.New("the post's id is not one of Threads"))
+	if !graph.IsID(r.ID) {
+		return "", network.Unusable(errors.New("the post's id is not one of Threads"))
 	}
 	var answer thread
-	if err := n.call(ctx, n.graph(http.MethodGet, g, r.ID, url.Values{"fields": {"id,permalink"}}, &answer)); err != nil {
+	if err := n.graph.Do(ctx, n.on(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink"}}, &answer)); err != nil {
 		return "", err
 	}
-	return webAddress(answer.Permalink), nil
-}
-
-// webAddress keeps an address that a browser may open, as it becomes a link.
-func webAddress(text string) string {
-	address, err := url.Parse(text)
-	if err != nil || address.Scheme != "https" && address.Scheme != "http" || address.Hostname() == "" {
-		return ""
-	}
-	return text
+	return network.WebAddress(answer.Permalink), nil
 }

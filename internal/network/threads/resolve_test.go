@@ -119,7 +119,7 @@ func TestDeadline(t *testing.T) {
 	front := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(front.Close)
 	t.Cleanup(func() { close(release) })
-	n := threads.New(threads.Options{HTTP: &http.Client{Timeout: 50 * time.Millisecond}})
+	n := threads.New(threads.Options{App: network.App{HTTP: &http.Client{Timeout: 50 * time.Millisecond}}})
 	_, err := n.Commit(t.Context(), network.Grant{Server: front.URL, Access: "token"}, network.Draft(ready))
 	wantClass(t, err, network.Uncertain, "")
 }

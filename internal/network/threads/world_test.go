@@ -56,8 +56,8 @@ func newWorld(t *testing.T, ready time.Duration) *world {
 
 func (w *world) network() *threads.Network {
 	return threads.New(threads.Options{
-		HTTP: &http.Client{Transport: w.wire}, Now: w.clock.Now,
-		AuthorizeHost: w.url + "/threads", GraphHost: w.url + "/threads", ClientID: "app", ClientSecret: "app-secret",
+		App:           network.App{HTTP: &http.Client{Transport: w.wire}, Now: w.clock.Now, ClientID: "app", ClientSecret: "app-secret"},
+		AuthorizeHost: w.url + "/threads", GraphHost: w.url + "/threads",
 	})
 }
 

@@ -1,4 +1,4 @@
-package threads
+package graph
 
 import (
 	"encoding/json"
@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	maxMessage = 500 // characters kept of the network's own text
-	maxWait    = 24 * time.Hour
-	notYet     = 30 * time.Second // after which a container that was not ready may be
+	maxWait = 24 * time.Hour
+	notYet  = 30 * time.Second // after which a container that was not ready may be
 )
 
 // refused is an error in the form of the Graph API.
@@ -70,29 +69,22 @@ const (
 )
 
 // refusal is the error of an answer other than 200.
-func (c call) refusal(response *http.Response, body []byte, now time.Time) *network.Error {
-	var answer struct {
+func refusal(answer network.Answer, now time.Time) *network.Error {
+	var body struct {
 		Error *refused `json:"error"`
 	}
-	_ = json.Unmarshal(body, &answer) // an answer that is not the Graph's is that of something on the way to it
-	failed := &network.Error{
-		Class: network.Transient, Status: response.StatusCode,
-		Err: fmt.Errorf("%s: HTTP %d", c.path, response.StatusCode),
+	_ = json.Unmarshal(answer.Body, &body) // an answer that is not the Graph's is that of something on the way to it
+	if said := body.Error; said != nil {
+		failed := answer.Refusal(said.class(), said.code(), said.text())
+		failed.After = said.notBefore(failed.Class, answer, now)
+		return failed
 	}
-	switch said := answer.Error; {
-	case said != nil:
-		failed.Class, failed.Code, failed.Message = said.class(), said.code(), c.readable(*said)
-		failed.After = said.notBefore(failed.Class, response.Header, now)
-	case response.StatusCode == http.StatusTooManyRequests:
-		failed.Class, failed.After = network.Rate, told(response.Header, now)
+	if answer.Status == http.StatusTooManyRequests {
+		failed := answer.Refusal(network.Rate, "", "")
+		failed.After = told(answer, now)
+		return failed
 	}
-	switch {
-	case c.kind == committing && failed.Class == network.Transient:
-		failed.Class = network.Uncertain // it has been seen to publish and to answer so
-	case c.kind == signing && failed.Class == network.Rejected:
-		failed.Class = network.AuthDead // whatever is wrong, only a new consent helps
-	}
-	return failed
+	return answer.Refusal(network.Transient, "", "")
 }
 
 func (r refused) class() network.Class {
@@ -119,8 +111,8 @@ func (r refused) code() string {
 	return fmt.Sprintf("%d/%d", r.Code, r.Subcode)
 }
 
-// missing tells whether an error says that there is no such container, or no longer.
-func missing(e *network.Error) bool {
+// Missing tells whether an error says that there is no such object, or no longer.
+func Missing(e *network.Error) bool {
 	_, subcode, _ := strings.Cut(e.Code, "/")
 	switch subcode {
 	case strconv.Itoa(subcodeMissing), "2207006", "2207008", "2207020":
@@ -129,43 +121,34 @@ func missing(e *network.Error) bool {
 	return false
 }
 
-// readable is the network's text without what we sent in confidence: it likes to quote a token that it does not take.
-func (c call) readable(r refused) string {
-	text := r.UserMessage
-	if text == "" {
-		text = r.Message
+// text is what the network says to people, where it does.
+func (r refused) text() string {
+	if r.UserMessage != "" {
+		return r.UserMessage
 	}
-	for _, secret := range c.secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
-	}
-	return clip(text, maxMessage)
+	return r.Message
 }
 
 // notBefore is when to repeat. Quotas and blocks by policy last a day, which the network does not say.
-func (r refused) notBefore(class network.Class, header http.Header, now time.Time) time.Time {
+func (r refused) notBefore(class network.Class, answer network.Answer, now time.Time) time.Time {
 	switch {
 	case class == network.Processing:
 		return now.Add(notYet).UTC()
 	case class == network.Quota || class == network.Rate && r.Code == codePolicy:
 		return now.Add(maxWait).UTC()
 	case class == network.Rate:
-		return told(header, now)
+		return told(answer, now)
 	}
 	return time.Time{}
 }
 
 // told reads when the network will answer again, at most a day ahead: Retry-After in seconds, else the minutes in the
 // headers about usage. Zero where it does not say.
-func told(header http.Header, now time.Time) time.Time {
-	wait := time.Duration(0)
-	if seconds, err := strconv.ParseUint(header.Get("Retry-After"), 10, 31); err == nil {
-		wait = time.Duration(seconds) * time.Second
+func told(answer network.Answer, now time.Time) time.Time {
+	if at := answer.RetryAfter(now); !at.IsZero() {
+		return at
 	}
-	if wait == 0 {
-		wait = regained(header.Get("X-Business-Use-Case-Usage"))
-	}
+	wait := regained(answer.Header.Get("X-Business-Use-Case-Usage"))
 	if wait == 0 {
 		return time.Time{}
 	}
@@ -187,10 +170,4 @@ func regained(header string) time.Duration {
 		}
 	}
 	return time.Duration(min(most, int(maxWait.Minutes()))) * time.Minute
-}
-
-// clip makes a text fit to be kept: valid, and at most so many characters.
-func clip(text string, most int) string {
-	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
-	return string(runes[:min(len(runes), most)])
 }

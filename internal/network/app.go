@@ -1,0 +1,63 @@
+package network
+
+import (
+	"net/http"
+	"time"
+)
+
+// App is what an operator sets of a network to which accounts are connected in a browser. Each network's options begin
+// with it; what is not set has today's value.
+type App struct {
+	HTTP         *http.Client     `json:"-"` // its Timeout bounds each call, 20 seconds where it has none
+	Now          func() time.Time `json:"-"` // time.Now by default
+	ClientID     string           `json:"client_id"`
+	ClientSecret string           `json:"-"`
+	Scopes       []string         `json:"scopes"` // asked for at the consent; what publishing needs by default
+	Rules        *Rules           `json:"rules"`  // what a post is checked by; those of Today by default
+}
+
+// Complete sets what is not set.
+func (a App) Complete(platform string, scopes ...string) App {
+	if a.Now == nil {
+		a.Now = time.Now
+	}
+	if len(a.Scopes) == 0 {
+		a.Scopes = scopes
+	}
+	if a.Rules == nil {
+		rules, _ := Today(platform)
+		a.Rules = &rules
+	}
+	return a
+}
+
+// Token is what a token endpoint gives out (RFC 6749, section 5.1), with the names by which networks tell how long a
+// refresh token lives.
+type Token struct {
+	Access       string `json:"access_token"`
+	Refresh      string `json:"refresh_token"`
+	Scope        string `json:"scope"`
+	Expires      int64  `json:"expires_in"`         // seconds, as are the others
+	RefreshFor   int64  `json:"refresh_expires_in"` // TikTok
+	RefreshUntil int64  `json:"refresh_token_expires_in"`
+}
+
+// longestLife bounds what a network says of a token's life, so that no time overflows.
+const longestLife = 10 * 365 * 24 * time.Hour
+
+// Grant is g with the token in place of its old one. A refresh token that is not named anew stays as it is.
+func (t Token) Grant(g Grant, now time.Time) Grant {
+	g.Access, g.Expires = t.Access, ends(t.Expires, now)
+	if t.Refresh != "" {
+		g.Refresh, g.RefreshExpires = t.Refresh, ends(max(t.RefreshFor, t.RefreshUntil), now)
+	}
+	return g
+}
+
+// ends is when a life of so many seconds is over; zero where it is not told.
+func ends(seconds int64, now time.Time) time.Time {
+	if seconds <= 0 {
+		return time.Time{}
+	}
+	return now.UTC().Add(time.Duration(min(seconds, int64(longestLife/time.Second))) * time.Second)
+}
