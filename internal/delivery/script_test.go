@@ -77,7 +77,7 @@ func (n *scripted) Prepare(_ context.Context, _ network.Grant, d network.Draft, 
 	return d, s.wait, n.fail(s)
 }
 
-func (n *scripted) Commit(context.Context, network.Grant, network.Draft) (network.Receipt, error) {
+func (n *scripted) Commit(context.Context, network.Grant, network.Draft, network.Files) (network.Receipt, error) {
 	n.committed++
 	s, scripted := next(&n.commits)
 	if s.effect || s.class == "" || !scripted {
@@ -99,7 +99,7 @@ func (n *scripted) Permalink(context.Context, network.Grant, network.Receipt) (s
 	return s.link, n.fail(s)
 }
 
-func (n *scripted) Resolve(context.Context, network.Grant, network.Draft) (network.Verdict, network.Receipt, error) {
+func (n *scripted) Resolve(context.Context, network.Grant, network.Draft, network.Tried) (network.Verdict, network.Receipt, error) {
 	n.asked++
 	s, scripted := next(&n.resolves)
 	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now()}

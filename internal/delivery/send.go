@@ -124,7 +124,7 @@ func (f *flight) commit(ctx context.Context) error {
 		return err
 	}
 	crash.Point("before commit call")
-	receipt, err := f.net.Commit(ctx, f.grant.Grant, f.d.Draft)
+	receipt, err := f.net.Commit(ctx, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
 	crash.Point("after commit call")
 	if err == nil {
 		receipt.At = f.s.db.Now() // seen by us; a receipt that is looked up later tells the network's time
@@ -146,8 +146,12 @@ func (f *flight) resolve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	tried, err := f.tried(ctx)
+	if err != nil {
+		return err
+	}
 	crash.Point("before resolve call")
-	verdict, receipt, err := f.net.Resolve(ctx, f.grant.Grant, f.d.Draft)
+	verdict, receipt, err := f.net.Resolve(ctx, f.grant.Grant, f.d.Draft, tried)
 	crash.Point("after resolve call")
 	f.note(ctx, attempt, err)
 	switch {
@@ -186,6 +190,16 @@ func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 		f.d.Phase = committing
 	}
 	return id, nil
+}
+
+// tried reads when the publication was committed.
+func (f *flight) tried(ctx context.Context) (network.Tried, error) {
+	var first, last int64
+	err := f.s.db.QueryRow(ctx, `SELECT COALESCE(MIN(started_at), 0), COALESCE(MAX(started_at), 0) FROM delivery_attempts WHERE delivery_id = ? AND call = 'commit'`, f.d.ID).Scan(&first, &last)
+	if err != nil {
+		return network.Tried{}, fmt.Errorf("reading when %s was committed: %w", f.d.ID, err)
+	}
+	return network.Tried{First: db.Time(first), Last: db.Time(last)}, nil
 }
 
 // note keeps what an attempt met with, for whoever looks into the post. Losing the note changes nothing.

@@ -149,6 +149,10 @@ const (
 	Absent                 // it is certainly not there, and committing the same Draft cannot make two
 )
 
+// Tried is when a Draft was committed, as far as its answers are not known: the first time and the last. A network that
+// is asked too soon may not yet know what it has.
+type Tried struct{ First, Last time.Time }
+
 // Network is one social network's publishing protocol. Every method that reaches the network returns
 // *Error for what the network said or for what kept it from saying it.
 type Network interface {
@@ -166,13 +170,14 @@ type Network interface {
 	// called again after it, with that Draft.
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
 	// Commit is the one call that makes the publication visible. Only an Uncertain or a Processing error may have had
-	// an effect: after these the network is asked by Resolve.
-	Commit(ctx context.Context, g Grant, d Draft) (Receipt, error)
+	// an effect: after these the network is asked by Resolve. A network
+	// that shows a post once the last of a file has arrived needs the files here too.
+	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
 	// Resolve asks the network whether an earlier Commit of this Draft took effect. It changes nothing. Unknown
 	// always comes with an error, Processing where the network has not decided. After Absent without an error an
 	// earlier call may still land, so what follows is a Commit of the same Draft, never a new Plan. Absent with an
 	// error means that the network has given the publication up, for that reason.
-	Resolve(ctx context.Context, g Grant, d Draft) (Verdict, Receipt, error)
+	Resolve(ctx context.Context, g Grant, d Draft, t Tried) (Verdict, Receipt, error)
 	// Permalink reads where a publication stands of which Commit or Resolve did not tell; empty where the network
 	// does not tell yet. It changes nothing, and its failure fails nothing.
 	Permalink(ctx context.Context, g Grant, r Receipt) (string, error)

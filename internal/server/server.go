@@ -235,7 +235,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 }
 
 // giveBack is how long the end of the program may take to give free calls back that nobody made.
-const giveBack = 3 * time.Second
+const giveBack = 10 * time.Second
 
 // background starts what goes on beside the requests.
 func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {

@@ -81,6 +81,9 @@ type consents struct {
 
 func (c consents) Platform() string { return "instagram" }
 
+// Kinds names the one way of signing in.
+func (c consents) Kinds() []string { return []string{""} }
+
 func (c consents) Authorize(a network.Authorization) string {
 	return c.at + "/authorize?" + url.Values{"state": {a.State}, "challenge": {challenge(a.Verifier)}, "redirect_uri": {a.Redirect}}.Encode()
 }

@@ -44,7 +44,7 @@ func byteForByte(t *testing.T, w world) {
 	g := w.connect(t)
 	text := "Grüße 👋 @" + w.handle + " @nobody.test: siehe example.com/ä, https://example.org/(x) <b>&amp;</b> #Tag #日本語"
 	d := prepared(t, g, "post-1", text)
-	receipt, err := newNetwork().Commit(t.Context(), g, d)
+	receipt, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +85,11 @@ func byteForByte(t *testing.T, w world) {
 func commitTwice(t *testing.T, w world) {
 	g := w.connect(t)
 	d := prepared(t, g, "post-1", "once")
-	first, err := newNetwork().Commit(t.Context(), g, d)
+	first, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := newNetwork().Commit(t.Context(), g, d)
+	second, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func commitAtOnce(t *testing.T, w world) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if _, err := newNetwork().Commit(t.Context(), g, d); err != nil {
+			if _, err := newNetwork().Commit(t.Context(), g, d, nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -117,10 +117,10 @@ func commitAtOnce(t *testing.T, w world) {
 
 func commitChanged(t *testing.T, w world) {
 	g := w.connect(t)
-	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "first")); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "first"), nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "second"))
+	_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "second"), nil)
 	wantClass(t, err, network.Uncertain, "InvalidSwap")
 	if diff := cmp.Diff([]string{"first"}, w.texts(t)); diff != "" {
 		t.Error(diff)
@@ -130,16 +130,16 @@ func commitChanged(t *testing.T, w world) {
 func resolve(t *testing.T, w world) {
 	g := w.connect(t)
 	d := prepared(t, g, "post-1", "Is it there? #yes "+w.handle)
-	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d)
+	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Absent || receipt != (network.Receipt{}) {
 		t.Fatalf("before: %v, %+v, %v", verdict, receipt, err)
 	}
-	committed, err := newNetwork().Commit(t.Context(), g, d)
+	committed, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.Access = "gone" // records are public
-	verdict, receipt, err = newNetwork().Resolve(t.Context(), g, d)
+	verdict, receipt, err = newNetwork().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Stands || receipt != committed {
 		t.Errorf("after: %v, %+v, %v", verdict, receipt, err)
 	}
@@ -147,10 +147,10 @@ func resolve(t *testing.T, w world) {
 
 func resolveChanged(t *testing.T, w world) {
 	g := w.connect(t)
-	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "first")); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "first"), nil); err != nil {
 		t.Fatal(err)
 	}
-	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepared(t, g, "post-1", "second"))
+	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepared(t, g, "post-1", "second"), network.Tried{})
 	wantClass(t, err, network.Uncertain, "RecordDiffers")
 	if verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
@@ -161,16 +161,16 @@ func tooLong(t *testing.T, w world) {
 	g := w.connect(t)
 	family := "👨‍👩‍👧‍👦"
 	for name, text := range map[string]string{"graphemes": strings.Repeat("é", 301), "bytes": strings.Repeat(family, 130)} {
-		_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, name, text))
+		_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, name, text), nil)
 		if said := wantClass(t, err, network.Rejected, "InvalidRequest"); said.Message == "" {
 			t.Errorf("%s: no message", name)
 		}
 	}
 	// The longest that fits, by our counting, fits by the server's.
-	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "fits", strings.Repeat(family, 120))); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "fits", strings.Repeat(family, 120)), nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "fits too", strings.Repeat("हि", 300))); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "fits too", strings.Repeat("हि", 300)), nil); err != nil {
 		t.Error(err)
 	}
 	if texts := w.texts(t); len(texts) != 2 {
@@ -183,14 +183,14 @@ func deadTokens(t *testing.T, w world) {
 	d := prepared(t, g, "post-1", "dead")
 	garbage := g
 	garbage.Access = "garbage"
-	_, err := newNetwork().Commit(t.Context(), garbage, d)
+	_, err := newNetwork().Commit(t.Context(), garbage, d, nil)
 	wantClass(t, err, network.AuthDead, "InvalidToken")
 	swapped := g
 	swapped.Access = g.Refresh
-	_, err = newNetwork().Commit(t.Context(), swapped, d)
+	_, err = newNetwork().Commit(t.Context(), swapped, d, nil)
 	wantClass(t, err, network.AuthDead, "InvalidToken")
 	expired := w.expired(t, g)
-	_, err = newNetwork().Commit(t.Context(), expired, d)
+	_, err = newNetwork().Commit(t.Context(), expired, d, nil)
 	if said := wantClass(t, err, network.AuthRefresh, "ExpiredToken"); said.Status != http.StatusBadRequest {
 		t.Errorf("status %d", said.Status)
 	}
@@ -198,7 +198,7 @@ func deadTokens(t *testing.T, w world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newNetwork().Commit(t.Context(), renewed, d); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), renewed, d, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -207,7 +207,7 @@ func noToken(t *testing.T, w world) {
 	g := w.connect(t)
 	d := prepared(t, g, "post-1", "none")
 	g.Access = ""
-	_, err := newNetwork().Commit(t.Context(), g, d)
+	_, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if said := wantClass(t, err, network.AuthDead, "AuthMissing"); said.Status != http.StatusUnauthorized {
 		t.Errorf("status %d", said.Status)
 	}
@@ -224,7 +224,7 @@ func refresh(t *testing.T, w world) {
 	}
 	// An access token is good until it expires, also after its pair was renewed.
 	for seed, g := range map[string]network.Grant{"old": old, "renewed": renewed} {
-		if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, seed, seed)); err != nil {
+		if _, err := newNetwork().Commit(t.Context(), g, prepared(t, g, seed, seed), nil); err != nil {
 			t.Errorf("%s: %v", seed, err)
 		}
 	}
@@ -243,7 +243,7 @@ func refreshTwice(t *testing.T, w world) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newNetwork().Commit(t.Context(), again, prepared(t, again, seed, seed)); err != nil {
+		if _, err := newNetwork().Commit(t.Context(), again, prepared(t, again, seed, seed), nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -285,13 +285,13 @@ func lostAnswer(t *testing.T, w world) {
 	g := w.connect(t)
 	d := prepared(t, g, "post-1", "heard but not answered")
 	deaf := bluesky.New(bluesky.Options{HTTP: &http.Client{Transport: loseAnswers{}}})
-	_, err := deaf.Commit(t.Context(), g, d)
+	_, err := deaf.Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.Uncertain, "")
-	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d)
+	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Stands {
 		t.Fatalf("%v, %v", verdict, err)
 	}
-	again, err := newNetwork().Commit(t.Context(), g, d)
+	again, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if err != nil || again != receipt || len(w.posts(t)) != 1 {
 		t.Errorf("%+v and %+v, %v, %d posts", receipt, again, err, len(w.posts(t)))
 	}
@@ -306,7 +306,7 @@ func anotherRepo(t *testing.T, w world) {
 	g := w.connect(t)
 	d := prepared(t, g, "post-1", "not mine")
 	g.Account = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
-	_, err := newNetwork().Commit(t.Context(), g, d)
+	_, err := newNetwork().Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.AuthDead, "AccountNotFound")
 	if len(w.posts(t)) != 0 {
 		t.Error("something was posted")

@@ -164,9 +164,9 @@ func TestDraftsThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []string{"", "null", "{}", "[]", `{"rkey":"x","prepared":true,"record":{"$type":"app.bsky.feed.post"}}`, string(planned)} {
-		_, err := newNetwork().Commit(t.Context(), network.Grant{}, network.Draft(d))
+		_, err := newNetwork().Commit(t.Context(), network.Grant{}, network.Draft(d), nil)
 		wantClass(t, err, network.Rejected, "")
-		_, _, err = newNetwork().Resolve(t.Context(), network.Grant{}, network.Draft(d))
+		_, _, err = newNetwork().Resolve(t.Context(), network.Grant{}, network.Draft(d), network.Tried{})
 		wantClass(t, err, network.Rejected, "")
 	}
 }

@@ -74,9 +74,9 @@ func TestClasses(t *testing.T) {
 	} {
 		g := scripted(t, c.status, map[string]string{"Location": "/elsewhere"}, c.body)
 		d := plain(t)
-		_, _, err := newNetwork().Resolve(t.Context(), g, d)
+		_, _, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
 		_, refreshErr := newNetwork().Refresh(t.Context(), g)
-		_, commitErr := newNetwork().Commit(t.Context(), g, d)
+		_, commitErr := newNetwork().Commit(t.Context(), g, d, nil)
 		if got := (classes{class(err), class(refreshErr), class(commitErr)}); got != c.want {
 			t.Errorf("HTTP %d %.40s: %+v, want %+v", c.status, c.body, got, c.want)
 		}
@@ -105,7 +105,7 @@ func TestWhenToComeBack(t *testing.T) {
 		{nil, time.Time{}},
 	} {
 		g := scripted(t, http.StatusTooManyRequests, c.header, `{"error":"RateLimitExceeded"}`)
-		_, err := n.Commit(t.Context(), g, plain(t))
+		_, err := n.Commit(t.Context(), g, plain(t), nil)
 		if said := wantClass(t, err, network.Rate, ""); !said.After.Equal(c.want) {
 			t.Errorf("%v: not before %v, want %v", c.header, said.After, c.want)
 		}
@@ -115,7 +115,7 @@ func TestWhenToComeBack(t *testing.T) {
 func TestMessagesAreMadeFit(t *testing.T) {
 	t.Parallel()
 	g := scripted(t, http.StatusBadRequest, nil, `{"error":"Invalid<Request>","message":"`+strings.Repeat("ü", 600)+"\xff"+`"}`)
-	_, err := newNetwork().Commit(t.Context(), g, plain(t))
+	_, err := newNetwork().Commit(t.Context(), g, plain(t), nil)
 	var said *network.Error
 	if !errors.As(err, &said) || said.Code != "" || utf8.RuneCountInString(said.Message) != 500 || !utf8.ValidString(said.Message) {
 		t.Errorf("%+v", said)
@@ -139,7 +139,7 @@ func TestNothingSentIsTransient(t *testing.T) {
 		"cancelled": {cancelled, closed},
 	} {
 		g := network.Grant{Server: c.server, Account: "did:plc:a", Access: "a", Refresh: "r"}
-		_, err := newNetwork().Commit(c.ctx, g, plain(t))
+		_, err := newNetwork().Commit(c.ctx, g, plain(t), nil)
 		if class(err) != network.Transient {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -164,15 +164,15 @@ func TestSilenceIsUncertain(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-heard; cancel() }()
-	_, err := newNetwork().Commit(ctx, g, plain(t))
+	_, err := newNetwork().Commit(ctx, g, plain(t), nil)
 	wantClass(t, err, network.Uncertain, "")
 
 	hasty := bluesky.New(bluesky.Options{HTTP: &http.Client{Timeout: 500 * time.Millisecond}})
-	_, err = hasty.Commit(t.Context(), g, plain(t))
+	_, err = hasty.Commit(t.Context(), g, plain(t), nil)
 	wantClass(t, err, network.Uncertain, "")
 	_, err = hasty.Refresh(t.Context(), g)
 	wantClass(t, err, network.Transient, "")
-	verdict, _, err := hasty.Resolve(t.Context(), g, plain(t))
+	verdict, _, err := hasty.Resolve(t.Context(), g, plain(t), network.Tried{})
 	wantClass(t, err, network.Transient, "")
 	if verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
@@ -183,7 +183,7 @@ func TestSilenceIsUncertain(t *testing.T) {
 func TestUnknownTransport(t *testing.T) {
 	t.Parallel()
 	n := bluesky.New(bluesky.Options{HTTP: &http.Client{Transport: mute{}}})
-	_, err := n.Commit(t.Context(), network.Grant{Server: "http://nobody.invalid", Account: "did:plc:a"}, plain(t))
+	_, err := n.Commit(t.Context(), network.Grant{Server: "http://nobody.invalid", Account: "did:plc:a"}, plain(t), nil)
 	wantClass(t, err, network.Uncertain, "")
 }
 

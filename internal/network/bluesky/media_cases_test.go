@@ -21,11 +21,11 @@ func publish(t *testing.T, w world, items ...item) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	receipt, err := newNetwork().Commit(t.Context(), g, d)
+	receipt, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdict, resolved, err := newNetwork().Resolve(t.Context(), g, d)
+	verdict, resolved, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Stands || resolved != receipt {
 		t.Errorf("resolving: %v, %+v, %v", verdict, resolved, err)
 	}
@@ -134,7 +134,7 @@ func imageTooLarge(t *testing.T, w world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = newNetwork().Commit(t.Context(), g, d)
+	_, err = newNetwork().Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.Rejected, "InvalidRequest")
 	if len(w.posts(t)) != 0 {
 		t.Error("something was posted")
@@ -161,7 +161,7 @@ func wrongType(t *testing.T, w world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = newNetwork().Commit(t.Context(), g, d)
+	_, err = newNetwork().Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.Rejected, "InvalidRequest")
 }
 
@@ -171,7 +171,7 @@ func anotherBlob(t *testing.T, w world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = newNetwork().Commit(t.Context(), w.another(t), d)
+	_, err = newNetwork().Commit(t.Context(), w.another(t), d, nil)
 	wantClass(t, err, network.RejectedMedia, "BlobNotFound")
 }
 
@@ -188,7 +188,7 @@ func prepareTwice(t *testing.T, w world) {
 	if err != nil || string(first) != string(second) {
 		t.Fatalf("%s and %s, %v", first, second, err)
 	}
-	if _, err := newNetwork().Commit(t.Context(), g, second); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), g, second, nil); err != nil {
 		t.Fatal(err)
 	}
 	// Also what stands already may be uploaded once more.
@@ -216,7 +216,7 @@ func expiredAtUpload(t *testing.T, w world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newNetwork().Commit(t.Context(), renewed, d); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), renewed, d, nil); err != nil {
 		t.Error(err)
 	}
 }

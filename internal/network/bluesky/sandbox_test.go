@@ -36,7 +36,7 @@ func TestSandboxMarkers(t *testing.T) {
 
 func checkCommit(t *testing.T, g network.Grant, d network.Draft, i int, want network.Class) {
 	t.Helper()
-	_, err := newNetwork().Commit(t.Context(), g, d)
+	_, err := newNetwork().Commit(t.Context(), g, d, nil)
 	if class(err) != want {
 		t.Errorf("commit %d: %v, want %q", i, err, want)
 	}
@@ -52,11 +52,11 @@ func TestSandboxExpiredTokenNeedsAPerson(t *testing.T) {
 	w := sandboxWorld(t)
 	g := w.connect(t)
 	d := prepared(t, g, "post-1", "[sandbox:expired-token]")
-	_, err := newNetwork().Commit(t.Context(), g, d)
+	_, err := newNetwork().Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.AuthRefresh, "ExpiredToken")
 	_, err = newNetwork().Refresh(t.Context(), g)
 	wantClass(t, err, network.AuthDead, "ExpiredToken")
-	if _, err := newNetwork().Commit(t.Context(), w.connect(t), d); err != nil {
+	if _, err := newNetwork().Commit(t.Context(), w.connect(t), d, nil); err != nil {
 		t.Errorf("after connecting again: %v", err)
 	}
 }

@@ -104,7 +104,7 @@ func TestPermalinks(t *testing.T) {
 	}
 	g = scripted(t, http.StatusOK, nil, `{"uri":"at://`+g.Account+`/app.bsky.feed.post/`+key.RKey+`"}`)
 	for web, want := range map[string]string{"": "https://bsky.app", "https://web.example/x/": "https://web.example/x"} {
-		receipt, err := bluesky.New(bluesky.Options{WebURL: web}).Commit(t.Context(), g, d)
+		receipt, err := bluesky.New(bluesky.Options{WebURL: web}).Commit(t.Context(), g, d, nil)
 		if err != nil || receipt.Permalink != want+"/profile/alice.test/post/"+key.RKey {
 			t.Errorf("%+v, %v", receipt, err)
 		}

@@ -87,11 +87,11 @@ func everyCall(t *testing.T) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		receipt, err := w.network().Commit(t.Context(), g, d)
+		receipt, err := w.network().Commit(t.Context(), g, d, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := w.network().Resolve(t.Context(), g, d); err != nil {
+		if _, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.network().Permalink(t.Context(), g, receipt); err != nil {

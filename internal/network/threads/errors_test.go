@@ -63,7 +63,7 @@ func TestErrors(t *testing.T) {
 				err = &network.Error{}
 			}
 			wantClass(t, err, c.reading, "")
-			_, err = n.Commit(t.Context(), g, network.Draft(ready))
+			_, err = n.Commit(t.Context(), g, network.Draft(ready), nil)
 			wantClass(t, err, c.commit, "")
 		})
 	}
@@ -116,7 +116,7 @@ func TestUnreachable(t *testing.T) {
 	front := httptest.NewServer(http.NotFoundHandler())
 	front.Close()
 	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
-		_, err := threads.New(threads.Options{}).Commit(t.Context(), network.Grant{Server: server, Access: "top-secret"}, network.Draft(ready))
+		_, err := threads.New(threads.Options{}).Commit(t.Context(), network.Grant{Server: server, Access: "top-secret"}, network.Draft(ready), nil)
 		if got := class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
 			t.Errorf("%q: %v", server, err)
 		}
@@ -126,6 +126,6 @@ func TestUnreachable(t *testing.T) {
 func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	w := said(t, http.StatusOK, nil, `{"id":"`+strings.Repeat("1", 2<<20)+`"}`)
-	_, err := threads.New(threads.Options{}).Commit(t.Context(), network.Grant{Server: w.url}, network.Draft(ready))
+	_, err := threads.New(threads.Options{}).Commit(t.Context(), network.Grant{Server: w.url}, network.Draft(ready), nil)
 	wantClass(t, err, network.Uncertain, "")
 }

@@ -84,7 +84,7 @@ func TestRefresh(t *testing.T) {
 		t.Fatalf("grant %+v, %v", fresh, err)
 	}
 	w.clock.Advance(3 * 24 * time.Hour)
-	if _, err := w.network().Commit(t.Context(), fresh, w.prepared(fresh, "renewed")); err != nil {
+	if _, err := w.network().Commit(t.Context(), fresh, w.prepared(fresh, "renewed"), nil); err != nil {
 		t.Error(err)
 	}
 	w.wantHeld(1)
@@ -111,7 +111,7 @@ func TestDeadTokens(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "dead")
 	w.clock.Advance(61 * 24 * time.Hour)
-	_, err := w.network().Commit(t.Context(), g, d)
+	_, err := w.network().Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.AuthDead, "190/463")
 	g.Access = "no-token"
 	_, _, err = w.network().Prepare(t.Context(), g, w.plan("dead"), nil)

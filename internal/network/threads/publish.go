@@ -21,7 +21,7 @@ const (
 
 // Commit publishes the container. A refusal is believed only where the container is not published: also the second
 // of two calls is refused.
-func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft) (network.Receipt, error) {
+func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
 	p, err := readPrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
@@ -58,7 +58,7 @@ func (n *Network) believed(ctx context.Context, g network.Grant, p draft, err er
 // account's posts; it is left empty where more than one could be it. One that is ready is Absent: publishing it again
 // makes one post, whatever still arrives. One that has expired or failed is Absent with the reason, and Prepare makes a
 // new one.
-func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
+func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, _ network.Tried) (network.Verdict, network.Receipt, error) {
 	p, err := readPrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err

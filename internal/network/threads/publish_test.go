@@ -20,7 +20,7 @@ func TestText(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	text := "Grüße 👋 & more\n\nhttps://example.org/?a=b #tag"
 	d := w.prepared(g, text)
-	receipt, err := w.network().Commit(t.Context(), g, d)
+	receipt, err := w.network().Commit(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestMedia(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.wantHeld(0)
-			if _, err := w.network().Commit(t.Context(), g, d); err != nil {
+			if _, err := w.network().Commit(t.Context(), g, d, nil); err != nil {
 				t.Fatal(err)
 			}
 			w.wantShown(l, media)
@@ -185,7 +185,7 @@ func TestFailedDownloadIsRepeated(t *testing.T) {
 	if d, err = w.prepare(g, d, l); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.network().Commit(t.Context(), g, d); err != nil {
+	if _, err := w.network().Commit(t.Context(), g, d, nil); err != nil {
 		t.Error(err)
 	}
 	w.wantHeld(1)
@@ -197,16 +197,16 @@ func TestExpiredContainer(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "late")
 	w.clock.Advance(25 * time.Hour)
-	_, err := w.network().Commit(t.Context(), g, d)
+	_, err := w.network().Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.Uncertain, "24/2207008")
-	verdict, _, err := w.network().Resolve(t.Context(), g, d)
+	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
 	if wantClass(t, err, network.Transient, "EXPIRED"); verdict != network.Absent {
 		t.Fatalf("verdict %v", verdict)
 	}
 	if d, err = w.prepare(g, d, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.network().Commit(t.Context(), g, d); err != nil {
+	if _, err := w.network().Commit(t.Context(), g, d, nil); err != nil {
 		t.Error(err)
 	}
 	w.wantHeld(1)
@@ -217,13 +217,13 @@ func TestCommitTwice(t *testing.T) {
 	w := newWorld(t, 0)
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "once")
-	first, err := w.network().Commit(t.Context(), g, d)
+	first, err := w.network().Commit(t.Context(), g, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.network().Commit(t.Context(), g, d)
+	_, err = w.network().Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.Uncertain, "")
-	verdict, receipt, err := w.network().Resolve(t.Context(), g, d)
+	verdict, receipt, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Stands || receipt.ID != first.ID {
 		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 	}
@@ -238,7 +238,7 @@ func TestCommitAtOnce(t *testing.T) {
 	results := make(chan error)
 	for range 8 {
 		go func() {
-			_, err := w.network().Commit(t.Context(), g, d)
+			_, err := w.network().Commit(t.Context(), g, d, nil)
 			results <- err
 		}()
 	}
@@ -262,7 +262,7 @@ func TestLostAnswer(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "lost")
 	w.wire.lose = "/threads_publish"
-	_, err := w.network().Commit(t.Context(), g, d)
+	_, err := w.network().Commit(t.Context(), g, d, nil)
 	if said := wantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
 		t.Error("the error holds the token")
 	}
@@ -272,7 +272,7 @@ func TestLostAnswer(t *testing.T) {
 // wantStands checks that a publication is found, whole, and published once.
 func (w *world) wantStands(g network.Grant, d network.Draft) {
 	w.t.Helper()
-	verdict, receipt, err := w.network().Resolve(w.t.Context(), g, d)
+	verdict, receipt, err := w.network().Resolve(w.t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Stands {
 		w.t.Fatalf("verdict %v, %v", verdict, err)
 	}
@@ -290,11 +290,11 @@ func TestLookBackDoesNotGuess(t *testing.T) {
 	var d network.Draft
 	for range 2 {
 		d = w.prepared(g, "twin")
-		if _, err := w.network().Commit(t.Context(), g, d); err != nil {
+		if _, err := w.network().Commit(t.Context(), g, d, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	verdict, receipt, err := w.network().Resolve(t.Context(), g, d)
+	verdict, receipt, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Stands || receipt != (network.Receipt{}) {
 		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 	}
@@ -309,16 +309,16 @@ func TestNotReady(t *testing.T) {
 	if err != nil || wait <= 0 {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
-	_, err = w.network().Commit(t.Context(), g, d)
+	_, err = w.network().Commit(t.Context(), g, d, nil)
 	if said := wantClass(t, err, network.Processing, "9007/2207027"); !said.After.After(start) {
 		t.Errorf("after %v", said.After)
 	}
-	verdict, _, err := w.network().Resolve(t.Context(), g, d)
+	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
 	if wantClass(t, err, network.Processing, ""); verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
 	}
 	w.clock.Advance(10 * time.Second)
-	if verdict, _, err = w.network().Resolve(t.Context(), g, d); verdict != network.Absent || err != nil {
+	if verdict, _, err = w.network().Resolve(t.Context(), g, d, network.Tried{}); verdict != network.Absent || err != nil {
 		t.Errorf("verdict %v, %v", verdict, err)
 	}
 	w.wantHeld(0)
@@ -345,7 +345,7 @@ func TestMarkers(t *testing.T) {
 			g := w.connect("harbour.coffee")
 			d := w.prepared(g, text)
 			for i, class := range c.want {
-				_, err := w.network().Commit(t.Context(), g, d)
+				_, err := w.network().Commit(t.Context(), g, d, nil)
 				if err == nil && class == "" {
 					continue
 				}
@@ -364,7 +364,7 @@ func TestMarkedLostAnswerIsFound(t *testing.T) {
 	w := newWorld(t, 0)
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "[sandbox:lost-answer]")
-	_, err := w.network().Commit(t.Context(), g, d)
+	_, err := w.network().Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.Uncertain, "")
 	w.wantStands(g, d)
 }
@@ -374,12 +374,12 @@ func TestConnectingAgainMends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	g := w.connect("harbour.coffee")
-	_, err := w.network().Commit(t.Context(), g, w.prepared(g, "[sandbox:expired-token]"))
+	_, err := w.network().Commit(t.Context(), g, w.prepared(g, "[sandbox:expired-token]"), nil)
 	wantClass(t, err, network.AuthDead, "190/463")
 	_, err = w.network().Permalink(t.Context(), g, network.Receipt{ID: "17"})
 	wantClass(t, err, network.AuthDead, "190/463")
 	g = w.connect("harbour.coffee")
-	if _, err := w.network().Commit(t.Context(), g, w.prepared(g, "[sandbox:expired-token]")); err != nil {
+	if _, err := w.network().Commit(t.Context(), g, w.prepared(g, "[sandbox:expired-token]"), nil); err != nil {
 		t.Error(err)
 	}
 	w.wantHeld(1)
@@ -395,8 +395,8 @@ func TestCancelled(t *testing.T) {
 	n := w.network()
 	for name, call := range map[string]func() error{
 		"prepare": func() error { _, _, err := n.Prepare(ctx, g, w.plan("x"), nil); return err },
-		"commit":  func() error { _, err := n.Commit(ctx, g, d); return err },
-		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d); return err },
+		"commit":  func() error { _, err := n.Commit(ctx, g, d, nil); return err },
+		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
 	} {
 		if said := wantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
 			t.Errorf("%s: the error holds the token", name)
@@ -410,7 +410,7 @@ func TestDraftsOfOthers(t *testing.T) {
 	w := newWorld(t, 0)
 	g := w.connect("harbour.coffee")
 	for _, d := range []string{"", "{}", "[]", `{"rkey":"3l2345672abcd","prepared":true}`, string(w.plan("not prepared")), `{"threads":true,"container":"../me"}`} {
-		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d))
+		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), nil)
 		wantClass(t, err, network.Rejected, "")
 	}
 	if sent := w.wire.count("/threads/v1.0/me/threads_publish"); sent != 0 {

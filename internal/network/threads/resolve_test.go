@@ -65,7 +65,7 @@ func TestResolve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := scripted(t, c.container, c.posts)
-			verdict, receipt, err := threads.New(threads.Options{}).Resolve(t.Context(), g, network.Draft(ready))
+			verdict, receipt, err := threads.New(threads.Options{}).Resolve(t.Context(), g, network.Draft(ready), network.Tried{})
 			if verdict != c.verdict || class(err) != c.class || receipt.ID != c.id || receipt.Permalink != "" {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
@@ -108,7 +108,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was followed") }))
 	t.Cleanup(elsewhere.Close)
 	w := said(t, http.StatusTemporaryRedirect, http.Header{"Location": {elsewhere.URL}}, "")
-	_, err := threads.New(threads.Options{}).Commit(t.Context(), network.Grant{Server: w.url, Access: "token"}, network.Draft(ready))
+	_, err := threads.New(threads.Options{}).Commit(t.Context(), network.Grant{Server: w.url, Access: "token"}, network.Draft(ready), nil)
 	wantClass(t, err, network.Uncertain, "")
 }
 
@@ -120,6 +120,6 @@ func TestDeadline(t *testing.T) {
 	t.Cleanup(front.Close)
 	t.Cleanup(func() { close(release) })
 	n := threads.New(threads.Options{App: network.App{HTTP: &http.Client{Timeout: 50 * time.Millisecond}}})
-	_, err := n.Commit(t.Context(), network.Grant{Server: front.URL, Access: "token"}, network.Draft(ready))
+	_, err := n.Commit(t.Context(), network.Grant{Server: front.URL, Access: "token"}, network.Draft(ready), nil)
 	wantClass(t, err, network.Uncertain, "")
 }
