@@ -110,7 +110,13 @@ type Offer struct {
 	Asker    string // whose key asked for the link
 	Again    string // user name of the account that is to be connected again; empty for a new one
 	Full     bool   // the plan has no place for one more
-	Consent  string // origin of the page on which the network asks; empty where the person signs in on ours
+	Ways     []Way  // of signing in on the network's own pages; none where the person signs in on ours
+}
+
+// Way is one of a network's ways of signing in.
+type Way struct {
+	Kind   string // the network's name for it
+	Origin string // of the page on which the network asks
 }
 
 var (
@@ -157,12 +163,8 @@ func (c *Connector) offer(ctx context.Context, q db.Querier, person int64, token
 	if err := c.unused(ctx, q, token); err != nil {
 		return out, err
 	}
-	n, err := c.Accounts.Network(l.platform)
-	if err != nil {
+	if out.Ways, err = c.ways(l); err != nil {
 		return out, fault.Missing()
-	}
-	if a, ok := n.(network.Authorizer); ok {
-		out.Consent = origin(a.Authorize(network.Authorization{Redirect: c.redirect(l.platform)}))
 	}
 	if l.account != 0 {
 		a, err := accountOf(ctx, q, l.team, l.account)
@@ -184,6 +186,45 @@ func (c *Connector) unused(ctx context.Context, q db.Querier, token string) erro
 		return errLinkUsed
 	}
 	return nil
+}
+
+// business is the platform that stands for one way of connecting to TikTok.
+const business = "tiktok_business"
+
+// network is the network that a link leads to.
+func (l link) network() string {
+	if l.platform == business {
+		return "tiktok"
+	}
+	return l.platform
+}
+
+// offers tells whether a link for that platform offers a way of signing in. An account that is connected again may have
+// been connected by any.
+func (l link) offers(kind string) bool {
+	return l.network() != "tiktok" || l.account != 0 || (kind == "business") == (l.platform == business)
+}
+
+// ways are those by which an account of a link is connected; none where its network asks for credentials instead.
+func (c *Connector) ways(l link) ([]Way, error) {
+	n, err := c.Accounts.Network(l.network())
+	if err != nil {
+		return nil, err
+	}
+	a, ok := n.(network.Authorizer)
+	if !ok {
+		return nil, nil
+	}
+	var out []Way
+	for _, kind := range a.Kinds() {
+		if l.offers(kind) {
+			out = append(out, Way{kind, origin(a.Authorize(network.Authorization{Kind: kind, Redirect: c.redirect(l.network())}))})
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: %q", ErrNoNetwork, l.platform)
+	}
+	return out, nil
 }
 
 func origin(address string) string {
@@ -225,10 +266,10 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string, give
 	if err != nil {
 		return Account{}, err
 	}
-	if offer.Consent != "" {
+	if len(offer.Ways) > 0 {
 		return Account{}, fault.Missing()
 	}
-	n, err := c.Accounts.Network(l.platform)
+	n, err := c.Accounts.Network(l.network())
 	if err != nil {
 		return Account{}, err
 	}
@@ -280,7 +321,7 @@ func (c *Connector) keep(ctx context.Context, tx *db.Tx, person int64, token str
 	if err != nil {
 		return Account{}, err
 	}
-	a := Account{TeamID: l.team, Platform: l.platform, NetworkID: chosen.Grant.Account}
+	a := Account{TeamID: l.team, Platform: l.network(), NetworkID: chosen.Grant.Account}
 	a.Username = cmp.Or(tidy(chosen.Grant.Username), a.NetworkID)
 	a.DisplayName = cmp.Or(tidy(chosen.DisplayName), a.Username)
 	if err := fits(ctx, tx, l, offer, a); err != nil {

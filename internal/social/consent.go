@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ const (
 type attempt struct {
 	Token      string      `json:"token"` // of the link that it began from
 	Verifier   string      `json:"verifier,omitempty"`
+	Kind       string      `json:"kind,omitempty"` // of signing in
 	Candidates []candidate `json:"candidates,omitempty"`
 }
 
@@ -55,8 +57,8 @@ func (c *Connector) redirect(platform string) string {
 }
 
 // Begin begins a round trip and gives the address of the page on which the network asks the person. It takes the
-// place of one that the same person began by the same link.
-func (c *Connector) Begin(ctx context.Context, person int64, token string) (string, error) {
+// place of one that the same person began by the same link. The kind is that of one of the offer's ways.
+func (c *Connector) Begin(ctx context.Context, person int64, token, kind string) (string, error) {
 	l, offer, err := c.open(ctx, person, token)
 	if err != nil {
 		return "", err
@@ -64,20 +66,23 @@ func (c *Connector) Begin(ctx context.Context, person int64, token string) (stri
 	if offer.Full {
 		return "", errPlanFull
 	}
-	a, err := c.authorizer(l.platform)
+	a, err := c.authorizer(l.network())
 	if err != nil {
 		return "", err
 	}
-	trip := network.Authorization{State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(), Redirect: c.redirect(l.platform)}
+	if !slices.ContainsFunc(offer.Ways, func(w Way) bool { return w.Kind == kind }) {
+		return "", fault.Invalid(fault.NotAllowedValue, "kind", "Choose one of the ways to sign in.")
+	}
+	trip := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(), Redirect: c.redirect(l.network())}
 	state, of := sha256.Sum256([]byte(trip.State)), sha256.Sum256([]byte(token))
-	sealed, err := c.sealAttempt(state[:], consenting, attempt{Token: token, Verifier: trip.Verifier})
+	sealed, err := c.sealAttempt(state[:], consenting, attempt{Token: token, Verifier: trip.Verifier, Kind: kind})
 	if err != nil {
 		return "", err
 	}
 	err = c.Accounts.db.Write(ctx, "social.begin_connecting", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO connect_attempts (state_hash, link_hash, person_id, platform, step, sealed, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (person_id, link_hash) DO UPDATE SET state_hash = excluded.state_hash, step = excluded.step, sealed = excluded.sealed, expires_at = excluded.expires_at`,
-			state[:], of[:], person, l.platform, consenting, sealed, db.Micros(tx.Now().Add(attemptLife)))
+			state[:], of[:], person, l.network(), consenting, sealed, db.Micros(tx.Now().Add(attemptLife)))
 		return err
 	})
 	if err != nil {
@@ -149,7 +154,7 @@ func (c *Connector) Return(ctx context.Context, person int64, r Returned) (Outco
 	}
 	bounded, cancel := context.WithTimeout(ctx, exchangeTakes)
 	defer cancel()
-	found, err := a.Exchange(bounded, network.Authorization{State: r.State, Verifier: trip.Verifier, Redirect: c.redirect(r.Platform)}, r.Code)
+	found, err := a.Exchange(bounded, network.Authorization{Kind: trip.Kind, State: r.State, Verifier: trip.Verifier, Redirect: c.redirect(r.Platform)}, r.Code)
 	if err != nil {
 		return out, inWords(err, "The network did not accept this sign-in. Try again.")
 	}

@@ -102,7 +102,7 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 		}
 		l.platform, blame = a.Platform, "account_id"
 	}
-	if _, err := c.Accounts.Network(l.platform); err != nil {
+	if _, err := c.ways(l); err != nil {
 		return out, fault.Invalid(fault.NotAllowedValue, blame, "This installation does not connect to that network.")
 	}
 	out.Data = Link{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.ends)}

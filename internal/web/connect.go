@@ -25,6 +25,19 @@ func networkName(platform string) string {
 	return platform
 }
 
+// wayNames are what people call a network's ways of signing in, where it has several.
+var wayNames = map[string]string{
+	"instagram/instagram": "Instagram", "instagram/facebook": "Facebook", "tiktok/": "TikTok", "tiktok/business": "TikTok for Business",
+}
+
+// wayName is the network's name where a way has none of its own.
+func wayName(platform, kind string) string {
+	if name, ok := wayNames[strings.TrimSuffix(platform, "_business")+"/"+kind]; ok {
+		return name
+	}
+	return networkName(platform)
+}
+
 // connectView is what the page of a link shows. The password is never shown again.
 type connectView struct {
 	social.Offer
@@ -46,9 +59,13 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 		a.refuse(w, r, err)
 		return
 	}
-	if view.Consent != "" {
+	if len(view.Ways) > 0 {
 		// Browsers hold every redirect after a form against this, and networks lead on between hosts of their own.
-		w.Header().Set("Content-Security-Policy", strings.Replace(pagePolicy, "form-action 'self'", "form-action 'self' https: "+view.Consent, 1))
+		allowed := "form-action 'self' https:"
+		for _, way := range view.Ways {
+			allowed += " " + way.Origin
+		}
+		w.Header().Set("Content-Security-Policy", strings.Replace(pagePolicy, "form-action 'self'", allowed, 1))
 	}
 	a.show(w, r, status, "connect", "Connect "+networkName(view.Platform), view)
 }
@@ -63,10 +80,10 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		a.refuse(w, r, err)
-	case offer.Consent == "":
+	case len(offer.Ways) == 0:
 		a.connectHere(w, r, person, token)
 	default:
-		address, err := a.opts.Connector.Begin(ctx, person, token)
+		address, err := a.opts.Connector.Begin(ctx, person, token, r.PostForm.Get("kind"))
 		if err != nil {
 			a.refuse(w, r, err)
 			return
