@@ -59,7 +59,7 @@ func instagram() Rules {
 		Videos: Videos{ // a video by itself is a reel
 			Most: 10, Types: []string{mp4Type, quickTimeType},
 			MaxBytes: 300 * megabyte, // some of the network's pages say 1 GB
-			Shortest: 3 * time.Second, Longest: 15 * time.Minute,
+			Shortest: Span(3 * time.Second), Longest: Span(15 * time.Minute),
 			Shapes: Shapes{Tallest: Aspect{1, 100}, Widest: Aspect{10, 1}},
 		},
 	}
@@ -95,7 +95,7 @@ func threads() Rules {
 			MaxBytes: 8 * megabyte, MaxSide: 1440,
 			Shapes: Shapes{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
 		},
-		Videos: Videos{Most: 20, Types: []string{mp4Type, quickTimeType}, MaxBytes: gigabyte, Longest: 5 * time.Minute},
+		Videos: Videos{Most: 20, Types: []string{mp4Type, quickTimeType}, MaxBytes: gigabyte, Longest: Span(5 * time.Minute)},
 	}
 }
 
@@ -111,7 +111,7 @@ func tiktok() Rules {
 		},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType, webmType}, MaxBytes: 4 * gigabyte,
-			Shortest: 3 * time.Second, Longest: 10 * time.Minute, // an account may have less, as creator_info says
+			Shortest: Span(3 * time.Second), Longest: Span(10 * time.Minute), // an account may have less, as creator_info says
 			MinSide: 360, MaxSide: 4096,
 		},
 	}
@@ -127,7 +127,7 @@ func youtube() Rules {
 		Media:    Amount{Needed: true, Most: 1},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, // and many more, which never come out of the library
-			MaxBytes: 256 * gigabyte, Longest: 12 * time.Hour, // 15 minutes for channels that are not verified
+			MaxBytes: 256 * gigabyte, Longest: Span(12 * time.Hour), // 15 minutes for channels that are not verified
 		},
 	}
 }
@@ -146,7 +146,7 @@ func linkedin() Rules {
 		},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type}, MaxBytes: 500 * megabyte, // newer text says 5 GB
-			Shortest: 3 * time.Second, Longest: 30 * time.Minute,
+			Shortest: Span(3 * time.Second), Longest: Span(30 * time.Minute),
 			Shapes: Shapes{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
 		},
 	}
@@ -164,7 +164,7 @@ func twitter() Rules {
 		},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 512 * megabyte,
-			Shortest: 500 * time.Millisecond, Longest: 140 * time.Second,
+			Shortest: Span(500 * time.Millisecond), Longest: Span(140 * time.Second),
 			MinSide: 32, // the docs' largest, 1280 by 1024, is smaller than what X takes in fact: not confirmed, so not checked
 			Shapes:  Shapes{Tallest: Aspect{1, 3}, Widest: Aspect{3, 1}},
 		},
@@ -185,7 +185,7 @@ func pinterest() Rules {
 		},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 2 * gigabyte,
-			Shortest: 4 * time.Second, Longest: 15 * time.Minute,
+			Shortest: Span(4 * time.Second), Longest: Span(15 * time.Minute),
 			Shapes: Shapes{Tallest: Aspect{1, 2}, Widest: Aspect{1.91, 1}},
 		},
 	}
@@ -199,9 +199,12 @@ func bluesky() Rules {
 		Text:  Text{Unit: graphemes, Longest: 300, MaxBytes: 3000},
 		Media: Amount{Most: 4},
 		Images: Images{
-			Most: 4, Types: []string{jpegType, pngType, webpType}, Converted: []string{gifType}, MaxBytes: megabyte,
+			Most: 4, Types: []string{jpegType, pngType, webpType}, Converted: []string{gifType},
+			// Newer lexicons take 2,000,000 bytes, but an account's own server may be older. The network's own client stays
+			// a little below, and has no side longer than this.
+			MaxBytes: 976 * kilobyte, MaxSide: 2000,
 		},
-		Videos: Videos{Most: 1, Types: []string{mp4Type}, MaxBytes: 100 * megabyte, Longest: 3 * time.Minute},
+		Videos: Videos{Most: 1, Types: []string{mp4Type}, MaxBytes: 100 * megabyte, Longest: Span(3 * time.Minute)},
 	}
 }
 

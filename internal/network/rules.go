@@ -13,80 +13,113 @@ import (
 // Rules are what a network takes of a post, as plain data: drafts are checked by it without reaching the network, and
 // it can be shown as a table. A bound of 0 is none, but for the numbers of images and videos.
 type Rules struct {
-	Title    string // the network's name for people
-	Text     Text
-	Hashtags Count
-	Mentions Count
-	Links    Count // different ones, with a scheme
-	Media    Amount
-	Images   Images
-	Videos   Videos
+	Title    string `json:"title"` // the network's name for people
+	Text     Text   `json:"text"`
+	Hashtags Count  `json:"hashtags"`
+	Mentions Count  `json:"mentions"`
+	Links    Count  `json:"links"` // different ones, with a scheme
+	Media    Amount `json:"media"`
+	Images   Images `json:"images"`
+	Videos   Videos `json:"videos"`
 }
 
 // Unit is what a text is measured in.
 type Unit struct {
-	Name  string           // for people, after a number
-	Count func(string) int `json:"-"` // where nil, length is not checked
+	Name  string           `json:"name"` // for people, after a number
+	Count func(string) int `json:"-"`    // where nil, length is not checked
 }
 
 // Text bounds a post's text.
 type Text struct {
-	Unit       Unit
-	Longest    int // in units
-	WithImages int // in units, instead of Longest where images are posted; as Longest where 0
-	MaxBytes   int // of its UTF-8
+	Unit       Unit `json:"unit"`
+	Longest    int  `json:"longest"`     // in units
+	WithImages int  `json:"with_images"` // in units, instead of Longest where images are posted; as Longest where 0
+	MaxBytes   int  `json:"max_bytes"`   // of its UTF-8
 }
 
 // Count bounds how many of something a text has.
 type Count struct {
-	Most int // more are refused
-	Warn int // more are taken, with a loss
+	Most int `json:"most"` // more are refused
+	Warn int `json:"warn"` // more are taken, with a loss
 }
 
 // Amount bounds a post's images and videos together.
 type Amount struct {
-	Needed bool // a text alone is refused; else a post needs either
-	Most   int
-	Mixed  bool // images and videos in one post
+	Needed bool `json:"needed"` // a text alone is refused; else a post needs either
+	Most   int  `json:"most"`
+	Mixed  bool `json:"mixed"` // images and videos in one post
 }
 
 // Range is how many of something there may be.
-type Range struct{ Least, Most int }
+type Range struct {
+	Least int `json:"least"`
+	Most  int `json:"most"`
+}
 
 // Images bounds a post's images. They are converted and made smaller, never cut or made larger.
 type Images struct {
-	Most      int
-	Carousel  Range    // of several in one post, where the network has a form of its own for them
-	Types     []string // MIME
-	Converted []string // MIME of what is made one of Types before it is sent
-	MaxBytes  int64    // larger ones are made smaller
-	MaxSide   int      // pixels of the longer side; larger ones are made smaller
-	Shapes    Shapes
-	Alone     Alone
+	Most      int      `json:"most"`
+	Carousel  Range    `json:"carousel"`  // of several in one post, where the network has a form of its own for them
+	Types     []string `json:"types"`     // MIME
+	Converted []string `json:"converted"` // MIME of what is made one of Types before it is sent
+	MaxBytes  int64    `json:"max_bytes"` // larger ones are made smaller
+	MaxSide   int      `json:"max_side"`  // pixels of the longer side; larger ones are made smaller
+	Shapes    Shapes   `json:"shapes"`
+	Alone     Alone    `json:"alone"`
 }
 
 // Alone is a type of image that stands by itself in a post and is sent as it is, such as a moving GIF.
 type Alone struct {
-	Type     string // MIME; none where empty
-	MaxBytes int64
-	MaxSide  int // pixels of the longer side
+	Type     string `json:"type"` // MIME; none where empty
+	MaxBytes int64  `json:"max_bytes"`
+	MaxSide  int    `json:"max_side"` // pixels of the longer side
 }
 
 // Videos bounds a post's videos, which are never converted.
 type Videos struct {
-	Most              int
-	Types             []string // MIME
-	MaxBytes          int64
-	Shortest, Longest time.Duration
-	MinSide, MaxSide  int // pixels of the shorter and of the longer side
-	Shapes            Shapes
+	Most     int      `json:"most"`
+	Types    []string `json:"types"` // MIME
+	MaxBytes int64    `json:"max_bytes"`
+	Shortest Span     `json:"shortest"`
+	Longest  Span     `json:"longest"`
+	MinSide  int      `json:"min_side"` // pixels of the shorter side
+	MaxSide  int      `json:"max_side"` // pixels of the longer side
+	Shapes   Shapes   `json:"shapes"`
 }
 
+// Span is a time that a video takes, written such as 1m30s.
+type Span time.Duration
+
+// UnmarshalText reads it.
+func (s *Span) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("reading a time: %w", err)
+	}
+	*s = Span(d)
+	return nil
+}
+
+// MarshalText writes it.
+func (s Span) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// String is such as 1m30s.
+func (s Span) String() string { return time.Duration(s).String() }
+
+// Seconds is the time in seconds.
+func (s Span) Seconds() float64 { return time.Duration(s).Seconds() }
+
 // Aspect is a shape: so wide to so high.
-type Aspect struct{ Width, Height float64 }
+type Aspect struct {
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
+}
 
 // Shapes bounds shapes; every shape where both are zero.
-type Shapes struct{ Tallest, Widest Aspect }
+type Shapes struct {
+	Tallest Aspect `json:"tallest"`
+	Widest  Aspect `json:"widest"`
+}
 
 // Check finds what the network would not take, or would take with a loss. Images and videos are numbered by their
 // place in the post. Sizes and times of 0 are not known and so not judged.
@@ -285,11 +318,11 @@ func (o one) video(rules Videos) []Problem {
 		found = append(found, o.wrongType(rules.Types))
 	}
 	found = append(found, o.tooLarge(rules.MaxBytes, rules.MaxSide)...)
-	if rules.Longest > 0 && o.Duration > rules.Longest {
+	if rules.Longest > 0 && o.Duration > time.Duration(rules.Longest) {
 		found = append(found, blocking("media_too_long", "%s lasts %.0f seconds; %s takes at most %.0f.",
 			o.name, math.Ceil(o.Duration.Seconds()), o.network, rules.Longest.Seconds()))
 	}
-	if o.Duration > 0 && o.Duration < rules.Shortest {
+	if o.Duration > 0 && o.Duration < time.Duration(rules.Shortest) {
 		found = append(found, blocking("media_too_short", "%s lasts %.1f seconds; %s takes at least %g.",
 			o.name, math.Floor(o.Duration.Seconds()*10)/10, o.network, rules.Shortest.Seconds()))
 	}

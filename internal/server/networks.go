@@ -14,7 +14,7 @@ import (
 
 // networks are those that this installation speaks with: Bluesky, and those that the operator has an app at.
 func (s *Server) networks() []network.Network {
-	out := []network.Network{bluesky.New(bluesky.Options{Now: s.cfg.Now, WebURL: s.cfg.BlueskyWeb})}
+	out := []network.Network{bluesky.New(bluesky.Options{App: network.App{Now: s.cfg.Now}, WebURL: s.cfg.BlueskyWeb})}
 	if s.cfg.Threads.ClientID != "" {
 		opts := s.cfg.Threads
 		opts.Now = s.cfg.Now

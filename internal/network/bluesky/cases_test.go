@@ -284,7 +284,7 @@ func (w world) signOut(t *testing.T, g network.Grant) {
 func lostAnswer(t *testing.T, w world) {
 	g := w.connect(t)
 	d := prepared(t, g, "post-1", "heard but not answered")
-	deaf := bluesky.New(bluesky.Options{HTTP: &http.Client{Transport: loseAnswers{}}})
+	deaf := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: loseAnswers{}}}})
 	_, err := deaf.Commit(t.Context(), g, d, nil)
 	wantClass(t, err, network.Uncertain, "")
 	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})

@@ -76,7 +76,7 @@ func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft,
 	}
 	prepared, err := writeDraft(draft{RKey: given.RKey, Prepared: true}, rec)
 	if err != nil {
-		return nil, 0, unusable(err)
+		return nil, 0, network.Unusable(err)
 	}
 	return prepared, 0, nil
 }
@@ -97,13 +97,13 @@ func readDraft(d network.Draft) (draft, record, error) {
 	var read draft
 	var rec record
 	if err := json.Unmarshal(d, &read); err != nil {
-		return draft{}, record{}, unusable(fmt.Errorf("reading the draft: %w", err))
+		return draft{}, record{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
 	}
 	if err := json.Unmarshal(read.Record, &rec); err != nil {
-		return draft{}, record{}, unusable(fmt.Errorf("reading the draft's record: %w", err))
+		return draft{}, record{}, network.Unusable(fmt.Errorf("reading the draft's record: %w", err))
 	}
 	if !validTID.MatchString(read.RKey) || rec.Type != collection {
-		return draft{}, record{}, unusable(errors.New("the draft is not a Bluesky post's"))
+		return draft{}, record{}, network.Unusable(errors.New("the draft is not a Bluesky post's"))
 	}
 	return read, rec, nil
 }
@@ -112,13 +112,10 @@ func readDraft(d network.Draft) (draft, record, error) {
 func readPrepared(d network.Draft) (draft, record, error) {
 	read, rec, err := readDraft(d)
 	if err == nil && !read.Prepared {
-		err = unusable(errors.New("the draft has not been prepared"))
+		err = network.Unusable(errors.New("the draft has not been prepared"))
 	}
 	return read, rec, err
 }
-
-// unusable is an error of ours that no repeat can mend; nothing has been sent.
-func unusable(err error) *network.Error { return &network.Error{Class: network.Rejected, Err: err} }
 
 // languageTag is well-formed BCP 47 as far as posts need it: language, script, region, variants.
 var languageTag = regexp.MustCompile(

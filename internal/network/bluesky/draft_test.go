@@ -19,7 +19,9 @@ const blank = " \n\u200b\u00a0"
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	n := bluesky.New(bluesky.Options{Limits: bluesky.Limits{Graphemes: 5, Bytes: 30}})
+	rules, _ := network.Today("bluesky")
+	rules.Text.Longest, rules.Text.MaxBytes = 5, 30
+	n := bluesky.New(bluesky.Options{App: network.App{Rules: &rules}})
 	for text, code := range map[string]string{
 		"":       "caption_missing",
 		blank:    "caption_missing",

@@ -39,14 +39,12 @@ type aspectRatio struct {
 
 // embed uploads a post's media, of which there is one at least, and is the part of its record that shows them.
 func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Media, files network.Files) (any, error) {
-	for _, p := range n.checkMedia(media) {
-		if p.Blocking { // or some of them would be left out, or uploaded in vain
-			return nil, &network.Error{Class: network.RejectedMedia, Code: p.Code, Err: errors.New("the media do not pass the check")}
-		}
+	if err := network.Blocked(n.Check(network.Content{Media: media})); err != nil { // or some would be left out, or uploaded in vain
+		return nil, err
 	}
 	if m := media[0]; m.Kind == network.Video {
 		blob, ratio, err := n.upload(ctx, g, m, files)
-		return videoEmbed{Type: "app.bsky.embed.video", Video: blob, Alt: clip(m.Alt, maxVideoAlt), Ratio: ratio}, err
+		return videoEmbed{Type: "app.bsky.embed.video", Video: blob, Alt: network.Clip(m.Alt, maxVideoAlt), Ratio: ratio}, err
 	}
 	images := imagesEmbed{Type: "app.bsky.embed.images"}
 	for _, m := range media {
@@ -61,37 +59,29 @@ func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Me
 
 // upload sends a medium's bytes: the server's blob object for them, and their form where it is known.
 func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (json.RawMessage, *aspectRatio, error) {
-	file, err := files.Open(ctx, m.ID, n.fit(m.Kind))
+	file, err := files.Open(ctx, m.ID, n.opts.Rules.Fit(m.Kind))
 	if err != nil {
-		return nil, nil, unopened(err)
+		return nil, nil, network.FileFailed(err)
 	}
 	var answer struct {
 		Blob json.RawMessage `json:"blob"`
 	}
 	err = n.call(ctx, call{
-		kind:   uploading,
-		verb:   http.MethodPost,
-		method: "com.atproto.repo.uploadBlob",
-		server: g.Server,
-		token:  g.Access,
-		file:   &file,
-		out:    &answer,
+		purpose: network.Fetching,
+		verb:    http.MethodPost,
+		method:  "com.atproto.repo.uploadBlob",
+		server:  g.Server,
+		token:   g.Access,
+		file:    &file,
+		out:     &answer,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := checkBlob(answer.Blob, file.Size); err != nil {
-		return nil, nil, unreadable(err)
+		return nil, nil, network.Unreadable(err)
 	}
 	return answer.Blob, ratioOf(file, m), nil
-}
-
-// unopened passes on what the library says of a medium; what it did not mean to say may pass.
-func unopened(err error) error {
-	if said, ok := errors.AsType[*network.Error](err); ok {
-		return said
-	}
-	return &network.Error{Class: network.Transient, Err: fmt.Errorf("opening a medium: %w", err)}
 }
 
 // checkBlob makes sure that a record can name the blob and that all of it arrived.

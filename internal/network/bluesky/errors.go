@@ -2,11 +2,9 @@ package bluesky
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"pressroom/internal/network"
@@ -43,49 +41,41 @@ var named = map[string]network.Class{
 var errorName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,63}$`)
 
 // refusal is the error of an answer other than 200.
-func (c call) refusal(response *http.Response, body []byte, now time.Time) *network.Error {
+func refusal(answer network.Answer, now time.Time) *network.Error {
 	var said struct {
 		Error   string `json:"error"`
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(body, &said) // an answer that is not XRPC has no name, which class takes into account
+	_ = json.Unmarshal(answer.Body, &said) // an answer that is not XRPC has no name, which class takes into account
 	if !errorName.MatchString(said.Error) {
 		said.Error = ""
 	}
-	class := c.class(response.StatusCode, said.Error)
+	class := classOf(answer, said.Error)
 	// A size is refused also without a name: what stands before a server often has a limit of its own.
-	if c.kind == uploading && (class == network.Rejected || response.StatusCode == http.StatusRequestEntityTooLarge) {
+	if answer.Call.Body != nil && (class == network.Rejected || answer.Status == http.StatusRequestEntityTooLarge) {
 		class = network.RejectedMedia
 	}
-	refused := &network.Error{
-		Class:   class,
-		Status:  response.StatusCode,
-		Code:    said.Error,
-		Message: clip(said.Message, maxMessage),
-		Err:     fmt.Errorf("%s: HTTP %d", c.method, response.StatusCode),
-	}
+	refused := answer.Refusal(class, said.Error, said.Message)
 	if refused.Class == network.Rate {
-		refused.After = notBefore(response.Header, now)
+		refused.After = notBefore(answer.Header, now)
 	}
 	return refused
 }
 
-func (c call) class(status int, name string) network.Class {
+func classOf(answer network.Answer, name string) network.Class {
+	status := answer.Status
 	if status == http.StatusTooManyRequests {
 		return network.Rate
 	}
 	// Without a name the answer is not the server's own but that of something on the way to it.
 	if status < 400 || status >= 500 || status == http.StatusRequestTimeout || name == "" {
-		if c.kind == committing {
-			return network.Uncertain
-		}
 		return network.Transient
 	}
 	class, known := named[name]
 	switch {
 	case known && class == network.Rate:
 		return class
-	case c.kind == renewing:
+	case answer.Call.Purpose == network.Signing:
 		return network.AuthDead // whatever is wrong, only a new sign-in brings a new pair
 	case known:
 		return class
@@ -110,10 +100,4 @@ func notBefore(header http.Header, now time.Time) time.Time {
 		return latest
 	}
 	return at
-}
-
-// clip makes a text fit to be kept: valid, and at most so many characters.
-func clip(text string, most int) string {
-	runes := []rune(strings.ToValidUTF8(text, "\uFFFD"))
-	return string(runes[:min(len(runes), most)])
 }

@@ -92,7 +92,7 @@ func plain(t *testing.T) network.Draft {
 func TestWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	n := bluesky.New(bluesky.Options{Now: func() time.Time { return now }})
+	n := bluesky.New(bluesky.Options{App: network.App{Now: func() time.Time { return now }}})
 	for _, c := range []struct {
 		header map[string]string
 		want   time.Time
@@ -167,7 +167,7 @@ func TestSilenceIsUncertain(t *testing.T) {
 	_, err := newNetwork().Commit(ctx, g, plain(t), nil)
 	wantClass(t, err, network.Uncertain, "")
 
-	hasty := bluesky.New(bluesky.Options{HTTP: &http.Client{Timeout: 500 * time.Millisecond}})
+	hasty := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Timeout: 500 * time.Millisecond}}})
 	_, err = hasty.Commit(t.Context(), g, plain(t), nil)
 	wantClass(t, err, network.Uncertain, "")
 	_, err = hasty.Refresh(t.Context(), g)
@@ -182,7 +182,7 @@ func TestSilenceIsUncertain(t *testing.T) {
 // TestUnknownTransport fails without saying how far it came, which has to be taken as if it had sent.
 func TestUnknownTransport(t *testing.T) {
 	t.Parallel()
-	n := bluesky.New(bluesky.Options{HTTP: &http.Client{Transport: mute{}}})
+	n := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: mute{}}}})
 	_, err := n.Commit(t.Context(), network.Grant{Server: "http://nobody.invalid", Account: "did:plc:a"}, plain(t), nil)
 	wantClass(t, err, network.Uncertain, "")
 }

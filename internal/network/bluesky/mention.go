@@ -40,12 +40,12 @@ func (n *Network) resolveHandle(ctx context.Context, g network.Grant, handle str
 		DID string `json:"did"`
 	}
 	err := n.call(ctx, call{
-		kind:   reading,
-		verb:   http.MethodGet,
-		method: "com.atproto.identity.resolveHandle",
-		server: g.Server,
-		params: url.Values{"handle": {handle}},
-		out:    &answer,
+		purpose: network.Reading,
+		verb:    http.MethodGet,
+		method:  "com.atproto.identity.resolveHandle",
+		server:  g.Server,
+		params:  url.Values{"handle": {handle}},
+		out:     &answer,
 	})
 	var refused *network.Error
 	if errors.As(err, &refused) && refused.Class == network.Rejected && refused.Status == http.StatusBadRequest {

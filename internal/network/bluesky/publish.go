@@ -25,11 +25,11 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 		URI string `json:"uri"`
 	}
 	err = n.call(ctx, call{
-		kind:   committing,
-		verb:   http.MethodPost,
-		method: "com.atproto.repo.putRecord",
-		server: g.Server,
-		token:  g.Access,
+		purpose: network.Committing,
+		verb:    http.MethodPost,
+		method:  "com.atproto.repo.putRecord",
+		server:  g.Server,
+		token:   g.Access,
 		in: struct {
 			Repo       string          `json:"repo"`
 			Collection string          `json:"collection"`
@@ -74,7 +74,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	}
 	same, err := sameJSON(held, post.Record)
 	if err != nil {
-		return network.Unknown, network.Receipt{}, unreadable(fmt.Errorf("comparing the record: %w", err))
+		return network.Unknown, network.Receipt{}, network.Unreadable(fmt.Errorf("comparing the record: %w", err))
 	}
 	if !same {
 		return network.Unknown, network.Receipt{}, &network.Error{
@@ -97,12 +97,12 @@ func (n *Network) getRecord(ctx context.Context, g network.Grant, rkey string) (
 		Value json.RawMessage `json:"value"`
 	}
 	err := n.call(ctx, call{
-		kind:   reading,
-		verb:   http.MethodGet,
-		method: "com.atproto.repo.getRecord",
-		server: g.Server,
-		params: url.Values{"repo": {g.Account}, "collection": {collection}, "rkey": {rkey}},
-		out:    &answer,
+		purpose: network.Reading,
+		verb:    http.MethodGet,
+		method:  "com.atproto.repo.getRecord",
+		server:  g.Server,
+		params:  url.Values{"repo": {g.Account}, "collection": {collection}, "rkey": {rkey}},
+		out:     &answer,
 	})
 	return answer.Value, err
 }
@@ -111,7 +111,7 @@ func (n *Network) receipt(g network.Grant, rkey string, rec record) network.Rece
 	at, _ := time.Parse(time.RFC3339, rec.CreatedAt) // zero where unknown, as the Receipt has it
 	return network.Receipt{
 		ID:        "at://" + g.Account + "/" + collection + "/" + rkey,
-		Permalink: n.webURL + "/profile/" + url.PathEscape(g.Username) + "/post/" + rkey,
+		Permalink: n.opts.WebURL + "/profile/" + url.PathEscape(g.Username) + "/post/" + rkey,
 		At:        at,
 	}
 }

@@ -32,10 +32,10 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 	identifier := strings.TrimPrefix(strings.TrimSpace(c.Identifier), "@")
 	var answer session
 	err := n.call(ctx, call{
-		kind:   reading,
-		verb:   http.MethodPost,
-		method: "com.atproto.server.createSession",
-		server: c.Server,
+		purpose: network.Reading,
+		verb:    http.MethodPost,
+		method:  "com.atproto.server.createSession",
+		server:  c.Server,
 		in: struct {
 			Identifier string `json:"identifier"`
 			Password   string `json:"password"`
@@ -47,7 +47,7 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 	}
 	if answer.Active != nil && !*answer.Active {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Status: http.StatusOK, Code: "AccountInactive", Message: clip(answer.Status, maxMessage),
+			Class: network.AuthDead, Status: http.StatusOK, Code: "AccountInactive", Message: network.Clip(answer.Status, maxMessage),
 			Err: errors.New("signing in: the account is not active"),
 		}
 	}
@@ -59,25 +59,25 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	var answer session
 	err := n.call(ctx, call{
-		kind:   renewing,
-		verb:   http.MethodPost,
-		method: "com.atproto.server.refreshSession",
-		server: g.Server,
-		token:  g.Refresh,
-		out:    &answer,
+		purpose: network.Signing,
+		verb:    http.MethodPost,
+		method:  "com.atproto.server.refreshSession",
+		server:  g.Server,
+		token:   g.Refresh,
+		out:     &answer,
 	})
 	if err != nil {
 		return network.Grant{}, err
 	}
 	if answer.DID != g.Account {
-		return network.Grant{}, unreadable(errors.New("renewing the session: the answer is of another account"))
+		return network.Grant{}, network.Unreadable(errors.New("renewing the session: the answer is of another account"))
 	}
 	return answer.grant(g.Server)
 }
 
 func (s session) grant(server string) (network.Grant, error) {
 	if s.Access == "" || s.Refresh == "" || !didSyntax.MatchString(s.DID) {
-		return network.Grant{}, unreadable(errors.New("opening a session: the answer lacks a token or a DID"))
+		return network.Grant{}, network.Unreadable(errors.New("opening a session: the answer lacks a token or a DID"))
 	}
 	username := s.Handle
 	if !handleSyntax.MatchString(username) {
@@ -101,8 +101,4 @@ func (s session) home(given string) string {
 		}
 	}
 	return given
-}
-
-func unreadable(err error) *network.Error {
-	return &network.Error{Class: network.Transient, Status: http.StatusOK, Err: err}
 }
