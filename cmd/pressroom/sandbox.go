@@ -9,16 +9,22 @@ import (
 	"time"
 
 	"pressroom/internal/sandbox"
+	"pressroom/internal/server"
 )
 
 type sandboxCmd struct {
 	Data     string   `help:"Directory that keeps what the networks hold." default:"pressroom-sandbox" type:"path"`
 	Addr     string   `help:"Address to listen at." default:"127.0.0.1:8090"`
 	Accounts []string `name:"bluesky-account" help:"Make a Bluesky account, as HANDLE:PASSWORD with a handle such as shop.test; may be repeated." placeholder:"HANDLE:PASSWORD"`
+	Settings bool     `help:"Print the settings for serve --networks by which it speaks with these networks, and do nothing else."`
 }
 
 // Run serves the sandbox networks until it is told to stop.
 func (c sandboxCmd) Run(ctx context.Context) error {
+	if c.Settings {
+		_, err := fmt.Fprint(os.Stdout, server.SandboxSettings("http://"+c.Addr))
+		return err
+	}
 	listener, err := listen(c.Addr)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/network"
-	"pressroom/internal/network/threads"
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/terms"
@@ -34,21 +33,20 @@ type storeFlags struct {
 
 type serveCmd struct {
 	storeFlags
-	Addr                string        `help:"Address to listen at." default:"127.0.0.1:8080" env:"PRESSROOM_ADDR"`
-	PublicURL           string        `help:"Address by which clients reach the service; every link begins with it. http://ADDR where empty." env:"PRESSROOM_PUBLIC_URL"`
-	Role                string        `help:"What this node does: all, api (requests alone) or worker (background work, and requests sent to it)." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
-	Redis               string        `help:"Redis or Valkey where all nodes count request rates together: redis://HOST:6379/0. Each node counts for itself where empty, or while it does not answer." env:"PRESSROOM_REDIS"`
-	TrustedProxies      []string      `help:"Networks of the proxies before it, whose X-Forwarded-For is believed." default:"127.0.0.0/8,::1/128" env:"PRESSROOM_TRUSTED_PROXIES"`
-	ImportAllow         []string      `help:"Hosts and networks from which files are imported although they are private, such as media.corp.example or 10.1.0.0/16." env:"PRESSROOM_IMPORT_ALLOW"`
-	Bridge              string        `help:"Address of a vendor of profiles' media that speaks the contract of docs/bridge.md; its token goes in PRESSROOM_BRIDGE_TOKEN." env:"PRESSROOM_BRIDGE"`
-	BridgeToken         string        `hidden:"" env:"PRESSROOM_BRIDGE_TOKEN"`
-	BlueskyServers      []string      `help:"Addresses of Bluesky servers, beside https://bsky.social, whose accounts people may connect in the app." env:"PRESSROOM_BLUESKY_SERVERS"`
-	ThreadsClientID     string        `help:"Id of your app at Threads; its secret goes in PRESSROOM_THREADS_CLIENT_SECRET. Threads is left out where empty." env:"PRESSROOM_THREADS_CLIENT_ID"`
-	ThreadsClientSecret string        `hidden:"" env:"PRESSROOM_THREADS_CLIENT_SECRET"`
-	Scratch             string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
-	MetricsAddr         string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
-	Workers             int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
-	Lease               time.Duration `help:"How long work that a dead node held waits before another takes it over." default:"10s" env:"PRESSROOM_LEASE"`
+	Addr           string        `help:"Address to listen at." default:"127.0.0.1:8080" env:"PRESSROOM_ADDR"`
+	PublicURL      string        `help:"Address by which clients reach the service; every link begins with it. http://ADDR where empty." env:"PRESSROOM_PUBLIC_URL"`
+	Role           string        `help:"What this node does: all, api (requests alone) or worker (background work, and requests sent to it)." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
+	Redis          string        `help:"Redis or Valkey where all nodes count request rates together: redis://HOST:6379/0. Each node counts for itself where empty, or while it does not answer." env:"PRESSROOM_REDIS"`
+	TrustedProxies []string      `help:"Networks of the proxies before it, whose X-Forwarded-For is believed." default:"127.0.0.0/8,::1/128" env:"PRESSROOM_TRUSTED_PROXIES"`
+	ImportAllow    []string      `help:"Hosts and networks from which files are imported although they are private, such as media.corp.example or 10.1.0.0/16." env:"PRESSROOM_IMPORT_ALLOW"`
+	Bridge         string        `help:"Address of a vendor of profiles' media that speaks the contract of docs/bridge.md; its token goes in PRESSROOM_BRIDGE_TOKEN." env:"PRESSROOM_BRIDGE"`
+	BridgeToken    string        `hidden:"" env:"PRESSROOM_BRIDGE_TOKEN"`
+	BlueskyServers []string      `help:"Addresses of Bluesky servers, beside https://bsky.social, whose accounts people may connect in the app." env:"PRESSROOM_BLUESKY_SERVERS"`
+	Networks       string        `help:"JSON file with your apps at the networks and what else differs from today's values (docs/networks.md); their secrets go in PRESSROOM_THREADS_CLIENT_SECRET and the like. pressroom sandbox --settings prints one for the sandbox networks." type:"path" env:"PRESSROOM_NETWORKS"`
+	Scratch        string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
+	MetricsAddr    string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
+	Workers        int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
+	Lease          time.Duration `help:"How long work that a dead node held waits before another takes it over." default:"10s" env:"PRESSROOM_LEASE"`
 }
 
 // Run serves until it is told to stop.
@@ -110,11 +108,30 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if c.Lease < time.Second || c.Workers < 1 {
 		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1")
 	}
-	cfg.TrustedProxies, cfg.BlueskyServers = c.TrustedProxies, c.BlueskyServers
-	cfg.Threads = threads.Options{App: network.App{ClientID: c.ThreadsClientID, ClientSecret: c.ThreadsClientSecret}}
+	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AnyServer = c.TrustedProxies, c.BlueskyServers, false
+	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
+		return cfg, err
+	}
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch
 	cfg.PublicURL, cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = strings.TrimRight(c.PublicURL, "/"), server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
 	return cfg, nil
+}
+
+// networkSettings reads what the operator says of the networks. Secrets come from the environment alone, where neither
+// a list of processes nor a repository shows them.
+func networkSettings(path string) (server.NetworkSettings, error) {
+	out := server.NetworkSettings{Secret: func(name string) string { return os.Getenv("PRESSROOM_" + name + "_CLIENT_SECRET") }}
+	if path == "" {
+		return out, nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return out, fmt.Errorf("reading the networks' settings: %w", err)
+	}
+	if err := json.Unmarshal(raw, &out.Of); err != nil {
+		return out, fmt.Errorf("reading the networks' settings in %s: %w", path, err)
+	}
+	return out, nil
 }
 
 func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
@@ -127,7 +144,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 		return server.Config{}, err
 	}
 	blobs, err := f.blobs()
-	return server.Config{Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log}, err
+	return server.Config{Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true}, err
 }
 
 // blobs is the store given, or with SQLite a folder beside the file.

@@ -89,6 +89,14 @@ func newClient(opts Options, port uint16) (*Client, error) {
 	return c, nil
 }
 
+// Transport is one for calls to servers that strangers name. It reaches what may be fetched from, and keeps connections.
+func (c *Client) Transport() *http.Transport {
+	t := c.transport.Clone()
+	t.DisableKeepAlives, t.IdleConnTimeout, t.MaxIdleConnsPerHost = false, c.opts.Idle/2, 16
+	t.ResponseHeaderTimeout = 0 // each call has a deadline
+	return t
+}
+
 // Got is what a fetch brought.
 type Got struct {
 	Size int64  // bytes

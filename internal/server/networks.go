@@ -1,10 +1,17 @@
 package server
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
+	"pressroom/internal/fetch"
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
 	"pressroom/internal/network/threads"
@@ -12,15 +19,110 @@ import (
 	"pressroom/internal/terms"
 )
 
-// networks are those that this installation speaks with: Bluesky, and those that the operator has an app at.
-func (s *Server) networks() []network.Network {
-	out := []network.Network{bluesky.New(bluesky.Options{App: network.App{Now: s.cfg.Now}, WebURL: s.cfg.BlueskyWeb})}
-	if s.cfg.Threads.ClientID != "" {
-		opts := s.cfg.Threads
-		opts.Now = s.cfg.Now
-		out = append(out, threads.New(opts))
+// NetworkSettings are what an operator says of the networks, laid over today's values.
+type NetworkSettings struct {
+	// Of holds a JSON object by platform, of the options of that network's package.
+	Of map[string]json.RawMessage
+	// Secret gives the secret of an app by its name, such as THREADS; empty where there is none.
+	Secret func(name string) string
+}
+
+// opening is one network as it is made.
+type opening struct {
+	app    network.App
+	given  json.RawMessage
+	secret func(name string) string
+	err    error
+}
+
+// read lays what the operator says over a network's options, in which app stands already.
+func (o *opening) read(options any) {
+	if len(o.given) == 0 {
+		return
 	}
-	return out
+	decoder := json.NewDecoder(bytes.NewReader(o.given))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(options); err != nil {
+		o.err = err
+	}
+}
+
+// makers make every network. Those to which accounts are connected through an app are left out without one.
+var makers = map[string]func(*opening) network.Network{
+	"bluesky": func(o *opening) network.Network {
+		opts := bluesky.Options{App: o.app}
+		o.read(&opts)
+		return bluesky.New(opts)
+	},
+	"threads": func(o *opening) network.Network {
+		opts := threads.Options{App: o.app}
+		o.read(&opts)
+		opts.ClientSecret = o.secret("THREADS")
+		return joined(opts.App, threads.New(opts))
+	},
+}
+
+// joined is a network that the operator has an app at, else nothing.
+func joined(app network.App, n network.Network) network.Network {
+	if app.ClientID == "" {
+		return nil
+	}
+	return n
+}
+
+// networks are those that this installation speaks with.
+func (s *Server) networks() ([]network.Network, error) {
+	for platform := range s.cfg.Networks.Of {
+		if makers[platform] == nil {
+			return nil, fmt.Errorf("reading the networks' settings: there is no network %q", platform)
+		}
+	}
+	var out []network.Network
+	for _, platform := range slices.Sorted(maps.Keys(makers)) {
+		rules, _ := network.Today(platform)
+		o := &opening{app: network.App{Now: s.cfg.Now, Rules: &rules}, given: s.cfg.Networks.Of[platform], secret: s.secret}
+		if platform == "bluesky" {
+			var err error
+			if o.app.HTTP, err = s.strangers(); err != nil {
+				return nil, err
+			}
+		}
+		n := makers[platform](o)
+		if o.err != nil {
+			return nil, fmt.Errorf("reading the settings of the network %s: %w", platform, o.err)
+		}
+		if n != nil {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) secret(name string) string {
+	if s.cfg.Networks.Secret == nil {
+		return ""
+	}
+	return s.cfg.Networks.Secret(name)
+}
+
+// strangers calls servers that an account names: public ones, and those that the operator names.
+func (s *Server) strangers() (*http.Client, error) {
+	if s.cfg.AnyServer {
+		return nil, nil //nolint:nilnil // the network's own
+	}
+	var allowed []string
+	for _, server := range s.cfg.BlueskyServers {
+		u, err := url.Parse(server)
+		if err != nil || u.Hostname() == "" {
+			return nil, fmt.Errorf("the Bluesky server %q is not an address such as https://pds.example.com", server)
+		}
+		allowed = append(allowed, u.Hostname())
+	}
+	guarded, err := fetch.New(fetch.Options{Allow: allowed})
+	if err != nil {
+		return nil, fmt.Errorf("reading the Bluesky servers: %w", err)
+	}
+	return &http.Client{Transport: guarded.Transport()}, nil
 }
 
 // buildConnects makes what people connect accounts by.

@@ -14,7 +14,6 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/network"
-	"pressroom/internal/network/threads"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
@@ -87,9 +86,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	}
 	cfg.Database, cfg.SealingKey, cfg.Role = "sqlite:"+filepath.Join(dir, "pressroom.db"), key, RoleAll
 	cfg.Blobs, cfg.BridgeURL = "file:"+filepath.Join(dir, "pressroom.db.media"), q.Greeting.SandboxURL+"/vendor"
-	cfg.BlueskyWeb = q.Greeting.SandboxURL + "/bluesky"
-	cfg.BlueskyServers = []string{cfg.BlueskyWeb}
-	cfg.Threads = threads.Options{AuthorizeHost: q.Greeting.SandboxURL + "/threads", GraphHost: q.Greeting.SandboxURL + "/threads", App: network.App{ClientID: "quickstart", ClientSecret: "quickstart"}}
+	cfg.BlueskyServers, cfg.Networks = []string{q.Greeting.SandboxURL + "/bluesky"}, SandboxNetworks(q.Greeting.SandboxURL)
 	offered := terms.Shipped().Faster(demoSpeed)
 	cfg.Terms = &offered
 	if q.Server, err = Open(ctx, cfg); err != nil {

@@ -21,7 +21,6 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
-	"pressroom/internal/network/threads"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
@@ -65,11 +64,12 @@ type Config struct {
 	ImportRoots    *x509.CertPool // whose certificates imports trust; the system's where nil
 	// BridgeURL is where profiles' media are asked for, by the contract of docs/bridge.md; nowhere where empty.
 	BridgeURL, BridgeToken string
-	BlueskyServers         []string        // addresses of servers, beside the network's own, whose accounts people may connect
-	Threads                threads.Options // of the operator's app at Threads; without its id Threads is left out
-	BlueskyWeb             string          // where links to Bluesky posts lead; the network's own web client where empty
-	Log                    *slog.Logger
-	Now                    func() time.Time // the clock; time.Now where nil
+	BlueskyServers         []string // addresses of servers, beside the network's own, whose accounts people may connect
+	// AnyServer lets every Bluesky server be called, also one on a private address: for the operator's own commands.
+	AnyServer bool
+	Networks  NetworkSettings
+	Log       *slog.Logger
+	Now       func() time.Time // the clock; time.Now where nil
 	// Extend adds operations to those of the program, and the work behind them.
 	Extend func(Parts) []operation.Operation
 }
@@ -174,7 +174,11 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.Credits = credit.New(s.db)
 	s.Credits.CountFree = s.calls.CountFree
 	s.Teams = team.New(s.db, guesses, offered)
-	s.Accounts = social.New(s.db, sealer, s.networks()...)
+	networks, err := s.networks()
+	if err != nil {
+		return err
+	}
+	s.Accounts = social.New(s.db, sealer, networks...)
 	s.buildConnects(offered)
 	s.replay = replay.New(s.db)
 	results := map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)}

@@ -47,7 +47,7 @@ func (c *castle) launch(ctx context.Context, database, at, trace string) (*proce
 	}
 	p := &process{base: "http://" + addr + "/api/v1", log: &bytes.Buffer{}, exited: make(chan struct{})}
 	p.cmd = exec.CommandContext(ctx, c.binary, "serve", "--addr", addr, "--database", database, "--sealing-key", c.sealingKey, "--blobs", c.blobs, "--metrics-addr", "", "--terms", c.terms, "--lease", "2s", "--log-level", "warn")
-	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
+	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace, "PRESSROOM_BLUESKY_SERVERS=http://localhost")
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting: %w", err)

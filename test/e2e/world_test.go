@@ -169,7 +169,8 @@ func (h *house) start(o options, role server.Role) (*server.Server, string) {
 	roots.AddCert(h.public.Certificate())
 	cfg := server.Config{
 		Version: "test", PublicURL: root, Database: h.url, Blobs: h.blobs, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now, Terms: o.terms,
-		ImportAllow: []string{"127.0.0.1"}, ImportRoots: roots, BridgeURL: h.box.URL + "/vendor", Extend: o.extend, Log: slog.New(slog.DiscardHandler),
+		ImportAllow: []string{"127.0.0.1"}, ImportRoots: roots, BridgeURL: h.box.URL + "/vendor",
+		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Extend: o.extend, Log: slog.New(slog.DiscardHandler),
 	}
 	if o.unjoined {
 		cfg.BridgeURL = ""
