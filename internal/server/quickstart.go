@@ -188,6 +188,9 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 	if err := q.makeKeys(ctx, teams[0].ID); err != nil {
 		return err
 	}
+	if err := q.connectEverywhere(ctx, teams[0].ID); err != nil {
+		return err
+	}
 	if first {
 		shown, err := q.sampleMedia(ctx, teams[0].ID)
 		if err != nil {

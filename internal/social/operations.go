@@ -189,6 +189,13 @@ func (s *Service) Of(ctx context.Context, team int64, ids []int64) (map[int64]Ac
 	return out, nil
 }
 
+// First finds the account of a network that a team has connected before all others there.
+func (s *Service) First(ctx context.Context, team int64, platform string) (int64, bool) {
+	var id int64
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? ORDER BY id LIMIT 1`, team, platform).Scan(&id)
+	return id, err == nil
+}
+
 // Find finds a team's account by its user name.
 func (s *Service) Find(ctx context.Context, team int64, platform, username string) (int64, bool) {
 	var id int64

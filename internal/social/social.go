@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,6 +61,9 @@ func New(d *db.DB, s *seal.Sealer, networks ...network.Network) *Service {
 	}
 	return out
 }
+
+// Platforms are the networks that the program speaks with, by name.
+func (s *Service) Platforms() []string { return slices.Sorted(maps.Keys(s.networks)) }
 
 // ErrNoNetwork says that the program does not speak with a network.
 var ErrNoNetwork = errors.New("there is no such network here")

@@ -1,0 +1,192 @@
+package network_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+)
+
+var update = flag.Bool("update", false, "write the limits into docs/networks.md")
+
+const (
+	guide       = "../../docs/networks.md"
+	limitsBegin = "<!-- from internal/network/limits.go: go test ./internal/network -update -->\n"
+	limitsEnd   = "<!-- end of the limits -->\n"
+)
+
+// TestGuide holds the limits of docs/networks.md against the table that posts are checked by.
+func TestGuide(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(raw), limitsBegin)
+	old, after, closed := strings.Cut(rest, limitsEnd)
+	if !found || !closed {
+		t.Fatalf("%s has no place for the limits", guide)
+	}
+	want := limits(t)
+	if *update {
+		if err := os.WriteFile(guide, []byte(before+limitsBegin+want+limitsEnd+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, old); diff != "" {
+		t.Errorf("%s is not what posts are checked by; go test ./internal/network -update writes it:\n%s", guide, diff)
+	}
+}
+
+func limits(t *testing.T) string {
+	t.Helper()
+	var out strings.Builder
+	out.WriteString("| | text | hashtags, mentions, links | images | an image | a video |\n|---|---|---|---|---|---|\n")
+	for _, platform := range []string{"instagram", "facebook", "threads", "tiktok", "youtube", "linkedin", "x", "pinterest", "bluesky"} {
+		r, ok := network.Today(platform)
+		if !ok {
+			t.Fatalf("nothing is known of %s", platform)
+		}
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s |\n", r.Title, text(r), counts(r), numbers(r), image(r), video(r))
+	}
+	return out.String()
+}
+
+func text(r network.Rules) string {
+	parts := []string{fmt.Sprintf("%d %s", r.Text.Longest, r.Text.Unit.Name)}
+	if r.Text.WithImages > 0 {
+		parts = append(parts, fmt.Sprintf("%d with images", r.Text.WithImages))
+	}
+	if r.Text.MaxBytes > 0 {
+		parts = append(parts, fmt.Sprintf("%d bytes", r.Text.MaxBytes))
+	}
+	if r.Media.Needed {
+		parts = append(parts, "never alone")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func counts(r network.Rules) string {
+	var parts []string
+	for _, c := range []struct {
+		what  string
+		count network.Count
+	}{{"hashtags", r.Hashtags}, {"mentions", r.Mentions}, {"links", r.Links}} {
+		if c.count.Most > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.count.Most, c.what))
+		}
+		if c.count.Warn > 0 {
+			parts = append(parts, fmt.Sprintf("a notice above %d %s", c.count.Warn, c.what))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func numbers(r network.Rules) string {
+	var parts []string
+	if r.Images.Most == 0 {
+		parts = append(parts, "none")
+	} else {
+		parts = append(parts, fmt.Sprintf("up to %d", r.Images.Most))
+	}
+	if r.Media.Mixed {
+		parts = append(parts, "videos among them")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// words names types as people do: JPEG, MP4.
+func words(types []string) string {
+	names := make([]string, len(types))
+	for i, one := range types {
+		_, name, _ := strings.Cut(one, "/")
+		names[i] = strings.ToUpper(strings.Replace(name, "quicktime", "mov", 1))
+	}
+	return strings.Join(names, ", ")
+}
+
+func shapes(s network.Shapes) string { return fmt.Sprintf("%s to %s", s.Tallest, s.Widest) }
+
+func image(r network.Rules) string {
+	if r.Images.Most == 0 {
+		return ""
+	}
+	parts := []string{words(r.Images.Types)}
+	if len(r.Images.Converted) > 0 {
+		parts = append(parts, words(r.Images.Converted)+" converted")
+	}
+	if r.Images.Alone.Type != "" {
+		parts = append(parts, words([]string{r.Images.Alone.Type})+" by itself, up to "+size(r.Images.Alone.MaxBytes))
+	}
+	if r.Images.MaxBytes > 0 {
+		parts = append(parts, "made to fit "+size(r.Images.MaxBytes))
+	}
+	if r.Images.MaxSide > 0 {
+		parts = append(parts, fmt.Sprintf("and %d pixels", r.Images.MaxSide))
+	}
+	if r.Images.Shapes != (network.Shapes{}) {
+		parts = append(parts, shapes(r.Images.Shapes))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func video(r network.Rules) string {
+	if r.Videos.Most == 0 {
+		return "none"
+	}
+	parts := []string{words(r.Videos.Types)}
+	if r.Videos.MaxBytes > 0 {
+		parts = append(parts, "up to "+size(r.Videos.MaxBytes))
+	}
+	if r.Videos.Longest > 0 {
+		parts = append(parts, span(r.Videos.Shortest, r.Videos.Longest))
+	}
+	if r.Videos.MinSide > 0 {
+		parts = append(parts, fmt.Sprintf("at least %d pixels a side", r.Videos.MinSide))
+	}
+	if r.Videos.MaxSide > 0 {
+		parts = append(parts, fmt.Sprintf("at most %d pixels a side", r.Videos.MaxSide))
+	}
+	if r.Videos.Shapes != (network.Shapes{}) {
+		parts = append(parts, shapes(r.Videos.Shapes))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// span is such as 3 s to 15 min.
+func span(shortest, longest network.Span) string {
+	if shortest == 0 {
+		return "up to " + inWords(longest)
+	}
+	return inWords(shortest) + " to " + inWords(longest)
+}
+
+func inWords(s network.Span) string {
+	switch d := time.Duration(s); {
+	case d >= time.Hour && d%time.Hour == 0:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d >= time.Minute && d%time.Minute == 0:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return fmt.Sprintf("%g s", s.Seconds())
+}
+
+// size is in the unit that leaves the fewest digits.
+func size(bytes int64) string {
+	for _, unit := range []struct {
+		of   int64
+		name string
+	}{{1 << 20, "MiB"}, {1_000_000_000, "GB"}, {1_000_000, "MB"}, {1000, "kB"}} {
+		if bytes >= unit.of && bytes%unit.of == 0 {
+			return fmt.Sprintf("%d %s", bytes/unit.of, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}

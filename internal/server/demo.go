@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pressroom/internal/operation"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/social"
+)
+
+// demoPerson is who the demo team is on the sandbox networks that are connected in a browser.
+const demoPerson = "harbour.coffee"
+
+// connectEverywhere connects an account on every network that is connected in a browser, as a person would: by a link,
+// the network's consent page and back. One that is there and works stays as it is.
+func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
+	members, err := q.Teams.Members(ctx, team)
+	if err != nil {
+		return err
+	}
+	owner := members[0].PersonID
+	for _, platform := range q.Accounts.Platforms() {
+		if platform == "bluesky" {
+			continue
+		}
+		args := operation.Arguments{"platform": platform}
+		if id, there := q.Accounts.First(ctx, team, platform); there {
+			again, err := q.mustReconnect(ctx, id)
+			if err != nil {
+				return err
+			}
+			if !again {
+				continue
+			}
+			args = operation.Arguments{"account_id": id}
+		}
+		if err := q.connectByPage(ctx, owner, platform, args); err != nil {
+			return fmt.Errorf("connecting the demo account on %s: %w", platform, err)
+		}
+	}
+	return nil
+}
+
+// mustReconnect tells whether a connection is lost, which a marker can do, or leads to where the sandbox was before.
+func (q *Quickstart) mustReconnect(ctx context.Context, account int64) (bool, error) {
+	g, err := q.Accounts.Grant(ctx, account)
+	if err != nil || g.Lost {
+		return true, err
+	}
+	if strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
+		return false, nil
+	}
+	return true, q.Accounts.Lose(ctx, account, "refused")
+}
+
+func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform string, args operation.Arguments) error {
+	out, err := q.ask(ctx, "get_connect_link", args)
+	if err != nil {
+		return err
+	}
+	link, _ := out.Data.(social.Link)
+	token := link.URL[strings.LastIndex(link.URL, "/")+1:]
+	offer, err := q.Connects.Offer(ctx, owner, token)
+	if err != nil {
+		return err
+	}
+	consent, err := q.Connects.Begin(ctx, owner, token, offer.Ways[0].Kind)
+	if err != nil {
+		return err
+	}
+	answer, err := sandbox.Allow(ctx, consent, demoPerson)
+	if err != nil {
+		return err
+	}
+	end, err := q.Connects.Return(ctx, owner, social.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
+	if err == nil && end.Choice != 0 {
+		_, err = q.Connects.Choose(ctx, owner, end.Choice, 0)
+	}
+	return err
+}

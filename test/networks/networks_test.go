@@ -1,0 +1,282 @@
+package networks
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit"
+)
+
+// try is one case that every network meets.
+type try struct {
+	name string
+	text string // of the caption, which goes on with something that no other has
+	who  string
+	// media of the post; what the network needs at least where nil
+	media func(w *world, platform string) []int64
+	want  string
+	but   map[string]string // by network, where it is not as usual
+}
+
+const (
+	once     = "once"
+	noImages = "not sent: `media_type`"
+)
+
+var noText = map[string]string{"instagram": "not sent: `media_missing`", "tiktok": "not sent: `media_missing`", "youtube": "not sent: `media_missing`", "pinterest": "not sent: `media_missing`"}
+
+// tries are the cases that a marker or the content makes.
+var tries = []try{
+	{name: "a text", media: nothing, want: once, but: noText},
+	{name: "an image", media: images(1), want: once, but: map[string]string{"youtube": noImages}},
+	{name: "three images", media: images(3), want: once, but: map[string]string{"youtube": "not sent: `media_too_many, media_type`"}},
+	{name: "a video", media: film, want: once},
+	{name: "a text of 9,000 characters", text: strings.Repeat("abcdefgh ", 999), want: "not sent: `caption_too_long`", but: map[string]string{"facebook": once}},
+	{name: "the network refuses the content", text: "[sandbox:reject]", want: "fails: `rejected_content`"},
+	{name: "the network fails for a moment", text: "[sandbox:error]", want: once},
+	{name: "the network refuses for a while, and goes on refusing", text: "[sandbox:rate-limit]", want: "fails: `rate_limited`"},
+	{name: "the answer to the publication is lost", text: "[sandbox:lost-answer]", want: once, but: map[string]string{"linkedin": "unconfirmed"}},
+	{name: "the network is slow", text: "[sandbox:slow=2]", want: once},
+	{name: "the connection has ended", text: "[sandbox:expired-token]", who: expendable, want: "fails: `account_needs_reauth`"},
+}
+
+func nothing(*world, string) []int64 { return nil }
+
+func film(w *world, _ string) []int64 { return []int64{w.video} }
+
+func images(n int) func(*world, string) []int64 {
+	return func(w *world, _ string) []int64 { return w.images[:n] }
+}
+
+// TestNetworks tries everything with every network, and keeps the table of docs/networks.md.
+func TestNetworks(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, database string) {
+		t.Parallel()
+		w := newWorld(t, database)
+		table := newTable(w.networks)
+		w.tryAll(table)
+		w.reconnect(table)
+		w.twice(table)
+		w.aged(table)
+		w.cancelled(table)
+		w.each(table, "an answer is lost, at each step", func(which int, begin func() []sent) []sent { return w.interrupted(which, begin) })
+		w.each(table, "the program is killed, before each step", func(which int, begin func() []sent) []sent { return w.killed(which, heldFirst, begin) })
+		w.each(table, "the program is killed, after each step", func(which int, begin func() []sent) []sent { return w.killed(which, heldLast, begin) })
+		table.check(t)
+	})
+}
+
+func (w *world) tryAll(table *table) {
+	w.t.Helper()
+	posts := map[string][]sent{}
+	for _, c := range tries {
+		for _, platform := range w.networks {
+			media := w.least(platform)
+			if c.media != nil {
+				media = c.media(w, platform)
+			}
+			who := usual
+			if c.who != "" {
+				who = c.who
+			}
+			posts[c.name] = append(posts[c.name], w.publish(w.draft(platform, who, w.caption(c.name, platform, c.text), media)))
+		}
+	}
+	for _, c := range tries {
+		for _, s := range posts[c.name] {
+			want, special := c.but[s.platform]
+			if !special {
+				want = c.want
+			}
+			w.expect(table, c.name, s.platform, w.outcome(s), want)
+		}
+	}
+}
+
+// caption is a text that no other post has, short enough for every network, with more behind it.
+func (w *world) caption(name, platform, more string) string {
+	return strings.TrimSpace(fmt.Sprintf("%s on %s %s", name, platform, more))
+}
+
+func (w *world) expect(table *table, name, platform, got, want string) {
+	w.t.Helper()
+	table.set(name, platform, got)
+	if got != want {
+		w.t.Errorf("%s on %s: %s, not %s", name, platform, got, want)
+	}
+}
+
+// reconnect brings the accounts back that have lost their connection, and sends what failed for that again.
+func (w *world) reconnect(table *table) {
+	w.t.Helper()
+	const name = "connected again, and retried"
+	var posts []sent
+	for _, platform := range w.networks {
+		s := w.publish(w.draft(platform, expendable, w.caption(name, platform, ""), w.least(platform)))
+		if s.refused != "account_inactive" {
+			w.t.Errorf("a post to a lost account of %s: %q", platform, s.refused)
+		}
+		account := w.accounts[platform][expendable]
+		if again := w.connect(platform, expendable, url.Values{"account_id": {fmt.Sprint(account)}}); again != account {
+			w.t.Errorf("account %d of %s came back as %d", account, platform, again)
+		}
+		posts = append(posts, w.publish(s.again()))
+	}
+	for _, s := range posts {
+		w.expect(table, name, s.platform, w.outcome(s), once)
+	}
+}
+
+// again is a post that has not been tried.
+func (s sent) again() sent {
+	s.refused = ""
+	return s
+}
+
+// twice publishes the same words twice.
+func (w *world) twice(table *table) {
+	w.t.Helper()
+	const name = "the same text a second time"
+	refuse := map[string]string{"x": "fails: `duplicate_content`", "linkedin": "fails: `duplicate_content`", "facebook": "fails: `duplicate_content`"}
+	for _, platform := range w.networks {
+		text := w.caption(name, platform, "")
+		if got := w.outcome(w.publish(w.draft(platform, usual, text, w.least(platform)))); got != once {
+			w.t.Errorf("%s on %s, at first: %s", name, platform, got)
+		}
+		second := w.publish(w.draft(platform, usual, text, w.least(platform)))
+		w.settled(second)
+		want, refused := refuse[platform]
+		if !refused {
+			want = once
+		}
+		w.expect(table, name, platform, w.shown(second, 2), want)
+	}
+}
+
+// aged publishes when every access token that lives for hours has expired.
+func (w *world) aged(table *table) {
+	w.t.Helper()
+	const name = "hours later, with a token that has expired"
+	w.clock.advance(5 * time.Hour)
+	var posts []sent
+	for _, platform := range w.networks {
+		posts = append(posts, w.publish(w.draft(platform, usual, w.caption(name, platform, ""), w.least(platform))))
+	}
+	for _, s := range posts {
+		w.expect(table, name, s.platform, w.outcome(s), once)
+	}
+}
+
+// cancelled takes posts back in time, and tries to when it is too late.
+func (w *world) cancelled(table *table) {
+	w.t.Helper()
+	const early, late = "cancelled in time", "cancelled too late"
+	due := w.clock.now().Add(5 * time.Second).UTC().Format(time.RFC3339)
+	var before, after []sent
+	for _, platform := range w.networks {
+		s := w.draft(platform, usual, w.caption(early, platform, ""), w.least(platform))
+		w.ok(http.MethodPost, "/posts/"+s.id+"/schedule", map[string]any{"scheduled_at": due})
+		w.ok(http.MethodPost, "/posts/"+s.id+"/cancel", nil)
+		before = append(before, s)
+		s = w.publish(w.draft(platform, usual, w.caption(late, platform, "[sandbox:slow=2]"), w.least(platform)))
+		if got := w.call(http.MethodPost, "/posts/"+s.id+"/cancel", nil); got.code != "validation_failed" {
+			w.t.Errorf("%s on %s: %d %s", late, platform, got.status, got.code)
+		}
+		after = append(after, s)
+	}
+	w.clock.advance(10 * time.Second)
+	for _, s := range after {
+		w.expect(table, late, s.platform, w.outcome(s), once)
+	}
+	for _, s := range before {
+		w.holds(s, 0, 0)
+		got := "not sent"
+		if status := w.get("/posts/" + s.id)["status"]; status != "draft" {
+			got = fmt.Sprint(status)
+		}
+		w.expect(table, early, s.platform, got, "not sent")
+	}
+}
+
+func (w *world) ok(method, path string, body any) {
+	w.t.Helper()
+	if got := w.call(method, path, body); got.code != "" {
+		w.t.Fatalf("%s %s: %d %s", method, path, got.status, got.code)
+	}
+}
+
+// mostSteps bounds how many requests of one publication are interrupted.
+const mostSteps = 15
+
+// each interrupts the first request of each network's publication, then the second, until none has so many.
+func (w *world) each(table *table, name string, round func(which int, begin func() []sent) []sent) {
+	w.t.Helper()
+	for step := 1; step <= mostSteps; step++ {
+		begin := func() []sent {
+			var posts []sent
+			for _, platform := range w.networks {
+				text := w.caption(fmt.Sprintf("%s %d", name, step), platform, "")
+				posts = append(posts, w.publish(w.draft(platform, usual, text, w.rich(platform))))
+			}
+			return posts
+		}
+		posts := round(step, begin)
+		for _, s := range posts {
+			got := w.outcome(s)
+			if got != once && (got != "unconfirmed" || s.platform != "linkedin") {
+				w.t.Errorf("%s %d on %s: %s", name, step, s.platform, got)
+			}
+			if before := table.get(name, s.platform); before == "unconfirmed" || before != "" && got == "unconfirmed" {
+				got = "once, or unconfirmed"
+			}
+			if before := table.get(name, s.platform); before == "once, or unconfirmed" {
+				got = before
+			}
+			table.set(name, s.platform, got)
+		}
+		if len(w.wire.caught()) == 0 {
+			return
+		}
+	}
+	w.t.Errorf("%s: some publication takes more than %d requests", name, mostSteps)
+}
+
+// interrupted loses the answer to one request of each network.
+func (w *world) interrupted(which int, begin func() []sent) []sent {
+	w.wire.expect(which, lost)
+	posts := begin()
+	for _, s := range posts {
+		w.settled(s)
+	}
+	w.wire.release()
+	return posts
+}
+
+// killed kills the program once one request of each network waits, or has been seen to be the last.
+func (w *world) killed(which int, how how, begin func() []sent) []sent {
+	w.t.Helper()
+	w.wire.expect(which, how)
+	posts := begin()
+	for begun := time.Now(); !w.waiting(posts) && time.Since(begun) < outcomeWithin; {
+		time.Sleep(pollEvery)
+	}
+	w.kill()
+	return posts
+}
+
+// waiting tells whether of every post either its network waits or its job has ended.
+func (w *world) waiting(posts []sent) bool {
+	w.t.Helper()
+	caught := w.wire.caught()
+	for _, s := range posts {
+		if !caught[s.platform] && w.get(s.job)["finished"] != true {
+			return false
+		}
+	}
+	return true
+}

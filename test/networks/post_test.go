@@ -1,0 +1,150 @@
+package networks
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	outcomeWithin = 60 * time.Second // of real time
+	pollEvery     = 30 * time.Millisecond
+	moveEvery     = 2 * time.Second // after which the clock is moved on: networks are given time to say what they have
+	moveBy        = 70 * time.Second
+)
+
+// sent is a post of one account.
+type sent struct {
+	platform string
+	text     string
+	media    int
+	id       string
+	job      string // path of the job
+	refused  string // why it was not even sent
+}
+
+// draft makes a post of one account.
+func (w *world) draft(platform, person, text string, media []int64) sent {
+	w.t.Helper()
+	body := map[string]any{"caption": text, "account_ids": []int64{w.accounts[platform][person]}}
+	if len(media) > 0 {
+		body["media_ids"] = media
+	}
+	made := w.call(http.MethodPost, "/posts", body)
+	if made.status != http.StatusCreated {
+		w.t.Fatalf("drafting for %s: %d %s", platform, made.status, made.code)
+	}
+	id, _ := made.data["id"].(string)
+	return sent{platform: platform, text: text, media: len(media), id: id}
+}
+
+// publish sends a draft on its way, or notes what keeps it from being sent.
+func (w *world) publish(s sent) sent {
+	w.t.Helper()
+	begun := w.call(http.MethodPost, "/posts/"+s.id+"/publish", nil)
+	switch begun.code {
+	case "":
+		id, _ := begun.data["job_id"].(string)
+		s.job = "/jobs/" + id
+	case "preflight_blocked":
+		s.refused = w.problems(s.id)
+	default:
+		w.t.Fatalf("publishing on %s: %d %s", s.platform, begun.status, begun.code)
+	}
+	return s
+}
+
+// problems are the codes of what blocks a post.
+func (w *world) problems(id string) string {
+	w.t.Helper()
+	found, _ := w.get("/posts/" + id + "/validation")["problems"].([]any)
+	var codes []string
+	for _, p := range found {
+		problem, _ := p.(map[string]any)
+		if problem["blocking"] == true {
+			codes = append(codes, fmt.Sprint(problem["code"]))
+		}
+	}
+	slices.Sort(codes)
+	return strings.Join(slices.Compact(codes), ", ")
+}
+
+// settled waits until a job has ended.
+func (w *world) settled(s sent) {
+	w.t.Helper()
+	begun, moved := time.Now(), time.Now()
+	for w.get(s.job)["finished"] != true {
+		if time.Since(begun) > outcomeWithin {
+			w.t.Fatalf("%s: %q has no outcome", s.platform, s.text)
+		}
+		if time.Since(moved) > moveEvery {
+			w.clock.advance(moveBy)
+			moved = time.Now()
+		}
+		time.Sleep(pollEvery)
+	}
+}
+
+// outcome says what became of a post, in words for people, once that is settled and what the network holds agrees.
+func (w *world) outcome(s sent) string {
+	w.t.Helper()
+	if s.refused != "" {
+		w.holds(s, 0, 0)
+		return "not sent: `" + s.refused + "`"
+	}
+	w.settled(s)
+	return w.shown(s, 1)
+}
+
+// shown is what the post's account says. Copies is how many the network holds where it says published.
+func (w *world) shown(s sent, copies int) string {
+	w.t.Helper()
+	accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)
+	account, _ := accounts[0].(map[string]any)
+	switch state := account["state"]; state {
+	case "published":
+		w.holds(s, copies, copies)
+		return "once"
+	case "failed":
+		w.holds(s, copies-1, copies-1)
+		return "fails: `" + fmt.Sprint(account["error_code"]) + "`"
+	default:
+		w.holds(s, 0, 1)
+		return fmt.Sprint(state)
+	}
+}
+
+// holds checks how many posts with the text the network holds, and that each shows all of its media.
+func (w *world) holds(s sent, least, most int) {
+	w.t.Helper()
+	n, media := w.held(s.platform, s.text)
+	if n < least || n > most {
+		w.t.Errorf("%s holds %q %d times", s.platform, s.text, n)
+	}
+	for _, shown := range media {
+		if shown != s.media {
+			w.t.Errorf("%s shows %d media of %q, not %d", s.platform, shown, s.text, s.media)
+		}
+	}
+}
+
+// least is the least media that a network's posts need.
+func (w *world) least(platform string) []int64 {
+	switch platform {
+	case "instagram", "pinterest":
+		return w.images[:1]
+	case "tiktok", "youtube":
+		return []int64{w.video}
+	}
+	return nil
+}
+
+// rich is one medium, for the posts whose every step is tried.
+func (w *world) rich(platform string) []int64 {
+	if least := w.least(platform); least != nil {
+		return least
+	}
+	return w.images[:1]
+}
