@@ -14,7 +14,7 @@ var rooms = map[string][]string{
 	"ground":   {"internal/blob", "internal/db", "internal/event", "internal/fetch", "internal/seal"},
 	"subjects": {"internal/credit", "internal/delivery", "internal/job", "internal/limit", "internal/media", "internal/post", "internal/replay", "internal/social", "internal/team"},
 	"network":  {"internal/network", "internal/network/graph"},
-	"adapters": {"internal/network/bluesky", "internal/network/threads", "internal/network/x"},
+	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
 	"sources":  {"internal/source/bridge"},
 	"sandbox":  {"internal/sandbox"},
 	"app":      {"internal/web"},

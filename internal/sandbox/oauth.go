@@ -38,6 +38,7 @@ type oauth struct {
 	*Server
 
 	platform, title string
+	cannotSignIn    func(account) bool // true of accounts that people act for, such as an organisation's; nobody's where nil
 }
 
 // people are on every network that is connected by OAuth, so that there is somebody to be.
@@ -120,7 +121,9 @@ func (o *oauth) ask(ctx context.Context, w http.ResponseWriter, asked consent, f
 	err := o.store.in(ctx, func(t tx) error {
 		accounts, err := t.accounts(ctx, o.platform)
 		for _, a := range accounts {
-			shown.Accounts = append(shown.Accounts, consentAccount{a.handle, a.displayName})
+			if o.signsIn(a) {
+				shown.Accounts = append(shown.Accounts, consentAccount{a.handle, a.displayName})
+			}
 		}
 		return err
 	})
@@ -148,13 +151,17 @@ func (o *oauth) allow(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	err := o.store.in(ctx, func(t tx) error {
 		var a account
 		var err error
-		if a, known, err = t.account(ctx, o.platform, strings.ToLower(r.Form.Get("account"))); err != nil || !known {
+		a, known, err = t.account(ctx, o.platform, strings.ToLower(r.Form.Get("account")))
+		if known = known && o.signsIn(a); err != nil || !known {
 			return err
 		}
 		grant := oauthToken{
 			kind: kindCode, session: newID(), account: a.id, client: asked.client, redirect: asked.redirect, challenge: asked.challenge,
 		}
 		if err := t.beginSession(ctx, o.platform, grant.session, a.id); err != nil {
+			return err
+		}
+		if err := t.keepScopes(ctx, o.platform, grant.session, asked.scopes); err != nil {
 			return err
 		}
 		code, err = o.issue(ctx, t, grant, codeLife)
@@ -170,6 +177,8 @@ func (o *oauth) allow(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	}
 	return nil
 }
+
+func (o *oauth) signsIn(a account) bool { return o.cannotSignIn == nil || !o.cannotSignIn(a) }
 
 // back sends the browser to the app with an answer.
 func back(w http.ResponseWriter, r *http.Request, asked consent, answer url.Values) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -51,4 +52,23 @@ func (t tx) spendOAuthToken(ctx context.Context, platform string, hash []byte) e
 		return fmt.Errorf("spending a token: %w", err)
 	}
 	return nil
+}
+
+// keepScopes notes what was allowed at the consent that began a session.
+func (t tx) keepScopes(ctx context.Context, platform, session string, scopes []string) error {
+	_, err := t.ExecContext(ctx, `insert into oauth_scopes (platform, session, scopes) values (?, ?, ?)`, platform, session, strings.Join(scopes, " "))
+	if err != nil {
+		return fmt.Errorf("keeping scopes: %w", err)
+	}
+	return nil
+}
+
+// scopes are those of a session; none where nobody noted them.
+func (t tx) scopes(ctx context.Context, platform, session string) ([]string, error) {
+	var scopes string
+	err := t.QueryRowContext(ctx, `select scopes from oauth_scopes where platform = ? and session = ?`, platform, session).Scan(&scopes)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, fmt.Errorf("finding scopes: %w", err)
+	}
+	return strings.Fields(scopes), nil
 }

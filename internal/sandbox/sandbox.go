@@ -50,7 +50,14 @@ type platform interface {
 func (s *Server) platforms() []platform {
 	return []platform{
 		&bluesky{Server: s},
+		newInstagram(s),
 		newThreads(s),
+		newLinkedin(s),
+		newFacebook(s),
+		newX(s),
+		newPinterest(s),
+		newYouTube(s),
+		newTikTok(s),
 	}
 }
 

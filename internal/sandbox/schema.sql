@@ -77,6 +77,15 @@ create table if not exists oauth_tokens (
     foreign key (platform, session) references sessions (platform, id)
 ) strict;
 
+-- What was allowed at the consent that began a session.
+create table if not exists oauth_scopes (
+    platform text not null,
+    session  text not null,
+    scopes   text not null,       -- parted by spaces
+    primary key (platform, session),
+    foreign key (platform, session) references sessions (platform, id)
+) strict;
+
 -- Posts that are made ready before they are published.
 create table if not exists containers (
     seq       integer primary key, -- and, with a number in front, its id
@@ -92,10 +101,125 @@ create table if not exists containers (
     foreign key (platform, account) references accounts (platform, id)
 ) strict;
 
+-- Images and videos that LinkedIn was told of. Their parts have arrived when each has its file.
+create table if not exists linkedin_assets (
+    seq      integer primary key,
+    id       text not null unique, -- URN
+    owner    text not null,        -- URN
+    video    integer not null,
+    cid      text not null default '', -- of the whole file, once it has arrived
+    type     text not null default '', -- MIME
+    whole_at integer not null default 0
+) strict;
+
+create table if not exists linkedin_parts (
+    secret text primary key,      -- in the address that it goes to
+    asset  text not null,
+    first  integer not null,      -- byte of the file
+    size   integer not null,      -- bytes; 0 where it was not told
+    cid    text not null default '', -- of the bytes that came
+    foreign key (asset) references linkedin_assets (id)
+) strict;
+
+-- Files that are uploaded to X in segments before a post names them.
+create table if not exists x_uploads (
+    seq      integer primary key, -- and, with a digit in front, its id
+    account  text not null,
+    type     text not null,       -- MIME, as it was announced
+    category text not null,       -- what the network calls the kind of medium
+    total    integer not null,    -- bytes, as they were announced
+    cid      text not null default '', -- of the whole, once it is there
+    failed   integer not null default 0,
+    alt      text not null default '',
+    made_at  integer not null,
+    ended_at integer not null default 0
+) strict;
+
+create table if not exists x_segments (
+    upload integer not null,
+    place  integer not null,
+    cid    text not null,
+    primary key (upload, place),
+    foreign key (upload) references x_uploads (seq)
+) strict;
+
+-- Videos of Facebook Pages. The chunks stand with the files.
+create table if not exists facebook_videos (
+    seq         integer primary key,
+    id          text not null unique,
+    session     text not null unique, -- of the upload
+    account     text not null,
+    size        integer not null,     -- bytes
+    received    integer not null default 0,
+    chunks      text not null default '[]', -- JSON array of cids
+    failure     text not null default '',   -- what it failed by; empty where it did not
+    made_at     integer not null,
+    finished_at integer               -- when the upload was ended
+) strict;
+
+-- Posts of TikTok from when they were begun, and the parts of videos that are being uploaded.
+create table if not exists tiktok_publishes (
+    seq      integer primary key, -- and, with more in front, its id
+    account  text not null,
+    photos   integer not null,
+    text     text not null,
+    privacy  text not null,       -- who may see it
+    secret   blob unique,         -- keyed hash of what the address of an upload holds
+    size     integer not null,    -- bytes of a video, as are the next
+    chunk    integer not null,
+    parts    integer not null,
+    uploaded integer not null default 0,
+    failure  text not null default '',
+    made_at  integer not null,
+    done_at  integer not null default 0, -- when all of it had arrived
+    posted   integer not null default 0
+) strict;
+
+create table if not exists tiktok_parts (
+    publish integer not null,
+    first   integer not null,     -- byte of the file
+    cid     text not null,
+    primary key (publish, first),
+    foreign key (publish) references tiktok_publishes (seq)
+) strict;
+
+-- Videos that are uploaded to Pinterest before a pin names them.
+create table if not exists pinterest_uploads (
+    seq        integer primary key, -- and, with a digit in front, its id
+    account    text not null,
+    key        text not null,       -- lets the holder put the file
+    cid        text not null default '', -- of the file, once it is there
+    type       text not null default '', -- MIME
+    arrived_at integer not null default 0
+) strict;
+
 -- Markers that act once and have acted.
 create table if not exists spent_markers (
     platform text not null,
     post     text not null,
     marker   text not null,
     primary key (platform, post, marker)
+) strict;
+
+-- Upload sessions of YouTube.
+create table if not exists youtube_uploads (
+    id       text primary key,    -- in the session's address
+    platform text not null,
+    account  text not null,
+    body     blob not null,       -- what is to be said of the video
+    type     text not null,       -- MIME of the file, as announced
+    total    integer not null,    -- bytes of the file, as announced
+    begun_at integer not null,
+    video    text not null default '', -- which it became
+    foreign key (platform, account) references accounts (platform, id)
+) strict;
+
+-- What an upload session has of its file. The bytes stand in the folder "blobs".
+create table if not exists youtube_parts (
+    upload text not null,
+    start  integer not null,      -- its first byte's place in the file
+    size   integer not null,      -- bytes
+    cid    text not null,
+    primary key (upload, start),
+    foreign key (upload) references youtube_uploads (id)
 ) strict;

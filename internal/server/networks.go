@@ -14,7 +14,11 @@ import (
 	"pressroom/internal/fetch"
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
+	"pressroom/internal/network/facebook"
+	"pressroom/internal/network/instagram"
+	"pressroom/internal/network/linkedin"
 	"pressroom/internal/network/threads"
+	"pressroom/internal/network/tiktok"
 	"pressroom/internal/social"
 	"pressroom/internal/terms"
 )
@@ -54,17 +58,41 @@ var makers = map[string]func(*opening) network.Network{
 		o.read(&opts)
 		return bluesky.New(opts)
 	},
+	"facebook": func(o *opening) network.Network {
+		opts := facebook.Options{App: o.app}
+		o.read(&opts)
+		opts.ClientSecret = o.secret("FACEBOOK")
+		return joined(opts.ClientID, facebook.New(opts))
+	},
+	"instagram": func(o *opening) network.Network {
+		opts := instagram.Options{App: o.app}
+		o.read(&opts)
+		opts.ClientSecret, opts.Facebook.ClientSecret = o.secret("INSTAGRAM"), o.secret("INSTAGRAM_FACEBOOK")
+		return joined(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
+	},
+	"linkedin": func(o *opening) network.Network {
+		opts := linkedin.Options{App: o.app}
+		o.read(&opts)
+		opts.ClientSecret = o.secret("LINKEDIN")
+		return joined(opts.ClientID, linkedin.New(opts))
+	},
 	"threads": func(o *opening) network.Network {
 		opts := threads.Options{App: o.app}
 		o.read(&opts)
 		opts.ClientSecret = o.secret("THREADS")
-		return joined(opts.App, threads.New(opts))
+		return joined(opts.ClientID, threads.New(opts))
+	},
+	"tiktok": func(o *opening) network.Network {
+		opts := tiktok.Options{App: o.app}
+		o.read(&opts)
+		opts.ClientSecret, opts.Business.ClientSecret = o.secret("TIKTOK"), o.secret("TIKTOK_BUSINESS")
+		return joined(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
 	},
 }
 
 // joined is a network that the operator has an app at, else nothing.
-func joined(app network.App, n network.Network) network.Network {
-	if app.ClientID == "" {
+func joined(clientID string, n network.Network) network.Network {
+	if clientID == "" {
 		return nil
 	}
 	return n

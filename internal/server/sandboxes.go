@@ -8,7 +8,17 @@ import (
 // sandboxes are the settings by which the networks speak with the sandbox at SANDBOX, as an operator would write them.
 const sandboxes = `{
   "bluesky": {"web_url": "SANDBOX/bluesky"},
-  "threads": {"client_id": "sandbox", "authorize_host": "SANDBOX/threads", "graph_host": "SANDBOX/threads"}
+  "facebook": {"client_id": "sandbox", "authorize_host": "SANDBOX/facebook/www", "graph_host": "SANDBOX/facebook/graph", "video_host": "SANDBOX/facebook/video"},
+  "instagram": {
+    "client_id": "sandbox", "authorize_host": "SANDBOX/instagram/www", "token_host": "SANDBOX/instagram/api", "graph_host": "SANDBOX/instagram/graph",
+    "facebook": {"client_id": "sandbox", "dialog_host": "SANDBOX/instagram/facebook", "graph_host": "SANDBOX/instagram/facebook"}
+  },
+  "linkedin": {"client_id": "sandbox", "authorize_host": "SANDBOX/linkedin", "api_host": "SANDBOX/linkedin", "web_url": "SANDBOX/linkedin/web"},
+  "threads": {"client_id": "sandbox", "authorize_host": "SANDBOX/threads", "graph_host": "SANDBOX/threads"},
+  "tiktok": {
+    "client_id": "sandbox", "authorize_host": "SANDBOX/tiktok", "api_host": "SANDBOX/tiktok", "web_host": "SANDBOX/tiktok/web", "settled_seconds": 60,
+    "business": {"client_id": "sandbox-business"}
+  }
 }
 `
 

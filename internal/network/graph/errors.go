@@ -57,10 +57,32 @@ var bySubcode = map[int]network.Class{
 }
 
 var byCode = map[int]network.Class{
-	1: network.Transient, 2: network.Transient,
+	-2: network.Transient, -1: network.Transient, 1: network.Transient, 2: network.Transient, // the network's own failures
 	4: network.Rate, 17: network.Rate, 32: network.Rate, 341: network.Rate, 613: network.Rate, 80001: network.Rate, 80002: network.Rate,
 	368: network.Rate, // blocked for a while by policy
 	10:  network.AuthDead, 102: network.AuthDead, 190: network.AuthDead,
+	506: network.Duplicate, // the same as the page's post before it
+}
+
+// ofPages is what Facebook alone says of its pages, as a code or as a subcode.
+var ofPages = map[int]network.Class{
+	1366051: network.Duplicate,     // the photos were posted already
+	1390008: network.Rate,          // too many posts at once
+	1346003: network.Rejected,      // the content
+	1404102: network.Rejected,      // the content
+	1609005: network.Rejected,      // the link
+	1609008: network.Rejected,      // the link
+	1366046: network.RejectedMedia, // a photo's size or type
+	1404078: network.AuthDead,      // the page's owner has to confirm who they are
+	4854002: network.AuthDead,
+	1363047: network.Transient,
+	1609010: network.Transient,
+}
+
+// Subcode is the class of an error with this subcode; false where the subcode says nothing.
+func Subcode(code int) (network.Class, bool) {
+	class, known := bySubcode[code]
+	return class, known
 }
 
 const (
@@ -90,6 +112,11 @@ func refusal(answer network.Answer, now time.Time) *network.Error {
 func (r refused) class() network.Class {
 	if class, known := bySubcode[r.Subcode]; known {
 		return class
+	}
+	for _, number := range []int{r.Subcode, r.Code} {
+		if class, known := ofPages[number]; known {
+			return class
+		}
 	}
 	if class, known := byCode[r.Code]; known {
 		return class

@@ -3,6 +3,7 @@ package graph
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -21,7 +22,8 @@ type Client struct {
 // New makes a client for the network's app.
 func New(app network.App) *Client { return &Client{network.NewClient(app.HTTP), app.Now} }
 
-// Call is one call. Its parameters go into the body of a POST and the query of a GET.
+// Call is one call. Its parameters go into the body of a POST and the query of a GET. One that has a Body sends that
+// alone, which then holds the token and the parameters too.
 type Call struct {
 	Purpose network.Purpose
 	Method  string
@@ -29,6 +31,7 @@ type Call struct {
 	Path    string // below the server, with the version where the call has one
 	Token   string // access_token; none where empty
 	Params  url.Values
+	Body    *network.Body
 	Header  http.Header
 	Secrets []string // among the parameters; kept out of every message
 	Out     any      // where the answer goes
@@ -37,9 +40,7 @@ type Call struct {
 // Do makes the call. Its error is always a *network.Error.
 func (c *Client) Do(ctx context.Context, call Call) error {
 	params := url.Values{}
-	for name, values := range call.Params {
-		params[name] = values
-	}
+	maps.Copy(params, call.Params)
 	if call.Token != "" {
 		params.Set("access_token", call.Token)
 	}
@@ -47,9 +48,12 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 		Purpose: call.Purpose, Name: nameless(call.Path), Method: call.Method, URL: strings.TrimRight(call.Server, "/") + "/" + call.Path,
 		Header: call.Header, Secrets: append(call.Secrets, call.Token),
 	}
-	if call.Method == http.MethodPost {
+	switch {
+	case call.Body != nil:
+		sent.Body = call.Body
+	case call.Method == http.MethodPost:
 		sent.Form = params
-	} else {
+	default:
 		sent.Query = params
 	}
 	answer, err := c.client.Do(ctx, sent)

@@ -25,7 +25,7 @@ func said(t *testing.T, status int, header http.Header, body string) *world {
 	return &world{t: t, url: front.URL}
 }
 
-const ready = `{"threads":true,"text":"x","container":"18000000000000001","made":"2026-11-21T09:00:00Z"}`
+const ready = `{"network":"threads","text":"x","container":"18000000000000001","made":"2026-11-21T09:00:00Z"}`
 
 func TestErrors(t *testing.T) {
 	t.Parallel()

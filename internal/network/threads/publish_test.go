@@ -409,7 +409,7 @@ func TestDraftsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	g := w.connect("harbour.coffee")
-	for _, d := range []string{"", "{}", "[]", `{"rkey":"3l2345672abcd","prepared":true}`, string(w.plan("not prepared")), `{"threads":true,"container":"../me"}`} {
+	for _, d := range []string{"", "{}", "[]", `{"rkey":"3l2345672abcd","prepared":true}`, string(w.plan("not prepared")), `{"network":"threads","container":"../me"}`} {
 		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), nil)
 		wantClass(t, err, network.Rejected, "")
 	}

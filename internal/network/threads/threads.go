@@ -1,15 +1,12 @@
 // Package threads publishes to Threads by its Graph API, for accounts that are connected in a browser.
-//
-// A post is made in two steps. First a container is created: the network fetches the media from addresses that it is
-// given and works on them, and nobody sees anything. Then the container is published. A container can be published
-// once alone, and says whether it was, so no answer that is lost makes two posts.
 package threads
 
 import (
 	"cmp"
-	"context"
 	"errors"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pressroom/internal/network"
@@ -21,6 +18,9 @@ const (
 	defaultAuthorize = "https://threads.net"
 	defaultGraph     = "https://graph.threads.net"
 	defaultVersion   = "v1.0"
+
+	maxAlt     = 1000 // characters
+	maxMessage = 500  // characters kept of the network's own text
 )
 
 // defaultScopes are what publishing needs.
@@ -38,8 +38,9 @@ type Options struct {
 
 // Network is Threads' publishing protocol. It keeps nothing between calls.
 type Network struct {
-	graph *graph.Client
-	opts  Options
+	*graph.Containers
+
+	opts Options
 }
 
 var _ network.Authorizer = (*Network)(nil)
@@ -47,7 +48,14 @@ var _ network.Authorizer = (*Network)(nil)
 // New makes the network with opts.
 func New(opts Options) *Network {
 	opts = opts.complete()
-	return &Network{graph.New(opts.App), opts}
+	return &Network{&graph.Containers{
+		Client: graph.New(opts.App), App: opts.App, Version: opts.Version,
+		Words: graph.Words{
+			Platform: platform, Title: "Threads", Owner: "me", Edge: "threads", Publish: "threads_publish",
+			Text: "text", State: "id,status,error_message",
+		},
+		Show: show, Failure: failure,
+	}, opts}
 }
 
 func (o Options) complete() Options {
@@ -60,18 +68,32 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Platform is the network's name in the contract.
-func (n *Network) Platform() string { return platform }
-
-// Check finds what the network would not take.
-func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
-
-// on is a call of the versioned API by an account.
-func (n *Network) on(g network.Grant, method, path string, params url.Values, out any) graph.Call {
-	return graph.Call{Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.Access, Params: params, Out: out}
+func show(m network.Media, address string, _ bool) url.Values {
+	params := url.Values{"media_type": {"IMAGE"}, "image_url": {address}}
+	if m.Kind == network.Video {
+		params = url.Values{"media_type": {"VIDEO"}, "video_url": {address}}
+	}
+	if m.Alt != "" {
+		params.Set("alt_text", network.Clip(m.Alt, maxAlt))
+	}
+	return params
 }
 
-// Connect always fails: there are no passwords here.
-func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
-	return network.Grant{}, network.Unusable(errors.New("a Threads account is connected in a browser"))
+// failWord also stands where the network says something of which nothing is known.
+const failWord = "UNKNOWN"
+
+var badFile = []string{"FAILED_DOWNLOADING_VIDEO", "FAILED_PROCESSING_AUDIO", "FAILED_PROCESSING_VIDEO"}
+
+// failure tells what a creation anew may mend from what it cannot.
+func failure(message string) (*network.Error, bool) {
+	said := &network.Error{
+		Class: network.Transient, Status: http.StatusOK, Code: failWord, Message: network.Clip(message, maxMessage),
+		Err: errors.New("the network could not make the container ready"),
+	}
+	word, _, _ := strings.Cut(message, " ")
+	invalid := strings.HasPrefix(word, "INVALID_")
+	if invalid || slices.Contains(badFile, word) {
+		said.Class, said.Code = network.RejectedMedia, network.Clip(word, maxName)
+	}
+	return said, !invalid
 }

@@ -5,7 +5,31 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 )
+
+// graphAPI is what the networks of Meta share: the form of answers and refusals, tokens that are traded for longer ones,
+// media that the network fetches, and posts that are made ready in containers. Every app is known to it, whatever its
+// secret.
+type graphAPI struct {
+	*oauth
+
+	fetch  *http.Client // for the media
+	grants string       // what the grant types for trading tokens begin with
+	usage  string       // what the headers about usage call it
+}
+
+func newGraphAPI(s *Server, platform, title, grants, usage string) *graphAPI {
+	return &graphAPI{
+		oauth: &oauth{Server: s, platform: platform, title: title}, fetch: &http.Client{Timeout: fetchTimeout}, grants: grants, usage: usage,
+	}
+}
+
+func (n *graphAPI) name() string  { return n.platform }
+func (n *graphAPI) title() string { return n.oauth.title }
+
+// graphTime is how the Graph API writes times.
+const graphTime = "2006-01-02T15:04:05-0700"
 
 // graphError is a refusal in the form of Meta's Graph API.
 type graphError struct {
@@ -28,7 +52,7 @@ func invalidParameter(message string) *graphError {
 }
 
 // graph answers with what do comes to, as JSON or, where that is an http.Handler, by it.
-func (n *threads) graph(do func(*http.Request) (any, error)) http.HandlerFunc {
+func (n *graphAPI) graph(do func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := work(r)
 		defer cancel()
@@ -47,7 +71,7 @@ func (n *threads) graph(do func(*http.Request) (any, error)) http.HandlerFunc {
 	}
 }
 
-func (n *threads) writeGraph(w http.ResponseWriter, r *http.Request, answer any, err error) {
+func (n *graphAPI) writeGraph(w http.ResponseWriter, r *http.Request, answer any, err error) {
 	raw, isRaw := answer.(http.Handler)
 	refused, isRefused := errors.AsType[*graphError](err)
 	switch {
@@ -55,13 +79,13 @@ func (n *threads) writeGraph(w http.ResponseWriter, r *http.Request, answer any,
 		cut(w)
 		return
 	case err != nil && !isRefused:
-		slog.Error("sandbox: answering a Threads call", "path", r.URL.Path, "err", err)
+		slog.Error("sandbox: answering a call", "platform", n.platform, "path", r.URL.Path, "err", err)
 		refused = errGraphInternal
 	case err == nil && isRaw:
 		raw.ServeHTTP(w, r)
 		return
 	}
-	tellUsage(w.Header(), refused)
+	n.tellUsage(w.Header(), refused)
 	if refused == nil {
 		writeJSON(w, http.StatusOK, answer)
 		return
@@ -74,7 +98,7 @@ func (n *threads) writeGraph(w http.ResponseWriter, r *http.Request, answer any,
 
 // tellUsage writes the headers about usage, which count in whole minutes; a client that reads the finer one as well may
 // come back after two seconds.
-func tellUsage(header http.Header, refused *graphError) {
+func (n *graphAPI) tellUsage(header http.Header, refused *graphError) {
 	percent, minutes := "1", "0"
 	if refused == errRate {
 		percent, minutes = "100", "1"
@@ -82,11 +106,16 @@ func tellUsage(header http.Header, refused *graphError) {
 	}
 	usage := `{"call_count":` + percent + `,"total_cputime":1,"total_time":1`
 	header.Set("X-App-Usage", usage+"}")
-	header.Set("X-Business-Use-Case-Usage", `{"`+threadsName+`":[`+usage+`,"type":"threads_publishing","estimated_time_to_regain_access":`+minutes+`}]}`)
+	header.Set("X-Business-Use-Case-Usage", `{"`+n.platform+`":[`+usage+`,"type":"`+n.usage+`","estimated_time_to_regain_access":`+minutes+`}]}`)
 }
 
-func (n *threads) nowhere(*http.Request) (any, error) {
+func (n *graphAPI) nowhere(*http.Request) (any, error) {
 	return nil, &graphError{status: http.StatusBadRequest, code: 2500, message: "Unknown path components"}
+}
+
+// toPage leads from the address of a post to the sandbox's page.
+func (n *graphAPI) toPage(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, n.baseURL(r)+"/#"+anchor(n.platform, r.PathValue("id")), http.StatusSeeOther) //nolint:gosec // the base is our own, and what is appended is escaped
 }
 
 // pick keeps the fields that a request asks for, and the id.
@@ -100,10 +129,8 @@ func pick(r *http.Request, all map[string]any) map[string]any {
 	return picked
 }
 
-// itself refuses a request in the name of another account.
-func itself(r *http.Request, a account) error {
-	if user := r.PathValue("user"); user != "me" && user != a.id {
-		return errNoObject
-	}
-	return nil
-}
+const (
+	shortLife = time.Hour
+	longLife  = 60 * 24 * time.Hour
+	renewAge  = 24 * time.Hour // before which a token is not renewed
+)

@@ -1,0 +1,134 @@
+package tiktok
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	rateWindow = time.Minute    // calls are counted by the minute; how many are left is not told
+	quotaSpan  = 24 * time.Hour // posts are counted by the day
+)
+
+// byCode are the errors of the Content Posting API.
+var byCode = map[string]network.Class{
+	"access_token_invalid":                               network.AuthRefresh,
+	"scope_not_authorized":                               network.AuthDead,
+	"scope_permission_missed":                            network.AuthDead,
+	"spam_risk_user_banned_from_posting":                 network.AuthDead, // its owner has to act
+	"rate_limit_exceeded":                                network.Rate,
+	"internal_error":                                     network.Transient,
+	"spam_risk_too_many_posts":                           network.Quota,
+	"spam_risk_too_many_pending_share":                   network.Quota,
+	"reached_active_user_cap":                            network.Quota,
+	"invalid_params":                                     network.Rejected,
+	"invalid_file_upload":                                network.Rejected,
+	"privacy_level_option_mismatch":                      network.Rejected,
+	"url_ownership_unverified":                           network.Rejected,
+	"unaudited_client_can_only_post_to_private_accounts": network.Unapproved,
+}
+
+// byReason are what posts fail by after the network took them.
+var byReason = map[string]network.Class{
+	"file_format_check_failed":  network.RejectedMedia,
+	durationFailed:              network.RejectedMedia,
+	"frame_rate_check_failed":   network.RejectedMedia,
+	"picture_size_check_failed": network.RejectedMedia,
+	"spam_risk":                 network.Rejected,
+	"spam_risk_text":            network.Rejected,
+	"publish_cancelled":         network.Rejected,
+	"auth_removed":              network.AuthDead,
+	"video_pull_failed":         network.Transient,
+	"photo_pull_failed":         network.Transient,
+	"internal":                  network.Transient,
+}
+
+const durationFailed = "duration_check_failed"
+
+// byOAuth are the errors of the token endpoint (RFC 6749, section 5.2). Of all others a repeat may be better.
+var byOAuth = map[string]network.Class{
+	"invalid_grant":          network.AuthDead,
+	"access_denied":          network.AuthDead,
+	"invalid_client":         network.Unapproved,
+	"unauthorized_client":    network.Unapproved,
+	"unsupported_grant_type": network.Unapproved,
+	"invalid_scope":          network.Unapproved,
+	"rate_limit_exceeded":    network.Rate,
+}
+
+// read takes the data out of an answer. A failure may have the status of a success.
+func (n *Network) read(answer network.Answer, out any) error {
+	var body struct {
+		Data  json.RawMessage `json:"data"`
+		Error struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	err := json.Unmarshal(answer.Body, &body)
+	if err != nil || body.Error.Code != "ok" || answer.Status != http.StatusOK {
+		return n.refusal(answer, body.Error.Code, body.Error.Message)
+	}
+	if err := json.Unmarshal(body.Data, out); err != nil {
+		return answer.Call.Failed(errors.New("the answer cannot be read"), false)
+	}
+	return nil
+}
+
+func (n *Network) refusal(answer network.Answer, code, text string) *network.Error {
+	class, known := byCode[code]
+	if !known {
+		class = byStatus(answer.Status, code)
+	}
+	return n.timed(answer, answer.Refusal(class, code, text))
+}
+
+// byStatus judges what has no code that is known; without any code, it comes from something on the way to the network.
+func byStatus(status int, code string) network.Class {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return network.Rate
+	case code == "" || code == "ok":
+		return network.Transient
+	case status == http.StatusUnauthorized:
+		return network.AuthRefresh
+	case status >= 400 && status <= 499:
+		return network.Rejected
+	}
+	return network.Transient
+}
+
+// timed says when to repeat. That the network tells it by Retry-After is not confirmed.
+func (n *Network) timed(answer network.Answer, failed *network.Error) *network.Error {
+	now := n.opts.Now()
+	switch failed.Class { //nolint:exhaustive // no other class has a time
+	case network.Rate:
+		failed.After = answer.RetryAfter(now)
+		if failed.After.IsZero() {
+			failed.After = now.Add(rateWindow).UTC()
+		}
+	case network.Quota:
+		failed.After = now.Add(quotaSpan).UTC()
+	}
+	return failed
+}
+
+// reason is why the network gave a post up. One that is new is for a person to judge.
+func (n *Network) reason(code string) *network.Error {
+	class, known := byReason[code]
+	if !known {
+		class, known = byCode[code]
+	}
+	if !known {
+		class = network.Rejected
+	}
+	failed := &network.Error{
+		Class: class, Status: http.StatusOK, Code: network.Clip(code, maxName), Message: network.Clip(code, maxName),
+		Err: errors.New("the network gave the post up"),
+	}
+	return n.timed(network.Answer{}, failed)
+}

@@ -1,0 +1,138 @@
+package tiktok
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pressroom/internal/network"
+)
+
+const (
+	maxName = 200 // characters kept of what an account calls itself, and of a reason
+	maxID   = 200
+)
+
+// Kinds names the ways of signing in that have an app.
+func (n *Network) Kinds() []string {
+	kinds := []string{}
+	if n.opts.ClientID != "" {
+		kinds = append(kinds, "")
+	}
+	if n.opts.Business.ClientID != "" {
+		kinds = append(kinds, Business)
+	}
+	return kinds
+}
+
+func (n *Network) app(kind string) Client {
+	if kind == Business {
+		return n.opts.Business
+	}
+	return Client{n.opts.ClientID, n.opts.ClientSecret, n.opts.Scopes}
+}
+
+// Authorize is the address of the consent page. The network asks for PKCE of apps on phones and desktops alone.
+func (n *Network) Authorize(a network.Authorization) string {
+	app := n.app(a.Kind)
+	return n.opts.AuthorizeHost + "/" + n.opts.Version + "/auth/authorize/?" + url.Values{
+		"client_key":    {app.ClientID},
+		"redirect_uri":  {a.Redirect},
+		"response_type": {"code"},
+		"scope":         {strings.Join(app.Scopes, ",")},
+		"state":         {a.State},
+	}.Encode()
+}
+
+// Exchange trades the code for tokens and reads whose they are. A code that the network does not take is AuthDead, and
+// so is a consent that leaves publishing out: on the page, people may take scopes away.
+func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
+	app := n.app(a.Kind)
+	t, err := n.sign(ctx, n.opts.APIHost, url.Values{
+		"client_key": {app.ClientID}, "client_secret": {app.ClientSecret},
+		"code": {code}, "grant_type": {"authorization_code"}, "redirect_uri": {a.Redirect},
+	})
+	if err != nil {
+		return nil, err
+	}
+	scopes := app.Scopes
+	if t.Scope != "" {
+		scopes = strings.Split(t.Scope, ",")
+	}
+	if !slices.Contains(scopes, videoPublish) {
+		return nil, &network.Error{Class: network.AuthDead, Code: "scope_not_authorized", Err: errors.New("the consent leaves out video.publish")}
+	}
+	return n.whose(ctx, t.Grant(network.Grant{Server: n.opts.APIHost, Kind: a.Kind, Scopes: scopes}, n.opts.Now()))
+}
+
+// whose completes a grant by the account that it is for.
+func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
+	var found struct {
+		User struct {
+			ID       string `json:"open_id"`
+			Username string `json:"username"`
+			Name     string `json:"display_name"`
+		} `json:"user"`
+	}
+	asked := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"open_id,username,display_name"}}}
+	if err := n.ask(ctx, g, asked, "user/info/", &found); err != nil {
+		return nil, err
+	}
+	if found.User.ID == "" || len(found.User.ID) > maxID || found.User.Username == "" {
+		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
+	}
+	g.Account, g.Username = found.User.ID, network.Clip(found.User.Username, maxName)
+	return []network.Candidate{{Grant: g, DisplayName: network.Clip(found.User.Name, maxName)}}, nil
+}
+
+// Refresh trades the refresh token, which dies by it, for new tokens of both sorts.
+func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
+	app := n.app(g.Kind)
+	t, err := n.sign(ctx, g.Server, url.Values{
+		"client_key": {app.ClientID}, "client_secret": {app.ClientSecret},
+		"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh},
+	})
+	if err != nil {
+		return network.Grant{}, err
+	}
+	return t.Grant(g, n.opts.Now()), nil
+}
+
+// sign asks the token endpoint. Its refusals have a form of their own, and may have the status of a success.
+func (n *Network) sign(ctx context.Context, server string, form url.Values) (network.Token, error) {
+	const path = "oauth/token/"
+	answer, err := n.client.Do(ctx, network.Call{
+		Purpose: network.Signing, Name: path, Method: http.MethodPost, URL: strings.TrimRight(server, "/") + "/" + n.opts.Version + "/" + path,
+		Form: form, Secrets: []string{form.Get("client_secret"), form.Get("code"), form.Get("refresh_token")},
+	})
+	if err != nil {
+		return network.Token{}, err
+	}
+	var refused struct {
+		Code string `json:"error"`
+		Text string `json:"error_description"`
+	}
+	_ = json.Unmarshal(answer.Body, &refused) // an answer that is none of the network's has no code
+	if answer.Status != http.StatusOK || refused.Code != "" {
+		class, known := byOAuth[refused.Code]
+		if !known {
+			class = network.Transient
+		}
+		if answer.Status == http.StatusTooManyRequests {
+			class = network.Rate
+		}
+		return network.Token{}, n.timed(answer, answer.Refusal(class, refused.Code, refused.Text))
+	}
+	var t network.Token
+	if err := answer.Decode(&t); err != nil {
+		return network.Token{}, err
+	}
+	if t.Access == "" {
+		return network.Token{}, network.Unreadable(errors.New("asking for a token: the answer has none"))
+	}
+	return t, nil
+}

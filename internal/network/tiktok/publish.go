@@ -1,0 +1,278 @@
+package tiktok
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	nextAsked  = 5 * time.Second // when what is still worked on is asked for again
+	usualDelay = 2 * time.Minute // within which photos are among the account's posts as a rule
+	skew       = time.Minute     // how far the network's clock may be behind ours
+	pageSize   = 20              // the most that the network lists at once
+
+	pending = "publish:" // before the id of a post that has none yet for the public
+)
+
+// Commit sends the last part of a video, or asks the network to fetch the photos. Where the network has a verdict at
+// once, it is that.
+func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
+	p, err := readPrepared(d)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	if !p.isVideo() {
+		return n.commitPhotos(ctx, g, p)
+	}
+	return n.commitVideo(ctx, g, p, files)
+}
+
+// commitVideo sends the last part. Whether a refusal of it is one of the first time or the second, only the upload's
+// status tells.
+func (n *Network) commitVideo(ctx context.Context, g network.Grant, p draft, files network.Files) (network.Receipt, error) {
+	file, err := n.open(ctx, &p, files)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	defer file.Close()
+	last := p.Upload.Parts - 1
+	from, _ := p.Upload.part(last)
+	if err := skip(file, from); err != nil {
+		return network.Receipt{}, err
+	}
+	answer, err := n.put(ctx, network.Committing, p.Upload, last, file)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	if err := n.taken(answer); err != nil {
+		if err.Class == network.Rejected {
+			err.Class = network.Uncertain
+		}
+		return network.Receipt{}, err
+	}
+	now, err := n.status(ctx, g, p.Upload.ID)
+	switch {
+	case err == nil && now.Status == complete:
+		return n.receipt(g, p.Upload.ID, now), nil
+	case err == nil && now.Status == failed && n.reason(now.Reason).Class != network.Transient:
+		return network.Receipt{}, n.reason(now.Reason)
+	}
+	return network.Receipt{}, n.processing(now.Status)
+}
+
+// commitPhotos makes the call by which the network fetches photos and shows them. Its answer alone tells their id, so
+// what the network has not decided counts as published under that id.
+func (n *Network) commitPhotos(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
+	c := post(network.Committing, map[string]any{
+		"media_type": "PHOTO", "post_mode": "DIRECT_POST",
+		"post_info": map[string]any{
+			"description": p.Text, "privacy_level": p.Privacy, "disable_comment": p.NoComment, "auto_add_music": false,
+			"brand_content_toggle": false, "brand_organic_toggle": false,
+		},
+		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": p.Links},
+	})
+	c.Secrets = p.Links // they let in whoever knows them
+	var made struct {
+		ID string `json:"publish_id"`
+	}
+	if err := n.ask(ctx, g, c, "post/publish/content/init/", &made); err != nil {
+		return network.Receipt{}, err
+	}
+	if made.ID == "" || len(made.ID) > maxID {
+		return network.Receipt{}, &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the answer has no id")}
+	}
+	now, err := n.status(ctx, g, made.ID)
+	if err == nil && now.Status == failed {
+		return network.Receipt{}, n.reason(now.Reason)
+	}
+	return n.receipt(g, made.ID, now), nil
+}
+
+// The states of a post.
+const (
+	uploading   = "PROCESSING_UPLOAD"
+	downloading = "PROCESSING_DOWNLOAD"
+	complete    = "PUBLISH_COMPLETE"
+	failed      = "FAILED"
+
+	uploadExpired = "upload_expired" // ours, for an address that takes no more
+)
+
+// state is what the network says of a post.
+type state struct {
+	Status   string        `json:"status"`
+	Reason   string        `json:"fail_reason"`
+	Posts    []json.Number `json:"publicaly_available_post_id"` //nolint:misspell // so it is called
+	Uploaded *int64        `json:"uploaded_bytes"`
+}
+
+// missing tells whether the network says that it lacks bytes.
+func (s state) missing(u upload) bool {
+	return s.Status == uploading && s.Uploaded != nil && *s.Uploaded >= 0 && *s.Uploaded < u.Size
+}
+
+func (n *Network) status(ctx context.Context, g network.Grant, id string) (state, error) {
+	var now state
+	err := n.ask(ctx, g, post(network.Reading, map[string]string{"publish_id": id}), "post/publish/status/fetch/", &now)
+	return now, err
+}
+
+// processing says that the network has not decided.
+func (n *Network) processing(status string) *network.Error {
+	return &network.Error{
+		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(status, maxName), After: n.opts.Now().Add(nextAsked).UTC(),
+		Err: errors.New("the network still works on the post"),
+	}
+}
+
+var numericID = regexp.MustCompile(`^[0-9]{1,40}$`)
+
+// receipt is of a post by its id for the public, which it has once it has been looked at there: it may take hours, and
+// private ones never have any.
+func (n *Network) receipt(g network.Grant, id string, now state) network.Receipt {
+	for _, public := range now.Posts {
+		if numericID.MatchString(public.String()) {
+			return network.Receipt{ID: public.String(), Permalink: n.address(g.Username, form(id), public.String())}
+		}
+	}
+	return network.Receipt{ID: pending + id}
+}
+
+// form is what the network's addresses call the kind of post that a publish_id is of; those of photos begin so.
+func form(id string) string {
+	if strings.HasPrefix(id, "p_pub") {
+		return "photo"
+	}
+	return "video"
+}
+
+// Resolve asks for a video by its id. One that lacks its last part is Absent, and the part may be sent again: it makes
+// the post once. Photos have no such id here, so they are looked for among the account's public posts.
+func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+	p, err := readPrepared(d)
+	if err != nil {
+		return network.Unknown, network.Receipt{}, err
+	}
+	if !p.isVideo() {
+		return n.resolvePhotos(ctx, g, p, t)
+	}
+	now, err := n.status(ctx, g, p.Upload.ID)
+	switch {
+	case err != nil:
+		return network.Unknown, network.Receipt{}, err
+	case now.Status == complete:
+		return network.Stands, n.receipt(g, p.Upload.ID, now), nil
+	case now.Status == failed:
+		return network.Absent, network.Receipt{}, n.reason(now.Reason)
+	case now.missing(p.Upload) && n.opts.Now().Sub(p.Made) > uploadLife:
+		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Code: uploadExpired}
+	case now.missing(p.Upload):
+		return network.Absent, network.Receipt{}, nil
+	case now.Status == uploading || now.Status == downloading:
+		return network.Unknown, network.Receipt{}, n.processing(now.Status)
+	}
+	return network.Unknown, network.Receipt{}, network.Unreadable(errors.New("asking for a post: the answer has no known status"))
+}
+
+// resolvePhotos looks for a post that may not be listed yet, or never: one that not everybody may see, and perhaps any
+// of photos. So that it is not found proves something only after the time that the operator has set for it.
+func (n *Network) resolvePhotos(ctx context.Context, g network.Grant, p draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+	unknown := &network.Error{Class: network.Uncertain, Err: errors.New("the network cannot say whether the post stands")}
+	if !slices.Contains(g.Scopes, videoList) || p.Privacy != everyone {
+		return network.Unknown, network.Receipt{}, unknown
+	}
+	found, err := n.lookBack(ctx, g, p)
+	if err != nil {
+		return network.Unknown, network.Receipt{}, err
+	}
+	since, settled := n.opts.Now().Sub(t.Last), time.Duration(n.opts.SettledSeconds)*time.Second
+	switch {
+	case len(found) == 1:
+		return network.Stands, found[0].receipt(n, g), nil
+	case len(found) > 1:
+		return network.Unknown, network.Receipt{}, unknown
+	case settled > 0 && since >= settled:
+		return network.Absent, network.Receipt{}, nil
+	case since < usualDelay:
+		return network.Unknown, network.Receipt{}, n.processing("")
+	}
+	return network.Unknown, network.Receipt{}, unknown
+}
+
+// listed is a post as the network lists it. What it says there of photos is not confirmed, so each of its texts counts.
+type listed struct {
+	ID          string  `json:"id"`
+	Created     int64   `json:"create_time"` // Unix seconds
+	Duration    float64 `json:"duration"`    // seconds; photos have none
+	Title       string  `json:"title"`
+	Description string  `json:"video_description"`
+	Address     string  `json:"share_url"`
+}
+
+func (l listed) is(text string) bool {
+	text = normal(text)
+	return numericID.MatchString(l.ID) && l.Duration == 0 && (normal(l.Description) == text || normal(l.Title) == text)
+}
+
+// normal is a text without what networks change about spaces.
+func normal(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func (l listed) receipt(n *Network, g network.Grant) network.Receipt {
+	address := network.WebAddress(l.Address)
+	if address == "" {
+		address = n.address(g.Username, "photo", l.ID)
+	}
+	return network.Receipt{ID: l.ID, Permalink: address, At: time.Unix(l.Created, 0).UTC()}
+}
+
+// lookBack finds the posts that could be the draft's, among the newest. Of several, those from before it was made ready
+// are others.
+func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]listed, error) {
+	c := post(network.Reading, map[string]int{"max_count": pageSize})
+	c.Query = url.Values{"fields": {"id,create_time,duration,title,video_description,share_url"}}
+	var page struct {
+		Videos []listed `json:"videos"`
+	}
+	if err := n.ask(ctx, g, c, "video/list/", &page); err != nil {
+		return nil, err
+	}
+	before := func(at time.Time) func(listed) bool {
+		return func(l listed) bool { return l.Created < at.Unix() || !l.is(p.Text) }
+	}
+	found := slices.DeleteFunc(page.Videos, before(p.Made.Add(-skew)))
+	if len(found) > 1 {
+		found = slices.DeleteFunc(found, before(p.Made))
+	}
+	return found, nil
+}
+
+// Permalink is made of a post's id, which has to be asked for until the network has one for the public.
+func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Receipt) (string, error) {
+	if r.Permalink != "" {
+		return r.Permalink, nil
+	}
+	id, isPending := strings.CutPrefix(r.ID, pending)
+	if !isPending {
+		if !numericID.MatchString(id) {
+			return "", network.Unusable(errors.New("the post's id is not one of TikTok"))
+		}
+		return n.address(g.Username, "video", id), nil
+	}
+	now, err := n.status(ctx, g, id)
+	if err != nil {
+		return "", err
+	}
+	if now.Status == failed {
+		return "", n.reason(now.Reason)
+	}
+	return n.receipt(g, id, now).Permalink, nil
+}

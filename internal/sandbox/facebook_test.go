@@ -1,0 +1,209 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// facebook makes a call of the API at one of its hosts; the values are names and values in turn.
+func (b *box) facebook(t *testing.T, method, path, token string, values ...string) answer {
+	t.Helper()
+	return b.form(t, method, "/facebook/"+path, with(url.Values{"access_token": {token}}, values...))
+}
+
+// facebookTokens sign in: a token of the person of an hour, and one of the Page with its id.
+func (b *box) facebookTokens(t *testing.T) (string, string, string) {
+	t.Helper()
+	consent := url.Values{
+		"client_id": {"app"}, "redirect_uri": {"https://app.test/back"}, "response_type": {"code"}, "scope": {"pages_show_list,pages_manage_posts"},
+		"decision": {"allow"}, "account": {"mira.keller"},
+	}
+	back, err := url.Parse(b.form(t, http.MethodPost, "/facebook/www/v25.0/dialog/oauth", consent).header.Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := b.facebook(t, http.MethodGet, "graph/v25.0/oauth/access_token", "", "client_id", "app", "client_secret", "s",
+		"redirect_uri", "https://app.test/back", "code", back.Query().Get("code")).member("access_token")
+	var list struct {
+		Data []struct {
+			ID    string
+			Token string `json:"access_token"`
+		}
+	}
+	a := b.facebook(t, http.MethodGet, "graph/v25.0/me/accounts", person, "fields", "access_token")
+	if err := json.Unmarshal(a.body, &list); err != nil || len(list.Data) != 1 || list.Data[0].Token == "" {
+		t.Fatalf("HTTP %d: %s", a.status, a.body)
+	}
+	return person, list.Data[0].Token, list.Data[0].ID
+}
+
+// chunk sends a part of a video.
+func (b *box) chunk(t *testing.T, page, token, session, offset string, part []byte) answer {
+	t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for name, value := range map[string]string{"access_token": token, "upload_phase": "transfer", "upload_session_id": session, "start_offset": offset} {
+		if err := form.WriteField(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := form.CreateFormFile("video_file_chunk", "chunk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = file.Write(part)
+	form.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+"/facebook/video/v25.0/"+page+"/videos", &body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", form.FormDataContentType())
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, said, err}
+}
+
+// TestFacebookVideo uploads a video in two parts to a sandbox that is killed in between, and is worked on for a while.
+func TestFacebookVideo(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	opts := Options{Now: func() time.Time { return now }, Ready: 3 * time.Second}
+	b := start(t, opts)
+	_, token, page := b.facebookTokens(t)
+	film := append([]byte("\x00\x00\x00\x18ftypmp42"), bytes.Repeat([]byte("film"), facebookChunk/4)...)
+	videos := "video/v25.0/" + page + "/videos"
+	begun := b.facebook(t, http.MethodPost, videos, token, "upload_phase", "start", "file_size", "1048588")
+	id, session := begun.member("video_id"), begun.member("upload_session_id")
+	status := func() string {
+		var said struct {
+			Status struct {
+				Video string `json:"video_status"`
+			}
+		}
+		_ = json.Unmarshal(b.facebook(t, http.MethodGet, "graph/v25.0/"+id, token, "fields", "status").body, &said)
+		return said.Status.Video
+	}
+	finish := func() answer {
+		return b.facebook(t, http.MethodPost, videos, token, "upload_phase", "finish", "upload_session_id", session, "description", "kept")
+	}
+	if a := b.chunk(t, page, token, session, "0", film[:facebookChunk]); a.member("start_offset") != "1048576" || a.member("end_offset") != "1048588" {
+		t.Fatalf("HTTP %d: %s", a.status, a.body)
+	}
+	b = startIn(t, b.dir, opts)
+	if a := finish(); a.graphCode() != [2]int{100, 1363037} || status() != "uploading" {
+		t.Errorf("ended half-way: HTTP %d: %s", a.status, a.body)
+	}
+	for _, offset := range []string{"0", "1048577", ""} {
+		if a := b.chunk(t, page, token, session, offset, film[facebookChunk:]); a.graphCode() != [2]int{100, 1363037} {
+			t.Errorf("at %q: HTTP %d: %s", offset, a.status, a.body)
+		}
+	}
+	if a := b.chunk(t, page, token, session, "1048576", film[facebookChunk:]); a.member("start_offset") != "1048588" || status() != "upload_complete" {
+		t.Errorf("HTTP %d: %s", a.status, a.body)
+	}
+	if a := finish(); a.status != http.StatusOK || status() != "processing" {
+		t.Errorf("HTTP %d: %s", a.status, a.body)
+	}
+	now = now.Add(3 * time.Second)
+	if a := finish(); a.graphCode() != [2]int{100, 0} || status() != "ready" {
+		t.Errorf("ended twice: HTTP %d: %s, then %s", a.status, a.body, status())
+	}
+	held := b.heldPosts(t, url.Values{"platform": {facebookName}})
+	if len(held) != 1 || held[0].Text != "kept" || held[0].Account != "mira.keller" {
+		t.Fatalf("held: %+v", held)
+	}
+	if a := b.get(t, strings.TrimPrefix(held[0].Media[0], b.url)); !bytes.Equal(a.body, film) {
+		t.Errorf("%d bytes are shown", len(a.body))
+	}
+}
+
+func TestFacebookRefusals(t *testing.T) {
+	b := start(t, Options{})
+	person, token, page := b.facebookTokens(t)
+	feed, photos, videos := "graph/v25.0/"+page+"/feed", "graph/v25.0/"+page+"/photos", "video/v25.0/"+page+"/videos"
+	for name, c := range map[string]struct {
+		method, path string
+		values       []string
+		want         [2]int
+	}{
+		"nothing":           {http.MethodPost, feed, nil, [2]int{100, 0}},
+		"too long":          {http.MethodPost, feed, []string{"message", strings.Repeat("👋", maxFacebookText/2+1)}, [2]int{100, 0}},
+		"no link":           {http.MethodPost, feed, []string{"link", "javascript:alert(1)"}, [2]int{100, 1609005}},
+		"not published":     {http.MethodPost, feed, []string{"message", "x", "published", "false"}, [2]int{100, 0}},
+		"no photo":          {http.MethodPost, feed, []string{"attached_media", `[{"media_fbid":"181"}]`}, [2]int{100, 33}},
+		"no list":           {http.MethodPost, feed, []string{"attached_media", `x`}, [2]int{100, 0}},
+		"too many":          {http.MethodPost, feed, []string{"attached_media", `[` + strings.Repeat(`{},`, 10) + `{}]`}, [2]int{100, 0}},
+		"another's":         {http.MethodPost, "graph/v25.0/10123/feed", []string{"message", "x"}, [2]int{100, 33}},
+		"the person's":      {http.MethodPost, feed, []string{"message", "x", "access_token", person}, [2]int{200, 0}},
+		"no token":          {http.MethodPost, feed, []string{"message", "x", "access_token", ""}, [2]int{190, 0}},
+		"a photo at once":   {http.MethodPost, photos, []string{"url", "http://127.0.0.1:1/"}, [2]int{100, 0}},
+		"no address":        {http.MethodPost, photos, []string{"published", "false"}, [2]int{9004, 2207052}},
+		"no phase":          {http.MethodPost, videos, nil, [2]int{100, 0}},
+		"no size":           {http.MethodPost, videos, []string{"upload_phase", "start"}, [2]int{100, 0}},
+		"too large":         {http.MethodPost, videos, []string{"upload_phase", "start", "file_size", "10000000001"}, [2]int{100, 0}},
+		"no chunk":          {http.MethodPost, videos, []string{"upload_phase", "transfer"}, [2]int{100, 0}},
+		"no upload":         {http.MethodPost, videos, []string{"upload_phase", "finish", "upload_session_id", "161"}, [2]int{100, 0}},
+		"no secret":         {http.MethodGet, "graph/v25.0/oauth/access_token", []string{"client_id", "app", "code", "x"}, [2]int{100, 0}},
+		"another grant":     {http.MethodGet, "graph/v25.0/oauth/access_token", []string{"client_id", "app", "client_secret", "s", "grant_type", "x"}, [2]int{100, 0}},
+		"a Page's accounts": {http.MethodGet, "graph/v25.0/me/accounts", nil, [2]int{190, 0}},
+		"nothing of the id": {http.MethodGet, "graph/v25.0/151", nil, [2]int{100, 33}},
+		"no path":           {http.MethodGet, "graph/v25.0/me/likes", nil, [2]int{2500, 0}},
+		"a list":            {http.MethodGet, "graph/v25.0/" + page + "/published_posts", []string{"limit", "101"}, [2]int{100, 0}},
+	} {
+		a := b.facebook(t, c.method, c.path, token, c.values...)
+		if a.graphCode() != c.want {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+	if held := b.texts(t, nil); len(held) != 0 {
+		t.Errorf("held: %q", held)
+	}
+}
+
+// A chunk that is larger than what was asked for ends there.
+func TestFacebookLargeChunk(t *testing.T) {
+	b := start(t, Options{})
+	_, token, page := b.facebookTokens(t)
+	session := b.facebook(t, http.MethodPost, "video/v25.0/"+page+"/videos", token, "upload_phase", "start", "file_size", "9000000").member("upload_session_id")
+	if a := b.chunk(t, page, token, session, "0", make([]byte, facebookChunk+facebookAround)); a.err == nil && a.graphCode() != [2]int{100, 0} {
+		t.Errorf("HTTP %d: %s", a.status, a.body)
+	}
+}
+
+// What a Page's token lives: as long as the person's that it was read with, or for ever.
+func TestFacebookTokens(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }})
+	person, short, page := b.facebookTokens(t)
+	long := b.facebook(t, http.MethodGet, "graph/v25.0/oauth/access_token", "", "client_id", "app", "client_secret", "s",
+		"grant_type", "fb_exchange_token", "fb_exchange_token", person).member("access_token")
+	var list struct {
+		Data []struct {
+			Token string `json:"access_token"`
+		}
+	}
+	_ = json.Unmarshal(b.facebook(t, http.MethodGet, "graph/v25.0/me/accounts", long, "fields", "access_token").body, &list)
+	now = now.Add(longLife)
+	for name, c := range map[string]struct {
+		path, token string
+		want        [2]int
+	}{
+		"the short Page's": {page, short, [2]int{190, 463}},
+		"the long Page's":  {page, list.Data[0].Token, [2]int{}},
+		"the person's":     {"me", long, [2]int{190, 463}},
+	} {
+		if a := b.facebook(t, http.MethodGet, "graph/v25.0/"+c.path, c.token); a.graphCode() != c.want {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package sandbox
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// linkedinAsset is an image or a video that LinkedIn was told of.
+type linkedinAsset struct {
+	id, owner string // URNs
+	video     bool
+	blob      blobRef   // with a cid once all of it has arrived
+	wholeAt   time.Time // when it had
+}
+
+// linkedinPart is what goes to one address: an image, or a range of a video.
+type linkedinPart struct {
+	secret, asset string
+	first, size   int64 // bytes; a size of 0 is not told
+	cid           string
+}
+
+// status is what the network says of the asset, on which it works for a while.
+func (a linkedinAsset) status(now time.Time, work time.Duration) string {
+	switch {
+	case a.blob.cid == "":
+		return "WAITING_UPLOAD"
+	case now.Sub(a.wholeAt) < work:
+		return "PROCESSING"
+	case a.blob.mime == "": // it was none that the network takes
+		return "PROCESSING_FAILED"
+	}
+	return "AVAILABLE"
+}
+
+func (t tx) keepLinkedinAsset(ctx context.Context, a linkedinAsset, parts []linkedinPart) error {
+	_, err := t.ExecContext(ctx, `insert into linkedin_assets (id, owner, video) values (?, ?, ?)`, a.id, a.owner, a.video)
+	if err != nil {
+		return fmt.Errorf("keeping an asset: %w", err)
+	}
+	for _, p := range parts {
+		_, err := t.ExecContext(ctx, `insert into linkedin_parts (secret, asset, first, size) values (?, ?, ?, ?)`, p.secret, a.id, p.first, p.size)
+		if err != nil {
+			return fmt.Errorf("keeping a part: %w", err)
+		}
+	}
+	return nil
+}
+
+// linkedinAsset finds an asset by its URN. It is false where there is none.
+func (t tx) linkedinAsset(ctx context.Context, id string) (linkedinAsset, bool, error) {
+	a := linkedinAsset{id: id}
+	var whole int64
+	err := t.QueryRowContext(ctx, `select owner, video, cid, type, whole_at from linkedin_assets where id = ?`, id).
+		Scan(&a.owner, &a.video, &a.blob.cid, &a.blob.mime, &whole)
+	if errors.Is(err, sql.ErrNoRows) {
+		return linkedinAsset{}, false, nil
+	}
+	if err != nil {
+		return linkedinAsset{}, false, fmt.Errorf("finding an asset: %w", err)
+	}
+	a.wholeAt = time.UnixMilli(whole)
+	return a, true, nil
+}
+
+// wholeLinkedinAsset notes that all of an asset has arrived.
+func (t tx) wholeLinkedinAsset(ctx context.Context, a linkedinAsset) error {
+	_, err := t.ExecContext(ctx, `update linkedin_assets set cid = ?, type = ?, whole_at = ? where id = ?`, a.blob.cid, a.blob.mime, a.wholeAt.UnixMilli(), a.id)
+	if err != nil {
+		return fmt.Errorf("noting an upload: %w", err)
+	}
+	return t.keepBlob(ctx, linkedinName, a.owner, a.blob)
+}
+
+// linkedinPart finds where an upload goes to. It is false where that is nowhere.
+func (t tx) linkedinPart(ctx context.Context, secret string) (linkedinPart, bool, error) {
+	p := linkedinPart{secret: secret}
+	err := t.QueryRowContext(ctx, `select asset, first, size, cid from linkedin_parts where secret = ?`, secret).Scan(&p.asset, &p.first, &p.size, &p.cid)
+	if errors.Is(err, sql.ErrNoRows) {
+		return linkedinPart{}, false, nil
+	}
+	if err != nil {
+		return linkedinPart{}, false, fmt.Errorf("finding a part: %w", err)
+	}
+	return p, true, nil
+}
+
+// arriveLinkedinPart notes what came to an address.
+func (t tx) arriveLinkedinPart(ctx context.Context, p linkedinPart) error {
+	if _, err := t.ExecContext(ctx, `update linkedin_parts set cid = ? where secret = ?`, p.cid, p.secret); err != nil {
+		return fmt.Errorf("noting a part: %w", err)
+	}
+	return nil
+}
+
+// linkedinParts are an asset's, in the order of the file.
+func (t tx) linkedinParts(ctx context.Context, asset string) ([]linkedinPart, error) {
+	rows, err := t.QueryContext(ctx, `select secret, first, size, cid from linkedin_parts where asset = ? order by first`, asset)
+	if err != nil {
+		return nil, fmt.Errorf("reading parts: %w", err)
+	}
+	defer rows.Close()
+	var found []linkedinPart
+	for rows.Next() {
+		p := linkedinPart{asset: asset}
+		if err := rows.Scan(&p.secret, &p.first, &p.size, &p.cid); err != nil {
+			return nil, fmt.Errorf("reading a part: %w", err)
+		}
+		found = append(found, p)
+	}
+	return found, rows.Err()
+}

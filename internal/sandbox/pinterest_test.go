@@ -1,0 +1,126 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func (b *box) pinterestToken(t *testing.T, account string) string {
+	t.Helper()
+	return b.connected(t, "/pinterest/oauth/", "/pinterest/v5/oauth/token", account, nil)
+}
+
+// pinterestBoard is one of the token's boards.
+func (b *box) pinterestBoard(t *testing.T, token string) string {
+	t.Helper()
+	var page struct {
+		Items    []struct{ ID string }
+		Bookmark string
+	}
+	a := b.json(t, http.MethodGet, "/pinterest/v5/boards?page_size=1&bookmark=1", token, "")
+	if err := json.Unmarshal(a.body, &page); err != nil || len(page.Items) != 1 || page.Bookmark != "2" {
+		t.Fatalf("HTTP %d: %s", a.status, a.body)
+	}
+	return page.Items[0].ID
+}
+
+func TestPinterestRefuses(t *testing.T) {
+	picture := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("GIF89a...")) }))
+	t.Cleanup(picture.Close)
+	b := start(t, Options{})
+	token := b.pinterestToken(t, "mira.keller")
+	board, other := b.pinterestBoard(t, token), b.pinterestBoard(t, b.pinterestToken(t, "studio.north"))
+	pin := func(board, more string) string { return `{"board_id":"` + board + `",` + more + `}` }
+	image := `"media_source":{"source_type":"image_url","url":"` + picture.URL + `"}`
+	for name, c := range map[string]struct {
+		method, path, token, body string
+		status                    int
+	}{
+		"no token":              {"POST", "/pins", "", pin(board, image), 401},
+		"another token":         {"GET", "/user_account", "other", ``, 401},
+		"no JSON":               {"POST", "/pins", token, `board=x`, 400},
+		"no board":              {"POST", "/pins", token, pin("5", image), 404},
+		"another's board":       {"POST", "/pins", token, pin(other, image), 404},
+		"no source":             {"POST", "/pins", token, pin(board, `"title":"x"`), 400},
+		"a long title":          {"POST", "/pins", token, pin(board, image+`,"title":"`+strings.Repeat("x", 101)+`"`), 400},
+		"a long description":    {"POST", "/pins", token, pin(board, image+`,"description":"`+strings.Repeat("x", 801)+`"`), 400},
+		"an address of nothing": {"POST", "/pins", token, pin(board, `"media_source":{"source_type":"image_url","url":"`+b.url+`/none"}`), 400},
+		"no image":              {"POST", "/pins", token, pin(board, `"media_source":{"source_type":"image_url","url":"`+b.url+`/style.css"}`), 400},
+		"one of several":        {"POST", "/pins", token, pin(board, `"media_source":{"source_type":"multiple_image_urls","items":[{"url":"`+picture.URL+`"}]}`), 400},
+		"no video":              {"POST", "/pins", token, pin(board, `"media_source":{"source_type":"video_id","media_id":"5","cover_image_key_frame_time":0}`), 400},
+		"an unknown video":      {"GET", "/media/600000000000000009", token, ``, 404},
+		"another's pins":        {"GET", "/boards/" + other + "/pins", token, ``, 404},
+		"a page too large":      {"GET", "/boards?page_size=251", token, ``, 400},
+		"no bookmark":           {"GET", "/boards?bookmark=x", token, ``, 400},
+		"an unknown path":       {"GET", "/nowhere", token, ``, 404},
+	} {
+		if a := b.json(t, c.method, "/pinterest/v5"+c.path, c.token, c.body); a.status != c.status || a.member("message") == "" {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+	if held := b.heldPosts(t, url.Values{"platform": {"pinterest"}}); len(held) != 0 {
+		t.Errorf("held %+v", held)
+	}
+	if a := b.json(t, http.MethodPost, "/pinterest/v5/pins", token, pin(board, image)); a.status != http.StatusCreated {
+		t.Errorf("HTTP %d: %s", a.status, a.body)
+	}
+}
+
+// The store takes a file from whoever has its key, and a video is pinned with a cover alone.
+func TestPinterestVideo(t *testing.T) {
+	b := start(t, Options{})
+	token := b.pinterestToken(t, "mira.keller")
+	board := b.pinterestBoard(t, token)
+	var place struct {
+		ID     string            `json:"media_id"`
+		URL    string            `json:"upload_url"`
+		Fields map[string]string `json:"upload_parameters"`
+	}
+	if err := json.Unmarshal(b.json(t, http.MethodPost, "/pinterest/v5/media", token, `{"media_type":"video"}`).body, &place); err != nil {
+		t.Fatal(err)
+	}
+	put := func(key string) int {
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		for name, value := range map[string]string{"key": key, "other": "x"} {
+			if err := form.WriteField(name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := form.WriteField("file", "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"); err != nil {
+			t.Fatal(err)
+		}
+		if err := form.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.rest(t, http.MethodPost, strings.TrimPrefix(place.URL, b.url), "", form.FormDataContentType(), &body).status
+	}
+	pin := func(more string) int {
+		return b.json(t, http.MethodPost, "/pinterest/v5/pins", token, `{"board_id":"`+board+`","media_source":{"source_type":"video_id","media_id":"`+place.ID+`"`+more+`}}`).status
+	}
+	cover := `,"cover_image_key_frame_time":0`
+	if status := pin(cover); status != http.StatusBadRequest {
+		t.Errorf("before it came: HTTP %d", status)
+	}
+	if status := put("another"); status != http.StatusForbidden {
+		t.Errorf("another key: HTTP %d", status)
+	}
+	if status := put(place.Fields["key"]); status != http.StatusNoContent {
+		t.Errorf("the key: HTTP %d", status)
+	}
+	if status := pin(""); status != http.StatusBadRequest {
+		t.Errorf("no cover: HTTP %d", status)
+	}
+	if status := pin(cover); status != http.StatusCreated {
+		t.Errorf("HTTP %d", status)
+	}
+	if held := b.heldPosts(t, url.Values{"platform": {"pinterest"}}); len(held) != 1 || len(held[0].Media) != 1 {
+		t.Errorf("held %+v", held)
+	}
+}

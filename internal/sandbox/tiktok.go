@@ -1,0 +1,214 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+const tiktokName = "tiktok"
+
+// tiktok is the part of TikTok's API that publishes: the consent and its tokens, the upload of videos, photos that are
+// fetched, and the state of what was posted. Every app is known to it, whatever its secret, and every domain is verified.
+type tiktok struct {
+	*oauth
+
+	fetch *http.Client // for photos
+}
+
+func newTikTok(s *Server) *tiktok {
+	return &tiktok{
+		oauth: &oauth{Server: s, platform: tiktokName, title: "TikTok"},
+		fetch: &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+}
+
+func (n *tiktok) name() string  { return tiktokName }
+func (n *tiktok) title() string { return n.oauth.title }
+
+func (n *tiktok) settle(ctx context.Context) error { return n.people(ctx, tiktokID) }
+
+// tiktokID gives a handle the same id in every sandbox.
+func tiktokID(handle string) string {
+	sum := sha256.Sum256([]byte("sandbox tiktok account " + handle))
+	return "-000" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:20]))
+}
+
+// handler answers the API, the upload server, the consent page, and at the addresses of posts the sandbox's page.
+func (n *tiktok) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v2/auth/authorize/{$}", n.consent)
+	mux.HandleFunc("POST /v2/auth/authorize/{$}", n.consent)
+	mux.HandleFunc("POST /v2/oauth/token/{$}", n.token)
+	mux.HandleFunc("PUT /upload/video/{$}", n.upload)
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"GET /v2/user/info/{$}":                        n.userInfo,
+		"POST /v2/post/publish/creator_info/query/{$}": n.creatorInfo,
+		"POST /v2/post/publish/video/init/{$}":         n.beginVideo,
+		"POST /v2/post/publish/content/init/{$}":       n.postPhotos,
+		"POST /v2/post/publish/status/fetch/{$}":       n.fetchStatus,
+		"POST /v2/video/list/{$}":                      n.listVideos,
+		"GET /media/{account}/{cid}":                   n.mediaFile,
+		"/":                                            n.nowhere,
+	} {
+		mux.HandleFunc(pattern, n.api(do))
+	}
+	mux.HandleFunc("GET /web/{handle}/{form}/{id}", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, n.baseURL(r)+"/#"+anchor(tiktokName, r.PathValue("id")), http.StatusSeeOther)
+	})
+	return mux
+}
+
+// consent is authorize, where an app is called by its key.
+func (n *tiktok) consent(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+		return
+	}
+	if key := r.Form.Get("client_key"); key != "" {
+		r.Form.Set("client_id", key)
+	}
+	n.authorize(w, r)
+}
+
+const (
+	tiktokRefresh     = "refresh"
+	tiktokAccessLife  = 2 * time.Hour
+	tiktokRefreshLife = 180 * 24 * time.Hour
+)
+
+// token is the token endpoint, whose refusals are those of RFC 6749.
+func (n *tiktok) token(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := work(r)
+	defer cancel()
+	r = r.WithContext(ctx)
+	answer, err := n.grant(w, r)
+	w.Header().Set("Cache-Control", "no-store")
+	n.write(w, r, answer, err, func(refused *tiktokError) any {
+		return map[string]any{"error": refused.code, "error_description": refused.message, "log_id": newID()}
+	})
+}
+
+func (n *tiktok) grant(w http.ResponseWriter, r *http.Request) (any, error) {
+	err := bufferBody(w, r)
+	if err == nil {
+		err = r.ParseForm()
+	}
+	r.Form.Set("client_id", r.Form.Get("client_key"))
+	switch {
+	case err != nil:
+		return nil, tiktokBadRequest("invalid_request", "The request cannot be read")
+	case r.Form.Get("client_key") == "" || r.Form.Get("client_secret") == "":
+		return nil, tiktokBadRequest("invalid_client", "client_key and client_secret are required")
+	}
+	var spend func(tx) (oauthToken, error)
+	switch r.Form.Get("grant_type") {
+	case "authorization_code":
+		spend = func(t tx) (oauthToken, error) { return n.spendCode(r, t) }
+	case "refresh_token":
+		spend = func(t tx) (oauthToken, error) { return n.spendRefresh(r, t) }
+	default:
+		return nil, tiktokBadRequest("unsupported_grant_type", "grant_type has to be authorization_code or refresh_token")
+	}
+	var answer map[string]any
+	err = n.store.in(r.Context(), func(t tx) error {
+		spent, err := spend(t)
+		if err != nil {
+			return err
+		}
+		answer, err = n.pair(r.Context(), t, spent)
+		return err
+	})
+	return answer, err
+}
+
+func (n *tiktok) spendCode(r *http.Request, t tx) (oauthToken, error) {
+	code, good, err := n.redeem(r.Context(), t, r.Form)
+	if err == nil && !good {
+		err = tiktokBadRequest("invalid_grant", "Authorization code is invalid or expired, or of another redirect_uri")
+	}
+	return code, err
+}
+
+// spendRefresh is the end of a refresh token, as each is good once.
+func (n *tiktok) spendRefresh(r *http.Request, t tx) (oauthToken, error) {
+	text := r.Form.Get("refresh_token")
+	old, good, err := n.find(r.Context(), t, tiktokRefresh, text)
+	if err != nil {
+		return oauthToken{}, err
+	}
+	if !good || old.client != r.Form.Get("client_id") {
+		return oauthToken{}, tiktokBadRequest("invalid_grant", "Refresh token is invalid or expired")
+	}
+	return old, t.spendOAuthToken(r.Context(), tiktokName, n.seal(text))
+}
+
+// pair answers with new tokens of both sorts.
+func (n *tiktok) pair(ctx context.Context, t tx, of oauthToken) (map[string]any, error) {
+	of.kind, of.redirect, of.challenge = kindAccess, "", ""
+	access, err := n.issue(ctx, t, of, tiktokAccessLife)
+	if err != nil {
+		return nil, err
+	}
+	of.kind = tiktokRefresh
+	refresh, err := n.issue(ctx, t, of, tiktokRefreshLife)
+	if err != nil {
+		return nil, err
+	}
+	scopes, err := t.scopes(ctx, tiktokName, of.session)
+	return map[string]any{
+		"open_id": of.account, "scope": strings.Join(scopes, ","), "token_type": "Bearer",
+		"access_token": access, "expires_in": int64(tiktokAccessLife / time.Second),
+		"refresh_token": refresh, "refresh_expires_in": int64(tiktokRefreshLife / time.Second),
+	}, err
+}
+
+// tiktokCaller is who makes a call, and by which consent.
+type tiktokCaller struct {
+	account
+
+	session string
+}
+
+// caller is whom the request's token speaks for, where that has the scope.
+func (n *tiktok) caller(r *http.Request, t tx, scope string) (tiktokCaller, error) {
+	ctx := r.Context()
+	token, good, err := n.find(ctx, t, kindAccess, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+	if err != nil {
+		return tiktokCaller{}, err
+	}
+	a, found, err := t.account(ctx, tiktokName, token.account)
+	if err != nil {
+		return tiktokCaller{}, err
+	}
+	if !good || !found {
+		return tiktokCaller{}, errTikTokToken
+	}
+	scopes, err := t.scopes(ctx, tiktokName, token.session)
+	if err == nil && !slices.Contains(scopes, scope) {
+		err = &tiktokError{http.StatusUnauthorized, "scope_not_authorized", "The user did not authorize the scope required for completing this request."}
+	}
+	return tiktokCaller{a, token.session}, err
+}
+
+// userInfo tells what the caller asks of its account.
+func (n *tiktok) userInfo(r *http.Request) (any, error) {
+	scope := "user.info.basic"
+	fields := strings.Split(r.Form.Get("fields"), ",")
+	if slices.Contains(fields, "username") {
+		scope = "user.info.profile"
+	}
+	var a tiktokCaller
+	err := n.store.in(r.Context(), func(t tx) error {
+		var err error
+		a, err = n.caller(r, t, scope)
+		return err
+	})
+	all := map[string]any{"open_id": a.id, "username": a.handle, "display_name": a.displayName}
+	return map[string]any{"user": tiktokPick(fields, all)}, err
+}

@@ -1,0 +1,365 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// youtubeToken are the tokens of mira.keller.
+func (b *box) youtubeToken(t *testing.T) answer {
+	t.Helper()
+	return b.youtubeAllowed(t, youtubeScopeUpload+" "+youtubeScopeRead)
+}
+
+// youtubeAllowed are tokens for what mira.keller allowed.
+func (b *box) youtubeAllowed(t *testing.T, scopes string) answer {
+	t.Helper()
+	allowed := b.form(t, http.MethodPost, "/youtube/o/oauth2/v2/auth", with(asked(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
+	back, err := url.Parse(allowed.header.Get("Location"))
+	if err != nil || allowed.status != http.StatusSeeOther {
+		t.Fatalf("HTTP %d: %s", allowed.status, allowed.body)
+	}
+	return b.form(t, http.MethodPost, "/youtube/token", exchange(back.Query().Get("code")))
+}
+
+// youtube makes a call of the API; the headers are names and values in turn.
+func (b *box) youtube(t *testing.T, method, path, token string, body []byte, headers ...string) answer {
+	t.Helper()
+	if strings.HasPrefix(path, "/") {
+		path = b.url + "/youtube" + path
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, said, err}
+}
+
+// youtubeReason is why Google's API refused.
+func (a answer) youtubeReason() string {
+	var said struct {
+		Error struct{ Errors []struct{ Reason string } }
+	}
+	if json.Unmarshal(a.body, &said) != nil || len(said.Error.Errors) == 0 {
+		return ""
+	}
+	return said.Error.Errors[0].Reason
+}
+
+const (
+	youtubeStart = "/upload/youtube/v3/videos?uploadType=resumable&part=snippet,status"
+	youtubeSaid  = `{"snippet":{"title":"T","description":"D"},"status":{"privacyStatus":"public"}}`
+)
+
+// youtubeBegin begins an upload: the answer.
+func (b *box) youtubeBegin(t *testing.T, token, said string, total int) answer {
+	t.Helper()
+	return b.youtube(t, http.MethodPost, youtubeStart, token, []byte(said), "X-Upload-Content-Length", strconv.Itoa(total), "X-Upload-Content-Type", "video/mp4")
+}
+
+func (b *box) youtubeBegun(t *testing.T, token string, total int) string {
+	t.Helper()
+	a := b.youtubeBegin(t, token, youtubeSaid, total)
+	if a.status != http.StatusOK || a.header.Get("Location") == "" || len(a.body) > 0 {
+		t.Fatalf("HTTP %d: %s", a.status, a.body)
+	}
+	return a.header.Get("Location")
+}
+
+func youtubeFilm(size int) []byte {
+	return append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), make([]byte, size)...)[:size]
+}
+
+func TestYouTubeUpload(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }, Ready: time.Minute})
+	token := b.youtubeToken(t).member("access_token")
+	const total = 2*youtubeUnit + 100
+	film := youtubeFilm(total)
+	address := b.youtubeBegun(t, token, total)
+	// send sends a part of the film and checks the status and how much there is then.
+	send := func(from, to, status, have int) answer {
+		t.Helper()
+		a := b.youtube(t, http.MethodPut, address, token, film[from:to], "Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, total))
+		want := ""
+		if have > 0 {
+			want = fmt.Sprintf("bytes=0-%d", have-1)
+		}
+		if a.status != status || a.header.Get("Range") != want {
+			t.Errorf("from %d: HTTP %d, %q: %s", from, a.status, a.header.Get("Range"), a.body)
+		}
+		return a
+	}
+	ask := func(have int) {
+		t.Helper()
+		a := b.youtube(t, http.MethodPut, address, token, nil, "Content-Range", fmt.Sprintf("bytes */%d", total))
+		if want := fmt.Sprintf("bytes=0-%d", have-1); a.status != http.StatusPermanentRedirect || have > 0 && a.header.Get("Range") != want {
+			t.Errorf("asked: HTTP %d, %q", a.status, a.header.Get("Range"))
+		}
+	}
+	ask(0)
+	send(youtubeUnit, 2*youtubeUnit, http.StatusPermanentRedirect, 0) // not the next part: not kept
+	send(0, youtubeUnit, http.StatusPermanentRedirect, youtubeUnit)
+	send(0, youtubeUnit, http.StatusPermanentRedirect, youtubeUnit)
+	send(youtubeUnit, youtubeUnit+7, http.StatusBadRequest, 0)
+	send(youtubeUnit, 2*youtubeUnit, http.StatusPermanentRedirect, 2*youtubeUnit)
+	ask(2 * youtubeUnit)
+	if held := b.texts(t, nil); len(held) != 0 {
+		t.Errorf("held too soon: %q", held)
+	}
+	first := send(2*youtubeUnit, total, http.StatusOK, 0)
+	if second := send(2*youtubeUnit, total, http.StatusOK, 0); second.member("id") != first.member("id") || first.member("id") == "" {
+		t.Errorf("%s, then %s", first.body, second.body)
+	}
+	state := func() string {
+		return string(b.youtube(t, http.MethodGet, "/youtube/v3/videos?part=status&id="+first.member("id"), token, nil).body)
+	}
+	if got := state(); !strings.Contains(got, `"uploadStatus":"uploaded"`) {
+		t.Errorf("at once: %s", got)
+	}
+	now = now.Add(time.Minute)
+	if got := state(); !strings.Contains(got, `"uploadStatus":"processed"`) || strings.Contains(got, "snippet") {
+		t.Errorf("after a while: %s", got)
+	}
+	held := b.heldPosts(t, url.Values{"platform": {youtubeName}})
+	if len(held) != 1 || held[0].Text != "D" || held[0].ID != first.member("id") || held[0].Account != "mira.keller" {
+		t.Fatalf("held: %+v", held)
+	}
+	if shown := b.get(t, strings.TrimPrefix(held[0].Media[0], b.url)); !bytes.Equal(shown.body, film) {
+		t.Errorf("%d bytes are shown", len(shown.body))
+	}
+	if page := string(b.get(t, "/").body); !strings.Contains(page, `id="youtube-`+first.member("id")+`"`) {
+		t.Error("the page lacks the video")
+	}
+}
+
+// TestYouTubeOutlives opens the data of a sandbox that was never closed, as after a kill in the middle of an upload.
+func TestYouTubeOutlives(t *testing.T) {
+	b := start(t, Options{})
+	token := b.youtubeToken(t).member("access_token")
+	film := youtubeFilm(youtubeUnit + 9)
+	address := b.youtubeBegun(t, token, len(film))
+	b.youtube(t, http.MethodPut, address, token, film[:youtubeUnit], "Content-Range", fmt.Sprintf("bytes 0-%d/%d", youtubeUnit-1, len(film)))
+	again := startIn(t, b.dir, Options{})
+	address = strings.Replace(address, b.url, again.url, 1)
+	a := again.youtube(t, http.MethodPut, address, token, film[youtubeUnit:], "Content-Range", fmt.Sprintf("bytes %d-%d/%d", youtubeUnit, len(film)-1, len(film)))
+	if held := again.texts(t, nil); a.status != http.StatusOK || len(held) != 1 {
+		t.Errorf("HTTP %d: %s; held: %q", a.status, a.body, held)
+	}
+}
+
+func TestYouTubeSessionEnds(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }})
+	address := b.youtubeBegun(t, b.youtubeToken(t).member("access_token"), 9)
+	now = now.Add(youtubeSession)
+	a := b.youtube(t, http.MethodPut, address, b.youtubeToken(t).member("access_token"), youtubeFilm(9))
+	if a.status != http.StatusNotFound || len(b.texts(t, nil)) != 0 {
+		t.Errorf("HTTP %d: %s", a.status, a.body)
+	}
+}
+
+// A file that is no video is taken, and its failure told afterwards.
+func TestYouTubeNoVideo(t *testing.T) {
+	b := start(t, Options{})
+	token := b.youtubeToken(t).member("access_token")
+	id := b.youtube(t, http.MethodPut, b.youtubeBegun(t, token, 5), token, []byte("plain")).member("id")
+	a := b.youtube(t, http.MethodGet, "/youtube/v3/videos?part=status,processingDetails&id="+id, token, nil)
+	if !strings.Contains(string(a.body), `"failureReason":"invalidFile"`) {
+		t.Errorf("HTTP %d: %s", a.status, a.body)
+	}
+}
+
+func TestYouTubeRefusals(t *testing.T) {
+	b := start(t, Options{})
+	token := b.youtubeToken(t).member("access_token")
+	said := func(title, text, tags, privacy string) string {
+		return fmt.Sprintf(`{"snippet":{"title":%q,"description":%q,"tags":[%s]},"status":{"privacyStatus":%q}}`, title, text, tags, privacy)
+	}
+	for name, c := range map[string]struct{ said, want string }{
+		"no title":    {said(" ", "", "", "public"), "invalidTitle"},
+		"long title":  {said(strings.Repeat("é", 101), "", "", "public"), "invalidTitle"},
+		"title signs": {said("<", "", "", "public"), "invalidTitle"},
+		"long text":   {said("T", strings.Repeat("é", 2501), "", "public"), "invalidDescription"},
+		"text signs":  {said("T", ">", "", "public"), "invalidDescription"},
+		"long tags":   {said("T", "", `"`+strings.Repeat("a", 250)+`","`+strings.Repeat("b", 250)+`"`, "public"), "invalidTags"},
+		"spaced tags": {said("T", "", `"`+strings.Repeat("a", 497)+` b"`, "public"), "invalidTags"},
+		"privacy":     {said("T", "", "", "secret"), "invalidVideoMetadata"},
+		"unknown":     {`{"snippet":{"title":"T","mood":"good"},"status":{"privacyStatus":"public"}}`, "badRequest"},
+		"no JSON":     {`[`, "badRequest"},
+	} {
+		if a := b.youtubeBegin(t, token, c.said, 9); a.status != http.StatusBadRequest || a.youtubeReason() != c.want {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+	for name, c := range map[string]struct {
+		path, total, kind, want string
+	}{
+		"no type":     {youtubeStart, "9", "", "badContent"},
+		"an image":    {youtubeStart, "9", "image/png", "badContent"},
+		"no length":   {youtubeStart, "", "video/mp4", "badRequest"},
+		"nothing":     {youtubeStart, "0", "video/mp4", "badRequest"},
+		"too large":   {youtubeStart, "256000000001", "video/mp4", "badRequest"},
+		"not in full": {"/upload/youtube/v3/videos?uploadType=resumable&part=snippet", "9", "video/mp4", "unexpectedPart"},
+		"at once":     {"/upload/youtube/v3/videos?part=snippet,status", "9", "video/mp4", "mediaBodyRequired"},
+	} {
+		a := b.youtube(t, http.MethodPost, c.path, token, []byte(youtubeSaid), "X-Upload-Content-Length", c.total, "X-Upload-Content-Type", c.kind)
+		if a.status != http.StatusBadRequest || a.youtubeReason() != c.want {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+	address := b.youtubeBegun(t, token, 9)
+	for _, part := range []string{"bytes 0-9/9", "bytes 0-8/10", "bytes 5-4/9", "bytes 0-3/9", "bytes=0-8", "bytes */10", "bytes 0-99999999999999999999/9"} {
+		if a := b.youtube(t, http.MethodPut, address, token, youtubeFilm(9), "Content-Range", part); a.status != http.StatusBadRequest {
+			t.Errorf("%s: HTTP %d: %s", part, a.status, a.body)
+		}
+	}
+	if a := b.youtube(t, http.MethodPut, address+"x", token, youtubeFilm(9)); a.status != http.StatusNotFound {
+		t.Errorf("no session: HTTP %d", a.status)
+	}
+	if held := b.texts(t, nil); len(held) != 0 {
+		t.Errorf("held: %q", held)
+	}
+}
+
+func TestYouTubeLists(t *testing.T) {
+	b := start(t, Options{})
+	token := b.youtubeToken(t).member("access_token")
+	var ids []string
+	for range 3 {
+		ids = append(ids, b.youtube(t, http.MethodPut, b.youtubeBegun(t, token, 40), token, youtubeFilm(40)).member("id"))
+	}
+	channel := youtubeChannel("mira.keller")
+	list := "/youtube/v3/playlistItems?part=snippet&maxResults=2&playlistId=" + youtubeUploads(channel)
+	page := b.youtube(t, http.MethodGet, list, token, nil)
+	rest := b.youtube(t, http.MethodGet, list+"&pageToken="+page.member("nextPageToken"), token, nil)
+	newest, oldest := strings.Index(string(page.body), ids[2]), strings.Index(string(page.body), ids[1])
+	if newest < 0 || oldest < newest || !strings.Contains(string(rest.body), ids[0]) || rest.member("nextPageToken") != "" {
+		t.Errorf("%s, then %s", page.body, rest.body)
+	}
+	for path, want := range map[string]struct {
+		status int
+		part   string
+	}{
+		"channels?part=snippet&mine=true":               {http.StatusOK, `"customUrl":"@mira.keller"`},
+		"channels?part=contentDetails&id=" + channel:    {http.StatusOK, youtubeUploads(channel)},
+		"channels?part=snippet&id=UCother":              {http.StatusOK, `"items":[]`},
+		"channels?part=snippet":                         {http.StatusBadRequest, "missingRequiredParameter"},
+		"channels?mine=true":                            {http.StatusBadRequest, "missingRequiredParameter"},
+		"channels?part=mood&mine=true":                  {http.StatusBadRequest, "unknownPart"},
+		"playlistItems?part=snippet&playlistId=UUother": {http.StatusNotFound, "playlistNotFound"},
+		"playlistItems?part=snippet&maxResults=51":      {http.StatusBadRequest, "invalidPageToken"},
+		"playlistItems?part=snippet&pageToken=-1":       {http.StatusBadRequest, "invalidPageToken"},
+		"videos?part=snippet&id=" + ids[0] + ",nobody":  {http.StatusOK, `"title":"T"`},
+		"videos?part=snippet":                           {http.StatusBadRequest, "missingRequiredParameter"},
+		"search?part=snippet":                           {http.StatusNotFound, "notFound"},
+	} {
+		if a := b.youtube(t, http.MethodGet, "/youtube/v3/"+path, token, nil); a.status != want.status || !strings.Contains(string(a.body), want.part) {
+			t.Errorf("%s: HTTP %d: %s", path, a.status, a.body)
+		}
+	}
+	if a := b.youtube(t, http.MethodGet, list, "no token", nil); a.status != http.StatusUnauthorized || a.youtubeReason() != "authError" {
+		t.Errorf("no token: HTTP %d: %s", a.status, a.body)
+	}
+}
+
+func TestYouTubeTokens(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }})
+	tokens := b.youtubeToken(t)
+	trade := func(changes ...string) answer {
+		return b.form(t, http.MethodPost, "/youtube/token", with(url.Values{
+			"client_id": {"app"}, "client_secret": {"s"}, "grant_type": {"refresh_token"}, "refresh_token": {tokens.member("refresh_token")},
+		}, changes...))
+	}
+	mine := func(token string) int {
+		return b.youtube(t, http.MethodGet, "/youtube/v3/channels?part=id&mine=true", token, nil).status
+	}
+	fresh := trade()
+	for name, live := range map[string]string{"the old": tokens.member("access_token"), "the new": fresh.member("access_token")} {
+		if status := mine(live); status != http.StatusOK {
+			t.Errorf("%s: HTTP %d", name, status)
+		}
+	}
+	if fresh.member("refresh_token") != "" || fresh.member("scope") != youtubeScopeUpload+" "+youtubeScopeRead || tokens.member("refresh_token") == "" {
+		t.Errorf("refreshed: %s", fresh.body)
+	}
+	for want, changes := range map[string][]string{
+		"invalid_client":         {"client_secret", ""},
+		"unsupported_grant_type": {"grant_type", "password"},
+		"invalid_grant":          {"refresh_token", fresh.member("access_token")},
+	} {
+		if a := trade(changes...); a.status < http.StatusBadRequest || a.member("error") != want {
+			t.Errorf("%q: HTTP %d: %s", changes, a.status, a.body)
+		}
+	}
+	if a := trade("client_id", "another"); a.member("error") != "invalid_grant" {
+		t.Errorf("another client: HTTP %d: %s", a.status, a.body)
+	}
+	now = now.Add(youtubeAccessLife)
+	if status := mine(fresh.member("access_token")); status != http.StatusUnauthorized {
+		t.Errorf("after an hour: HTTP %d", status)
+	}
+	now = now.Add(youtubeRefreshLife)
+	if a := trade(); a.member("error") != "invalid_grant" {
+		t.Errorf("unused for long: HTTP %d: %s", a.status, a.body)
+	}
+}
+
+func TestYouTubeRateLimit(t *testing.T) {
+	b := start(t, Options{})
+	token := b.youtubeToken(t).member("access_token")
+	begun := b.youtubeBegin(t, token, strings.Replace(youtubeSaid, `"D"`, `"[sandbox:rate-limit]"`, 1), 9)
+	a := b.youtube(t, http.MethodPut, begun.header.Get("Location"), token, youtubeFilm(9))
+	if a.status != http.StatusForbidden || a.youtubeReason() != "rateLimitExceeded" || a.header.Get("Retry-After") != "2" {
+		t.Errorf("HTTP %d, %v: %s", a.status, a.header, a.body)
+	}
+}
+
+func TestYouTubeSlow(t *testing.T) {
+	var waited []time.Duration
+	b := start(t, Options{After: func(d time.Duration) <-chan time.Time {
+		waited = append(waited, d)
+		over := make(chan time.Time)
+		close(over)
+		return over
+	}})
+	token := b.youtubeToken(t).member("access_token")
+	begun := b.youtubeBegin(t, token, strings.Replace(youtubeSaid, `"D"`, `"[sandbox:slow=3]"`, 1), 40)
+	a := b.youtube(t, http.MethodPut, begun.header.Get("Location"), token, youtubeFilm(40))
+	if a.status != http.StatusOK || len(waited) != 1 || waited[0] != 3*time.Second || len(b.texts(t, nil)) != 1 {
+		t.Errorf("HTTP %d after %v: %s", a.status, waited, a.body)
+	}
+}
+
+func TestYouTubeScopes(t *testing.T) {
+	b := start(t, Options{})
+	for scope, want := range map[string][2]int{ // of an upload and of a list
+		youtubeScope: {http.StatusOK, http.StatusOK}, youtubeScopeUpload: {http.StatusOK, http.StatusForbidden},
+		youtubeScopeRead: {http.StatusForbidden, http.StatusOK},
+	} {
+		token := b.youtubeAllowed(t, scope).member("access_token")
+		upload, list := b.youtubeBegin(t, token, youtubeSaid, 9), b.youtube(t, http.MethodGet, "/youtube/v3/channels?part=id&mine=true", token, nil)
+		if upload.status != want[0] || list.status != want[1] {
+			t.Errorf("%s: HTTP %d, HTTP %d: %s%s", scope, upload.status, list.status, upload.body, list.body)
+		}
+	}
+}
