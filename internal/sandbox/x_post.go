@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -117,6 +116,9 @@ func xWeight(text string) int {
 	return utf8.RuneCountInString(rest) + xLinkWeight*len(linkForm.FindAllString(text, -1))
 }
 
+// xEscapes are the three characters that the network writes otherwise.
+var xEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
 // xShow writes the text as the network shows it.
 func xShow(a account, text string, uploads []xUpload) xShown {
 	shown := xShown{Keys: []string{}, Files: []medium{}}
@@ -130,11 +132,11 @@ func xShow(a account, text string, uploads []xUpload) xShown {
 	at := 0
 	for _, found := range linkForm.FindAllStringIndex(text, -1) {
 		full := strings.TrimRight(text[found[0]:found[1]], ".,;:!?)")
-		out.WriteString(html.EscapeString(text[at:found[0]]))
+		out.WriteString(xEscapes.Replace(text[at:found[0]]))
 		link(full, "")
 		at = found[0] + len(full)
 	}
-	out.WriteString(html.EscapeString(text[at:]))
+	out.WriteString(xEscapes.Replace(text[at:]))
 	for i, u := range uploads {
 		if i == 0 {
 			out.WriteString(" ")

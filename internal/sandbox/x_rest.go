@@ -173,12 +173,8 @@ func (n *xREST) show(r *http.Request, try func(t tx, waited bool) (launch, error
 func (n *xREST) launch(ctx context.Context, t tx, p post, token oauthToken, waited bool) (launch, error) {
 	marks := readMarkers(p.text, n.platform)
 	key := p.account + " " + contentID([]byte(p.text)) // posts are new each time
-	refused, err := n.refuses(ctx, t, marks, key, token.session)
-	if err != nil {
-		return launch{}, err
-	}
-	if refused != nil {
-		return launch{refused: refused}, nil
+	if refused, err := n.refuses(ctx, t, marks, key, token.session); err != nil || refused != nil {
+		return launch{refused: refused}, err
 	}
 	if marks.slow > 0 && !waited {
 		return launch{wait: marks.slow}, nil

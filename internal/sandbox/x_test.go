@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -47,9 +48,7 @@ func (b *box) connected(t *testing.T, page, tokens, account string, more url.Val
 	query := url.Values{
 		"client_id": {"app"}, "redirect_uri": {"https://app.test/back"}, "response_type": {"code"}, "scope": {"post"}, "account": {account}, "decision": {"allow"},
 	}
-	for name, values := range more {
-		query[name] = values
-	}
+	maps.Copy(query, more)
 	back, err := url.Parse(b.form(t, http.MethodGet, page, query).header.Get("Location"))
 	if err != nil {
 		t.Fatal(err)

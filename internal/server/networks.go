@@ -19,6 +19,7 @@ import (
 	"pressroom/internal/network/linkedin"
 	"pressroom/internal/network/threads"
 	"pressroom/internal/network/tiktok"
+	"pressroom/internal/network/youtube"
 	"pressroom/internal/social"
 	"pressroom/internal/terms"
 )
@@ -87,6 +88,12 @@ var makers = map[string]func(*opening) network.Network{
 		o.read(&opts)
 		opts.ClientSecret, opts.Business.ClientSecret = o.secret("TIKTOK"), o.secret("TIKTOK_BUSINESS")
 		return joined(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
+	},
+	"youtube": func(o *opening) network.Network {
+		opts := youtube.Options{App: o.app}
+		o.read(&opts)
+		opts.ClientSecret = o.secret("YOUTUBE")
+		return joined(opts.ClientID, youtube.New(opts))
 	},
 }
 

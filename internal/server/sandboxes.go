@@ -18,7 +18,8 @@ const sandboxes = `{
   "tiktok": {
     "client_id": "sandbox", "authorize_host": "SANDBOX/tiktok", "api_host": "SANDBOX/tiktok", "web_host": "SANDBOX/tiktok/web", "settled_seconds": 60,
     "business": {"client_id": "sandbox-business"}
-  }
+  },
+  "youtube": {"client_id": "sandbox", "authorize_host": "SANDBOX/youtube", "token_host": "SANDBOX/youtube", "api_host": "SANDBOX/youtube", "web_url": "SANDBOX/youtube/web"}
 }
 `
 

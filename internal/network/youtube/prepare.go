@@ -1,0 +1,115 @@
+package youtube
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	rest        = 10 * time.Millisecond // in which a session is kept before anything is sent to it
+	maxSessions = 4                     // that are begun for one publication
+	maxAddress  = 4000                  // characters of a session's address
+)
+
+// Prepare begins an upload session, and once the Draft that holds it is kept, sends all of the file but its last part.
+// What a session has it keeps: after a failure the upload goes on where it was. A session that the network no longer
+// knows is begun anew.
+func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+	p, err := readDraft(d)
+	if err != nil {
+		return nil, 0, err
+	}
+	wait, err := n.advance(ctx, g, &p, files)
+	if err != nil {
+		return nil, 0, err
+	}
+	prepared, err := p.write()
+	if err != nil {
+		return nil, 0, network.Unusable(err)
+	}
+	return prepared, wait, nil
+}
+
+func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+	if p.Session == "" {
+		return n.begin(ctx, g, p, files)
+	}
+	now, err := n.ask(ctx, g, *p)
+	if err == nil && now.made.ID == "" {
+		err = n.upload(ctx, g, *p, files, now.next)
+	}
+	if gone(err) && p.Sessions < maxSessions {
+		return n.begin(ctx, g, p, files)
+	}
+	return 0, err
+}
+
+// upload sends all but the last part.
+func (n *Network) upload(ctx context.Context, g network.Grant, p draft, files network.Files, next int64) error {
+	file, err := n.open(ctx, p, files)
+	if err != nil {
+		return err
+	}
+	defer file.file.Close()
+	_, err = n.fill(ctx, g, p, file, next)
+	return err
+}
+
+// begin begins an upload session. A file of one part needs nothing more before the commit.
+func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+	if err := network.Blocked(n.Check(network.Content{Text: p.Description, Media: p.Media})); err != nil {
+		return 0, err
+	}
+	p.Session, p.Total = "", 0
+	file, err := n.open(ctx, *p, files)
+	if err != nil {
+		return 0, err
+	}
+	p.Total, p.Type = file.file.Size, file.file.Type
+	if err := file.file.Close(); err != nil {
+		return 0, network.FileFailed(err)
+	}
+	if p.Total <= 0 {
+		return 0, &network.Error{Class: network.RejectedMedia, Err: errors.New("beginning an upload: the file is empty")}
+	}
+	p.Began = n.opts.Now().UTC()
+	if p.Session, err = n.session(ctx, g, *p); err != nil {
+		return 0, err
+	}
+	if p.Sessions++; p.Total <= n.opts.ChunkBytes {
+		return 0, nil
+	}
+	return rest, nil
+}
+
+// session asks for the address of a new session. A session shows nothing, so a lost answer leaves only one that expires.
+func (n *Network) session(ctx context.Context, g network.Grant, p draft) (string, error) {
+	snippet := map[string]any{"title": p.Title, "description": p.Description}
+	if len(p.Tags) > 0 {
+		snippet["tags"] = p.Tags
+	}
+	answer, err := n.client.Do(ctx, network.Call{
+		Purpose: network.Fetching, Name: "upload videos", Method: http.MethodPost, URL: strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/videos",
+		Query:  url.Values{"uploadType": {"resumable"}, "part": {"snippet,status"}, "notifySubscribers": {"true"}},
+		Header: http.Header{"X-Upload-Content-Length": {strconv.FormatInt(p.Total, 10)}, "X-Upload-Content-Type": {p.Type}},
+		Bearer: g.Access, JSON: map[string]any{"snippet": snippet, "status": map[string]any{"privacyStatus": p.Privacy}},
+	})
+	if err != nil {
+		return "", err
+	}
+	if answer.Status != http.StatusOK {
+		return "", n.refusal(answer)
+	}
+	address := answer.Header.Get("Location")
+	if len(address) > maxAddress || !belongs(address, g.Server) {
+		return "", network.Unreadable(errors.New("beginning an upload: the answer has no address of this network"))
+	}
+	return address, nil
+}

@@ -1,0 +1,192 @@
+package youtube
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	skew        = 5 * time.Minute // how far the network's clock may be behind ours
+	settled     = time.Minute     // after which what was committed is listed, if it ever is
+	sessionGone = "upload_session_gone"
+	noUploads   = "playlistNotFound" // also said of a channel's own list before its first video: not confirmed
+)
+
+// Commit sends the last part of the file, which makes the video. What else the session lacks is sent before. A session
+// that is complete already, or no more, is left as it is.
+func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
+	p, err := readPrepared(d)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	made, err := n.complete(ctx, g, p, files)
+	if gone(err) {
+		return network.Receipt{}, &network.Error{Class: network.Uncertain, Code: sessionGone, Err: err}
+	}
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	return n.receipt(made.ID, made.Snippet.PublishedAt), nil
+}
+
+func (n *Network) complete(ctx context.Context, g network.Grant, p draft, files network.Files) (video, error) {
+	now, err := n.ask(ctx, g, p)
+	if err != nil || now.made.ID != "" {
+		return now.made, err
+	}
+	file, err := n.open(ctx, p, files)
+	if err != nil {
+		return video{}, err
+	}
+	defer file.file.Close()
+	next, err := n.fill(ctx, g, p, file, now.next)
+	if err != nil {
+		return video{}, err
+	}
+	if now, err = n.send(ctx, g, p, network.Committing, file, next, p.Total); err != nil {
+		return video{}, err
+	}
+	if now.made.ID == "" {
+		return video{}, &network.Error{Class: network.Uncertain, Status: http.StatusPermanentRedirect, Err: errors.New("completing an upload: the network did not keep all of it")}
+	}
+	return now.made, nil
+}
+
+func (n *Network) receipt(id, at string) network.Receipt {
+	published, _ := time.Parse(time.RFC3339, at) // zero where the network does not say
+	return network.Receipt{ID: id, Permalink: n.watch(id), At: published.UTC()}
+}
+
+func (n *Network) watch(id string) string { return n.opts.WebURL + "/watch?v=" + url.QueryEscape(id) }
+
+// Resolve asks the session. One that is complete Stands; one that lacks a part is Absent: completing it makes one video,
+// whatever still arrives. One that is no more leaves only the channel's list of uploads.
+func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+	p, err := readPrepared(d)
+	if err != nil {
+		return network.Unknown, network.Receipt{}, err
+	}
+	now, err := n.ask(ctx, g, p)
+	switch {
+	case gone(err):
+		return n.lookBack(ctx, g, p, t)
+	case err != nil:
+		return network.Unknown, network.Receipt{}, err
+	case now.made.ID == "":
+		return network.Absent, network.Receipt{}, nil
+	}
+	return network.Stands, n.receipt(now.made.ID, now.made.Snippet.PublishedAt), nil
+}
+
+// lookBack finds the video among the channel's uploads since its session was begun. Where it is certainly not there, it
+// is Absent for the reason that the session is gone, and Prepare begins another.
+func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+	since := p.Began.Add(-skew)
+	uploads, all, err := n.uploads(ctx, g, since)
+	if err != nil {
+		return network.Unknown, network.Receipt{}, err
+	}
+	var found []upload
+	for _, u := range uploads {
+		if u.is(p) {
+			found = append(found, u)
+		}
+	}
+	reason := &network.Error{Class: network.Transient, Code: sessionGone, Err: errors.New("the upload session is no more")}
+	switch until := t.Last.Add(settled); {
+	case len(found) == 1:
+		return network.Stands, n.receipt(found[0].Snippet.Resource.VideoID, found[0].Snippet.PublishedAt), nil
+	case len(found) > 1 || !all:
+		reason.Class = network.Uncertain
+	case n.opts.Now().Before(until):
+		reason.Class, reason.After = network.Processing, until.UTC()
+	default:
+		return network.Absent, network.Receipt{}, reason
+	}
+	return network.Unknown, network.Receipt{}, reason
+}
+
+// upload is a video as the list of a channel's uploads tells it.
+type upload struct {
+	Snippet struct {
+		PublishedAt string `json:"publishedAt"`
+		Title       string `json:"title"`
+		Description string `json:"description"`
+		Resource    struct {
+			VideoID string `json:"videoId"`
+		} `json:"resourceId"`
+	} `json:"snippet"`
+}
+
+func (u upload) is(p draft) bool {
+	return videoID.MatchString(u.Snippet.Resource.VideoID) && same(u.Snippet.Title, p.Title) && same(u.Snippet.Description, p.Description)
+}
+
+// same compares texts by their words: networks trim, and write line ends otherwise.
+func same(a, b string) bool {
+	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
+}
+
+// uploads are the channel's newest, those since a time. It is false where there may be more of them.
+func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time) ([]upload, bool, error) {
+	list, err := n.uploadsList(ctx, g)
+	if err != nil {
+		return nil, false, err
+	}
+	var answer struct {
+		Items []upload `json:"items"`
+		Next  string   `json:"nextPageToken"`
+	}
+	err = n.read(ctx, g, "playlistItems", url.Values{"part": {"snippet"}, "playlistId": {list}, "maxResults": {mostListed}}, &answer)
+	if said, ok := errors.AsType[*network.Error](err); ok && said.Code == noUploads {
+		return nil, true, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	var found []upload
+	for _, u := range answer.Items {
+		at, err := time.Parse(time.RFC3339, u.Snippet.PublishedAt)
+		if err != nil {
+			return nil, false, network.Unreadable(errors.New("reading the uploads: one has no time"))
+		}
+		if !at.Before(since) {
+			found = append(found, u)
+		}
+	}
+	return found, answer.Next == "" || len(found) < len(answer.Items), nil
+}
+
+// uploadsList is the id of the playlist of all that was uploaded to the channel.
+func (n *Network) uploadsList(ctx context.Context, g network.Grant) (string, error) {
+	var answer struct {
+		Items []struct {
+			ContentDetails struct {
+				Related struct {
+					Uploads string `json:"uploads"`
+				} `json:"relatedPlaylists"`
+			} `json:"contentDetails"`
+		} `json:"items"`
+	}
+	if err := n.read(ctx, g, "channels", url.Values{"part": {"contentDetails"}, "id": {g.Account}}, &answer); err != nil {
+		return "", err
+	}
+	if len(answer.Items) != 1 || !channelID.MatchString(answer.Items[0].ContentDetails.Related.Uploads) {
+		return "", network.Unreadable(errors.New("reading the channel: the answer has no list of uploads"))
+	}
+	return answer.Items[0].ContentDetails.Related.Uploads, nil
+}
+
+// Permalink is made of the video's id, without a call.
+func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
+	if !videoID.MatchString(r.ID) {
+		return "", network.Unusable(errors.New("the post's id is not one of YouTube"))
+	}
+	return n.watch(r.ID), nil
+}

@@ -1,0 +1,184 @@
+package youtube
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const nextAsked = 5 * time.Second // when a session that has the whole file and no video is asked again
+
+// video is one as the network tells it.
+type video struct {
+	ID      string `json:"id"`
+	Snippet struct {
+		PublishedAt string `json:"publishedAt"`
+	} `json:"snippet"`
+}
+
+// videoID is the form of a video's id. The network promises none; all have 11 of these.
+var videoID = regexp.MustCompile(`^[A-Za-z0-9_-]{5,64}$`)
+
+// progress is how far an upload session is.
+type progress struct {
+	made video // what the session became; without an id while it is not complete
+	next int64 // the first byte that is missing
+}
+
+// ask asks the session for its progress, which changes nothing.
+func (n *Network) ask(ctx context.Context, g network.Grant, p draft) (progress, error) {
+	return n.put(ctx, g, p, network.Reading, fmt.Sprintf("bytes */%d", p.Total), nil)
+}
+
+// send sends a part of the file, up to a byte and without it.
+func (n *Network) send(ctx context.Context, g network.Grant, p draft, purpose network.Purpose, file *source, from, to int64) (progress, error) {
+	part, err := file.part(from, to)
+	if err != nil {
+		return progress{}, err
+	}
+	return n.put(ctx, g, p, purpose, fmt.Sprintf("bytes %d-%d/%d", from, to-1, p.Total), part)
+}
+
+// put makes the one call that a session knows.
+func (n *Network) put(ctx context.Context, g network.Grant, p draft, purpose network.Purpose, contentRange string, part []byte) (progress, error) {
+	if !belongs(p.Session, g.Server) {
+		return progress{}, network.Unusable(errors.New("the upload session is not one of this network"))
+	}
+	call := network.Call{
+		Purpose: purpose, Name: "upload session", Method: http.MethodPut, URL: p.Session, Bearer: g.Access,
+		Header: http.Header{"Content-Range": {contentRange}}, Secrets: []string{p.Session},
+	}
+	if part != nil {
+		call.Body = &network.Body{Reader: bytes.NewReader(part), Type: p.Type, Size: int64(len(part))}
+	}
+	answer, err := n.client.Do(ctx, call)
+	if err != nil {
+		return progress{}, err
+	}
+	switch answer.Status {
+	case http.StatusOK, http.StatusCreated:
+		return completed(answer)
+	case http.StatusPermanentRedirect: // which Google calls Resume Incomplete
+		return n.incomplete(answer, p.Total)
+	}
+	return progress{}, n.refusal(answer)
+}
+
+// belongs tells whether an address is the server's: the token goes there.
+func belongs(session, server string) bool {
+	return strings.HasPrefix(session, strings.TrimRight(server, "/")+"/")
+}
+
+func completed(answer network.Answer) (progress, error) {
+	var made video
+	if err := answer.Decode(&made); err != nil {
+		return progress{}, err
+	}
+	if !videoID.MatchString(made.ID) {
+		return progress{}, answer.Call.Failed(errors.New("the answer has no id"), false)
+	}
+	return progress{made: made}, nil
+}
+
+// incomplete reads how much the network has.
+func (n *Network) incomplete(answer network.Answer, total int64) (progress, error) {
+	have := answer.Header.Get("Range")
+	if have == "" {
+		return progress{}, nil
+	}
+	last, err := strconv.ParseInt(strings.TrimPrefix(have, "bytes=0-"), 10, 64)
+	switch {
+	case err != nil || last < 0 || last >= total:
+		return progress{}, answer.Call.Failed(errors.New("the answer's range cannot be read"), false)
+	case last == total-1:
+		return progress{}, &network.Error{
+			Class: network.Processing, Status: answer.Status, After: n.opts.Now().Add(nextAsked).UTC(), Err: errors.New("the network has the whole file and no video yet"),
+		}
+	}
+	return progress{next: last + 1}, nil
+}
+
+// gone tells whether the session is no more.
+func gone(err error) bool {
+	said, ok := errors.AsType[*network.Error](err)
+	return ok && (said.Status == http.StatusNotFound || said.Status == http.StatusGone)
+}
+
+// fill sends what the session lacks but for the last part: where that one begins. Nothing is shown by it.
+func (n *Network) fill(ctx context.Context, g network.Grant, p draft, file *source, next int64) (int64, error) {
+	last := (p.Total - 1) / n.opts.ChunkBytes * n.opts.ChunkBytes
+	for next < last {
+		now, err := n.send(ctx, g, p, network.Fetching, file, next, min(next+n.opts.ChunkBytes, last))
+		if err != nil {
+			return 0, err
+		}
+		if now.next <= next {
+			return 0, network.Unreadable(errors.New("sending a part of the file: the network did not keep it"))
+		}
+		next = now.next
+	}
+	return next, nil
+}
+
+// source is the video's file with the place up to which it was read.
+type source struct {
+	file network.File
+	at   int64
+}
+
+// open opens the video of a draft.
+func (n *Network) open(ctx context.Context, p draft, files network.Files) (*source, error) {
+	if len(p.Media) != 1 { // whatever an operator's rules allow
+		return nil, &network.Error{Class: network.RejectedMedia, Err: errors.New("a post on YouTube is one video")}
+	}
+	file, err := files.Open(ctx, p.Media[0].ID, n.opts.Rules.Fit(network.Video))
+	if err != nil {
+		return nil, network.FileFailed(err)
+	}
+	if p.Total > 0 && file.Size != p.Total {
+		_ = file.Close() // nothing was read
+		return nil, network.Unusable(errors.New("the file is not the one that the upload was begun with"))
+	}
+	return &source{file: file}, nil
+}
+
+// part reads the bytes from one place up to another.
+func (s *source) part(from, to int64) ([]byte, error) {
+	part := make([]byte, to-from)
+	err := s.move(from)
+	if err == nil {
+		_, err = io.ReadFull(s.file, part)
+	}
+	if err != nil {
+		return nil, network.FileFailed(err)
+	}
+	s.at = to
+	return part, nil
+}
+
+func (s *source) move(to int64) error {
+	seeker, seeks := s.file.ReadCloser.(io.Seeker)
+	var err error
+	switch {
+	case to == s.at:
+	case seeks:
+		_, err = seeker.Seek(to, io.SeekStart)
+	case to > s.at:
+		_, err = io.CopyN(io.Discard, s.file, to-s.at)
+	default:
+		err = errors.New("it cannot be read again")
+	}
+	if err != nil {
+		return fmt.Errorf("going to a place in the file: %w", err)
+	}
+	return nil
+}
