@@ -14,6 +14,9 @@ type App struct {
 	ClientSecret string           `json:"-"`
 	Scopes       []string         `json:"scopes"` // asked for at the consent; what publishing needs by default
 	Rules        *Rules           `json:"rules"`  // what a post is checked by; those of Today by default
+	// Settled is how long after a publication without an answer the network lists it, if it ever does. No network promises
+	// a time; a minute by default, where not said otherwise.
+	Settled Span `json:"settled"`
 }
 
 // Complete sets what is not set.
@@ -23,6 +26,9 @@ func (a App) Complete(platform string, scopes ...string) App {
 	}
 	if len(a.Scopes) == 0 {
 		a.Scopes = scopes
+	}
+	if a.Settled == 0 {
+		a.Settled = Span(time.Minute)
 	}
 	if a.Rules == nil {
 		rules, _ := Today(platform)

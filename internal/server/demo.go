@@ -13,6 +13,9 @@ import (
 // demoPerson is who the demo team is on the sandbox networks that are connected in a browser.
 const demoPerson = "harbour.coffee"
 
+// demoChoice is which of several accounts the team takes, where it is not the first: at LinkedIn the person's company.
+var demoChoice = map[string]int{"linkedin": 1}
+
 // connectEverywhere connects an account on every network that is connected in a browser, as a person would: by a link,
 // the network's consent page and back. One that is there and works stays as it is.
 func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
@@ -76,7 +79,7 @@ func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform st
 	}
 	end, err := q.Connects.Return(ctx, owner, social.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
 	if err == nil && end.Choice != 0 {
-		_, err = q.Connects.Choose(ctx, owner, end.Choice, 0)
+		_, err = q.Connects.Choose(ctx, owner, end.Choice, demoChoice[platform])
 	}
 	return err
 }

@@ -17,8 +17,10 @@ import (
 	"pressroom/internal/network/facebook"
 	"pressroom/internal/network/instagram"
 	"pressroom/internal/network/linkedin"
+	"pressroom/internal/network/pinterest"
 	"pressroom/internal/network/threads"
 	"pressroom/internal/network/tiktok"
+	"pressroom/internal/network/x"
 	"pressroom/internal/network/youtube"
 	"pressroom/internal/social"
 	"pressroom/internal/terms"
@@ -77,6 +79,12 @@ var makers = map[string]func(*opening) network.Network{
 		opts.ClientSecret = o.secret("LINKEDIN")
 		return joined(opts.ClientID, linkedin.New(opts))
 	},
+	"pinterest": func(o *opening) network.Network {
+		opts := pinterest.Options{App: o.app}
+		o.read(&opts)
+		opts.ClientSecret = o.secret("PINTEREST")
+		return joined(opts.ClientID, pinterest.New(opts))
+	},
 	"threads": func(o *opening) network.Network {
 		opts := threads.Options{App: o.app}
 		o.read(&opts)
@@ -88,6 +96,13 @@ var makers = map[string]func(*opening) network.Network{
 		o.read(&opts)
 		opts.ClientSecret, opts.Business.ClientSecret = o.secret("TIKTOK"), o.secret("TIKTOK_BUSINESS")
 		return joined(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
+	},
+	"x": func(o *opening) network.Network {
+		opts := x.Options{App: o.app}
+		*opts.Rules = x.Rules()
+		o.read(&opts)
+		opts.ClientSecret = o.secret("X")
+		return joined(opts.ClientID, x.New(opts))
 	},
 	"youtube": func(o *opening) network.Network {
 		opts := youtube.Options{App: o.app}

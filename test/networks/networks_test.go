@@ -39,7 +39,7 @@ var tries = []try{
 	{name: "the network refuses the content", text: "[sandbox:reject]", want: "fails: `rejected_content`"},
 	{name: "the network fails for a moment", text: "[sandbox:error]", want: once},
 	{name: "the network refuses for a while, and goes on refusing", text: "[sandbox:rate-limit]", want: "fails: `rate_limited`"},
-	{name: "the answer to the publication is lost", text: "[sandbox:lost-answer]", want: once, but: map[string]string{"linkedin": "unconfirmed"}},
+	{name: "the answer to the publication is lost", text: "[sandbox:lost-answer]", want: once},
 	{name: "the network is slow", text: "[sandbox:slow=2]", want: once},
 	{name: "the connection has ended", text: "[sandbox:expired-token]", who: expendable, want: "fails: `account_needs_reauth`"},
 }
@@ -228,16 +228,7 @@ func (w *world) each(table *table, name string, round func(which int, begin func
 		posts := round(step, begin)
 		for _, s := range posts {
 			got := w.outcome(s)
-			if got != once && (got != "unconfirmed" || s.platform != "linkedin") {
-				w.t.Errorf("%s %d on %s: %s", name, step, s.platform, got)
-			}
-			if before := table.get(name, s.platform); before == "unconfirmed" || before != "" && got == "unconfirmed" {
-				got = "once, or unconfirmed"
-			}
-			if before := table.get(name, s.platform); before == "once, or unconfirmed" {
-				got = before
-			}
-			table.set(name, s.platform, got)
+			w.expect(table, name, s.platform, got, once)
 		}
 		if len(w.wire.caught()) == 0 {
 			return

@@ -188,9 +188,6 @@ func (s *storm) count(which string) int {
 	return n
 }
 
-// mayBeUnconfirmed are the networks that cannot always say what they hold.
-var mayBeUnconfirmed = []string{"linkedin"}
-
 // reckon compares what the posts say with what the networks hold.
 func (s *storm) reckon() {
 	s.t.Helper()
@@ -206,8 +203,7 @@ func (s *storm) reckon() {
 		state := said[post.id]
 		counts[post.platform+": "+state]++
 		n, _ := s.held(post.platform, post.text)
-		right := state == "published" && n == 1 || strings.HasPrefix(state, "failed") && n == 0 ||
-			strings.HasPrefix(state, "unconfirmed") && n <= 1 && slices.Contains(mayBeUnconfirmed, post.platform)
+		right := state == "published" && n == 1 || strings.HasPrefix(state, "failed") && n == 0
 		if !right {
 			s.t.Errorf("%q is held %d times and said to be %s", post.text, n, state)
 		}

@@ -182,6 +182,9 @@ func (w *world) upload(name string, raw []byte) int64 {
 	return arrived.MediaID
 }
 
+// which of several accounts is connected, where it is not the first: at LinkedIn a company, whose posts can be read.
+var which = map[string]int{"linkedin": 1}
+
 // connect connects a person's account as a person does: by the link of the API, the network's consent page and back.
 func (w *world) connect(platform, person string, asked url.Values) int64 {
 	w.t.Helper()
@@ -199,7 +202,7 @@ func (w *world) connect(platform, person string, asked url.Values) int64 {
 	must(w.t, err)
 	out, err := w.node.Connects.Return(ctx, w.owner, social.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
 	if err == nil && out.Choice != 0 {
-		out.Account, err = w.node.Connects.Choose(ctx, w.owner, out.Choice, 0)
+		out.Account, err = w.node.Connects.Choose(ctx, w.owner, out.Choice, which[platform])
 	}
 	if err != nil {
 		w.t.Fatalf("connecting %s on %s: %v (%v)", person, platform, err, errors.Unwrap(err))

@@ -16,7 +16,6 @@ import (
 
 const (
 	skew     = 5 * time.Minute // how far the network's clock may be behind ours
-	settled  = time.Minute     // after an attempt, until what is not listed is not there
 	pageSize = "100"
 )
 
@@ -50,7 +49,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 
 // notFound is what it means that a commit has left no trace.
 func (n *Network) notFound(t network.Tried) (network.Verdict, network.Receipt, error) {
-	if n.opts.Now().Sub(t.Last) < settled {
+	if n.opts.Now().Sub(t.Last) < time.Duration(n.opts.Settled) {
 		return network.Unknown, network.Receipt{}, n.undecided("")
 	}
 	return network.Absent, network.Receipt{}, nil

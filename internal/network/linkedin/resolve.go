@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	skew      = 5 * time.Minute  // how far the network's clock may be behind ours
-	settled   = 60 * time.Second // after which a commit that is not listed has had no effect; the network promises no time
+	skew      = 5 * time.Minute // how far the network's clock may be behind ours
 	nextAsked = 10 * time.Second
 	pageSize  = 50
 	readPosts = "r_member_social" // a scope that hardly any app has
@@ -44,7 +43,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 		return network.Stands, network.Receipt{ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].at()}, nil
 	case len(found) > 1 || doubt:
 		return network.Unknown, network.Receipt{}, uncertain(http.StatusOK, "the author's posts do not tell which one it is")
-	case now.Sub(t.Last) < settled:
+	case now.Sub(t.Last) < time.Duration(n.opts.Settled):
 		return network.Unknown, network.Receipt{}, &network.Error{Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked)}
 	}
 	return network.Absent, network.Receipt{}, nil

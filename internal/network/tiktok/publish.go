@@ -194,7 +194,7 @@ func (n *Network) resolvePhotos(ctx context.Context, g network.Grant, p draft, t
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	since, settled := n.opts.Now().Sub(t.Last), time.Duration(n.opts.SettledSeconds)*time.Second
+	since, settled := n.opts.Now().Sub(t.Last), time.Duration(n.opts.Settled)
 	switch {
 	case len(found) == 1:
 		return network.Stands, found[0].receipt(n, g), nil

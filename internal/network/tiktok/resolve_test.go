@@ -46,7 +46,7 @@ func scripted(t *testing.T, answers map[string]string) network.Grant {
 }
 
 func at(now time.Time) *tiktok.Network {
-	return tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return now }}, SettledSeconds: 600})
+	return tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return now }, Settled: network.Span(10 * time.Minute)}})
 }
 
 // What is answered about a video; the verdict and the class follow from it.

@@ -48,11 +48,6 @@ type Options struct {
 	WebHost       string `json:"web_host"`       // base URL of where posts stand
 	Version       string `json:"version"`        // of the API and of the consent page
 	ChunkBytes    int64  `json:"chunk_bytes"`    // size of a video's parts; one below twice that is sent whole
-
-	// SettledSeconds is how long after a lost answer photos that are not among the account's public posts count as not
-	// posted. Whether the network lists photos there, and how soon, is not confirmed, so by default they never do, and a
-	// person has to look.
-	SettledSeconds int64 `json:"settled_seconds"`
 }
 
 // Client is a registered app.
@@ -77,7 +72,11 @@ func New(opts Options) *Network {
 }
 
 func (o Options) complete() Options {
+	// Whether the network lists photos among an account's posts, and how soon, is not confirmed: unless the operator
+	// knows better they never count as not posted, and a person has to look.
+	settled := o.Settled
 	o.App = o.Complete(platform, defaultScopes...)
+	o.Settled = settled
 	if len(o.Business.Scopes) == 0 {
 		o.Business.Scopes = o.Scopes
 	}

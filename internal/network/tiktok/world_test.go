@@ -63,10 +63,10 @@ func newWorld(t *testing.T, ready time.Duration) *world {
 
 func (w *world) network() *tiktok.Network {
 	return tiktok.New(tiktok.Options{
-		App:           network.App{HTTP: &http.Client{Transport: w.wire}, Now: w.clock.Now, ClientID: "app", ClientSecret: "app-secret"},
+		App:           network.App{HTTP: &http.Client{Transport: w.wire}, Settled: network.Span(settled), Now: w.clock.Now, ClientID: "app", ClientSecret: "app-secret"},
 		Business:      tiktok.Client{ClientID: "business-app", ClientSecret: "business-secret"},
 		AuthorizeHost: w.url + "/tiktok", APIHost: w.url + "/tiktok", WebHost: w.url + "/tiktok/web",
-		ChunkBytes: chunk, SettledSeconds: int64(settled / time.Second),
+		ChunkBytes: chunk,
 	})
 }
 

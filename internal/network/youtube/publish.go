@@ -13,7 +13,6 @@ import (
 
 const (
 	skew        = 5 * time.Minute // how far the network's clock may be behind ours
-	settled     = time.Minute     // after which what was committed is listed, if it ever is
 	sessionGone = "upload_session_gone"
 	noUploads   = "playlistNotFound" // also said of a channel's own list before its first video: not confirmed
 )
@@ -99,7 +98,7 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, t netw
 		}
 	}
 	reason := &network.Error{Class: network.Transient, Code: sessionGone, Err: errors.New("the upload session is no more")}
-	switch until := t.Last.Add(settled); {
+	switch until := t.Last.Add(time.Duration(n.opts.Settled)); {
 	case len(found) == 1:
 		return network.Stands, n.receipt(found[0].Snippet.Resource.VideoID, found[0].Snippet.PublishedAt), nil
 	case len(found) > 1 || !all:

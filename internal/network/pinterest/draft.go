@@ -1,0 +1,115 @@
+package pinterest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pressroom/internal/network"
+)
+
+const (
+	maxTitle = 100  // characters
+	maxAlt   = 500  // characters
+	maxLink  = 2048 // characters
+)
+
+// draft is what is kept of a publication.
+type draft struct {
+	Post   bool            `json:"pinterest"` // tells a draft of this network from others
+	Text   string          `json:"text"`
+	Media  []network.Media `json:"media,omitempty"`
+	Video  string          `json:"video,omitempty"`  // the network's id of the uploaded video
+	Made   time.Time       `json:"made,omitzero"`    // when that was uploaded
+	Builds int             `json:"builds,omitempty"` // how often it was uploaded anew
+	Ready  time.Time       `json:"ready,omitzero"`   // when it was prepared first: what was pinned before is something else
+}
+
+// Plan fixes the text and the media.
+func (n *Network) Plan(i network.Intent) (network.Draft, error) {
+	planned, err := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}.write()
+	if err != nil {
+		return nil, fmt.Errorf("planning a pin: %w", err)
+	}
+	return planned, nil
+}
+
+func (d draft) write() (network.Draft, error) {
+	written, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("writing the draft: %w", err)
+	}
+	return written, nil
+}
+
+func readDraft(d network.Draft) (draft, error) {
+	var read draft
+	if err := json.Unmarshal(d, &read); err != nil {
+		return draft{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
+	}
+	if !read.Post || read.Video != "" && !isID(read.Video) {
+		return draft{}, network.Unusable(errors.New("the draft is not a pin's"))
+	}
+	return read, nil
+}
+
+// readPrepared is readDraft for the calls that come after Prepare.
+func readPrepared(d network.Draft) (draft, error) {
+	read, err := readDraft(d)
+	if err == nil && (read.Ready.IsZero() || len(read.Media) == 0 || read.film() != (read.Video != "")) {
+		err = network.Unusable(errors.New("the draft has not been prepared"))
+	}
+	return read, err
+}
+
+// film tells whether the pin shows a video.
+func (d draft) film() bool { return len(d.Media) == 1 && d.Media[0].Kind == network.Video }
+
+// title is the text's first line, cut between two words where it is too long.
+func (d draft) title() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(d.Text), "\n")
+	line = strings.TrimSpace(line)
+	if utf8.RuneCountInString(line) <= maxTitle {
+		return line
+	}
+	cut := network.Clip(line, maxTitle-1)
+	if end := strings.LastIndexFunc(cut, unicode.IsSpace); end > len(cut)/2 {
+		cut = strings.TrimSpace(cut[:end])
+	}
+	return cut + "…"
+}
+
+// link is the first address of the text, which the pin leads to; empty where there is none that the network takes.
+func (d draft) link() string {
+	for _, found := range network.Links(d.Text) {
+		if utf8.RuneCountInString(found) <= maxLink && network.WebAddress(found) != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// alt is what the first of the media that says so shows: a pin has one such text.
+func (d draft) alt() string {
+	for _, m := range d.Media {
+		if m.Alt != "" {
+			return network.Clip(m.Alt, maxAlt)
+		}
+	}
+	return ""
+}
+
+// pin is the request that shows the publication.
+func (d draft) pin(board string, source map[string]any) map[string]any {
+	body := map[string]any{"board_id": board, "media_source": source}
+	for name, text := range map[string]string{"title": d.title(), "description": d.Text, "link": d.link(), "alt_text": d.alt()} {
+		if text != "" {
+			body[name] = text
+		}
+	}
+	return body
+}

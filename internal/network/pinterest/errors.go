@@ -1,0 +1,94 @@
+package pinterest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+// said is a refusal of the API.
+type said struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+// refusal is the error of an answer other than 200 and 201.
+func (n *Network) refusal(answer network.Answer) *network.Error {
+	var body said
+	_ = json.Unmarshal(answer.Body, &body) // an answer that is not the API's is that of something on the way to it
+	class := body.class(answer.Status)
+	if answer.Call.Purpose == network.Signing {
+		class = body.signing(answer.Status)
+	}
+	code := ""
+	if body.Code != 0 {
+		code = strconv.Itoa(body.Code)
+	}
+	failed := answer.Refusal(class, code, body.Message)
+	if failed.Class == network.Rejected && body.has("unable to reach") { // the image's address; certainly no pin was made
+		failed.Class = network.Transient
+	}
+	if failed.Class == network.Rate {
+		failed.After = again(answer, n.opts.Now())
+	}
+	return failed
+}
+
+func (s said) has(words string) bool { return strings.Contains(strings.ToLower(s.Message), words) }
+
+// class tells what can be done about a refused call.
+func (s said) class(status int) network.Class {
+	switch status {
+	case http.StatusUnauthorized:
+		return network.AuthRefresh
+	case http.StatusForbidden:
+		if s.has("trial access") {
+			return network.Unapproved
+		}
+		return network.AuthDead // a board that is not the account's any more, or fewer scopes than publishing needs
+	case http.StatusTooManyRequests:
+		return network.Rate
+	case http.StatusRequestTimeout, http.StatusConflict:
+		return network.Transient
+	}
+	if status >= 400 && status < 500 {
+		return network.Rejected
+	}
+	return network.Transient
+}
+
+// signing is class for the token endpoint, which calls a wrong app and a dead token alike but for the words; these are
+// not confirmed.
+func (s said) signing(status int) network.Class {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden:
+		if s.has("client") {
+			return network.Unapproved
+		}
+		return network.AuthDead
+	case http.StatusTooManyRequests:
+		return network.Rate
+	}
+	return network.Transient
+}
+
+// again is when to repeat what was too frequent; zero where it is not told. The network's own header counts seconds, or
+// names a Unix time: that is not confirmed.
+func again(answer network.Answer, now time.Time) time.Time {
+	const header = "x-ratelimit-reset"
+	if at := answer.RetryAfter(now); !at.IsZero() {
+		return at
+	}
+	if at := answer.ResetAt(header, now); !at.IsZero() {
+		return at
+	}
+	seconds, err := strconv.Atoi(answer.Header.Get(header))
+	if err != nil || seconds <= 0 || seconds > int(24*time.Hour/time.Second) {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(seconds) * time.Second).UTC()
+}

@@ -1,0 +1,98 @@
+package pinterest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	firstRest = 2 * time.Second
+	lastRest  = time.Minute
+	maxBuilds = 3
+)
+
+// Prepare uploads a video and waits until the network has worked on it. Images need nothing: the network fetches them
+// when the pin is made.
+func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+	p, err := readDraft(d)
+	if err != nil {
+		return nil, 0, err
+	}
+	wait, err := n.advance(ctx, g, &p, files)
+	if err != nil {
+		return nil, 0, err
+	}
+	if wait == 0 && p.Ready.IsZero() {
+		p.Ready = n.opts.Now().UTC()
+	}
+	prepared, err := p.write()
+	if err != nil {
+		return nil, 0, network.Unusable(err)
+	}
+	return prepared, wait, nil
+}
+
+// advance does the next steps up to one for which the network needs time: that time, or 0 when all are done.
+func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+	if _, err := board(g); err != nil {
+		return 0, err
+	}
+	if p.Ready.IsZero() && p.Video == "" {
+		if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+			return 0, err
+		}
+	}
+	if !p.film() {
+		return 0, nil
+	}
+	if p.Video == "" {
+		var err error
+		if p.Video, err = n.upload(ctx, g, p.Media[0], files); err != nil {
+			return 0, err
+		}
+		p.Made = n.opts.Now().UTC()
+	}
+	return n.ready(ctx, g, p)
+}
+
+// ready asks for the video: 0 where the network is done with it, else when to ask again.
+func (n *Network) ready(ctx context.Context, g network.Grant, p *draft) (time.Duration, error) {
+	var now struct {
+		Status string `json:"status"`
+	}
+	err := n.do(ctx, n.on(g, http.MethodGet, "media/"+p.Video), &now)
+	if refused, ok := errors.AsType[*network.Error](err); ok && refused.Status == http.StatusNotFound {
+		gone := *refused
+		gone.Class = network.Transient
+		return n.rebuild(p, &gone)
+	}
+	if err != nil {
+		return 0, err
+	}
+	switch now.Status {
+	case "succeeded":
+		return 0, nil
+	case "registered", "processing":
+		return max(firstRest, min(n.opts.Now().Sub(p.Made), lastRest)), nil
+	case "failed":
+		return n.rebuild(p, &network.Error{
+			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.Status, Err: errors.New("the network could not work on the video"),
+		})
+	}
+	return 0, network.Unreadable(errors.New("asking for a video: the answer has no known status"))
+}
+
+// rebuild lets go of the video, which shows nothing, so that the next call uploads it anew; after some times it gives up
+// for the reason given.
+func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
+	if p.Builds >= maxBuilds {
+		return 0, reason
+	}
+	p.Builds++
+	p.Video, p.Made = "", time.Time{}
+	return firstRest << p.Builds, nil
+}

@@ -1,0 +1,76 @@
+package pinterest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const linkLife = time.Hour // the network fetches the images while it makes the pin
+
+// Commit makes the pin, with images by addresses that are made for this call.
+func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
+	p, err := readPrepared(d)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	to, err := board(g)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	source, links, err := n.source(ctx, p, files)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	var made struct {
+		ID string `json:"id"`
+	}
+	c := n.on(g, http.MethodPost, "pins")
+	c.Purpose, c.JSON, c.Secrets = network.Committing, p.pin(to, source), links
+	if err := n.do(ctx, c, &made); err != nil {
+		return network.Receipt{}, err
+	}
+	if !isID(made.ID) {
+		return network.Receipt{}, &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("making a pin: the answer has no id")}
+	}
+	return n.receipt(made.ID), nil
+}
+
+// source is what the pin shows, and the addresses in it, which let the network in.
+func (n *Network) source(ctx context.Context, p draft, files network.Files) (map[string]any, []string, error) {
+	if p.film() {
+		return map[string]any{"source_type": "video_id", "media_id": p.Video, "cover_image_key_frame_time": 0}, nil, nil
+	}
+	var links []string
+	items := []map[string]string{}
+	for _, m := range p.Media {
+		address, err := files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), n.opts.Now().Add(linkLife))
+		if err != nil {
+			return nil, nil, network.FileFailed(err)
+		}
+		links = append(links, address)
+		items = append(items, map[string]string{"url": address})
+	}
+	if len(links) == 1 {
+		return map[string]any{"source_type": "image_url", "url": links[0]}, links, nil
+	}
+	return map[string]any{"source_type": "multiple_image_urls", "items": items}, links, nil
+}
+
+func (n *Network) receipt(id string) network.Receipt {
+	return network.Receipt{ID: id, Permalink: n.opts.WebURL + "/pin/" + id + "/"}
+}
+
+// Permalink is made of the pin's id.
+func (n *Network) Permalink(_ context.Context, _ network.Grant, r network.Receipt) (string, error) {
+	if r.Permalink != "" {
+		return r.Permalink, nil
+	}
+	if !isID(r.ID) {
+		return "", network.Unusable(errors.New("the pin's id is not one of Pinterest"))
+	}
+	return n.receipt(r.ID).Permalink, nil
+}

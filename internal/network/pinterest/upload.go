@@ -1,0 +1,83 @@
+package pinterest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"slices"
+
+	"pressroom/internal/network"
+)
+
+// registered is a place for a video: an address that takes it in a form, with what that form is to hold besides.
+type registered struct {
+	ID     string            `json:"media_id"`
+	URL    string            `json:"upload_url"`
+	Fields map[string]string `json:"upload_parameters"`
+}
+
+// upload sends a video: its id. The address is that of a store of files, which knows nothing of the account's token.
+func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (string, error) {
+	file, err := files.Open(ctx, m.ID, n.opts.Rules.Fit(m.Kind))
+	if err != nil {
+		return "", network.FileFailed(err)
+	}
+	defer file.Close()
+	var place registered
+	c := n.on(g, http.MethodPost, "media")
+	c.JSON = map[string]string{"media_type": "video"}
+	if err := n.do(ctx, c, &place); err != nil {
+		return "", err
+	}
+	if !isID(place.ID) || network.WebAddress(place.URL) == "" {
+		return "", network.Unreadable(errors.New("registering a video: the answer has no id or no address"))
+	}
+	body, err := place.form(file)
+	if err != nil {
+		return "", network.Unusable(err)
+	}
+	c = network.Call{Purpose: network.Fetching, Name: "the video's store", Method: http.MethodPost, URL: place.URL, Body: body}
+	for _, secret := range place.Fields {
+		c.Secrets = append(c.Secrets, secret)
+	}
+	answer, err := n.client.Do(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	if answer.Status/100 != 2 {
+		return "", answer.Refusal(network.Transient, "", "") // what the store says is nothing for people
+	}
+	return place.ID, nil
+}
+
+// form is the file behind the fields, as it is read.
+func (p registered) form(file network.File) (*network.Body, error) {
+	var frame bytes.Buffer
+	form := multipart.NewWriter(&frame)
+	names := make([]string, 0, len(p.Fields))
+	for name := range p.Fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if err := form.WriteField(name, p.Fields[name]); err != nil {
+			return nil, fmt.Errorf("writing a form: %w", err)
+		}
+	}
+	if _, err := form.CreateFormFile("file", "video"); err != nil {
+		return nil, fmt.Errorf("writing a form: %w", err)
+	}
+	head := frame.Len()
+	if err := form.Close(); err != nil {
+		return nil, fmt.Errorf("writing a form: %w", err)
+	}
+	before, behind := frame.Bytes()[:head], frame.Bytes()[head:]
+	return &network.Body{
+		Reader: io.MultiReader(bytes.NewReader(before), file, bytes.NewReader(behind)),
+		Type:   form.FormDataContentType(), Size: int64(frame.Len()) + file.Size,
+	}, nil
+}

@@ -1,0 +1,99 @@
+package x
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"pressroom/internal/network"
+)
+
+const maxName = 200 // characters kept of what an account calls itself
+
+// Kinds names the one way of signing in.
+func (n *Network) Kinds() []string { return []string{""} }
+
+// Authorize is the address of the consent page. The network insists on PKCE.
+func (n *Network) Authorize(a network.Authorization) string {
+	sum := sha256.Sum256([]byte(a.Verifier))
+	return n.opts.AuthorizeHost + "/i/oauth2/authorize?" + url.Values{
+		"client_id":             {n.opts.ClientID},
+		"redirect_uri":          {a.Redirect},
+		"response_type":         {"code"},
+		"scope":                 {strings.Join(n.opts.Scopes, " ")},
+		"state":                 {a.State},
+		"code_challenge":        {base64.RawURLEncoding.EncodeToString(sum[:])},
+		"code_challenge_method": {"S256"},
+	}.Encode()
+}
+
+// Exchange trades the code, which is good for 30 seconds, for tokens and reads whose they are. A code that the network
+// does not take is AuthDead.
+func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
+	token, err := n.sign(ctx, n.opts.APIHost, url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}, "code_verifier": {a.Verifier},
+	}, code, a.Verifier)
+	if err != nil {
+		return nil, err
+	}
+	g := token.Grant(network.Grant{Server: n.opts.APIHost, Scopes: n.opts.Scopes}, n.opts.Now())
+	if allowed := strings.Fields(token.Scope); len(allowed) > 0 {
+		g.Scopes = allowed
+	}
+	return n.whose(ctx, g)
+}
+
+// whose completes a grant by the account that it is for.
+func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
+	var me struct {
+		Data struct {
+			ID       string `json:"id"`
+			Username string `json:"username"`
+			Name     string `json:"name"`
+		} `json:"data"`
+	}
+	if err := n.do(ctx, n.on(g, http.MethodGet, "users/me"), &me); err != nil {
+		return nil, err
+	}
+	if !isID(me.Data.ID) || me.Data.Username == "" {
+		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
+	}
+	g.Account, g.Username = me.Data.ID, network.Clip(me.Data.Username, maxName)
+	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Data.Name, maxName)}}, nil
+}
+
+// Refresh trades the refresh token for new tokens; the old one is dead from then on.
+func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
+	if g.Refresh == "" {
+		return network.Grant{}, &network.Error{Class: network.AuthDead, Err: errors.New("the grant has no refresh token")}
+	}
+	token, err := n.sign(ctx, g.Server, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}}, g.Refresh)
+	if err != nil {
+		return network.Grant{}, err
+	}
+	return token.Grant(g, n.opts.Now()), nil
+}
+
+// sign makes a call that gives out tokens. An app that has a secret shows it by Basic authentication (RFC 6749, section
+// 2.3.1).
+func (n *Network) sign(ctx context.Context, server string, form url.Values, secrets ...string) (network.Token, error) {
+	form.Set("client_id", n.opts.ClientID)
+	c := n.on(network.Grant{Server: server}, http.MethodPost, "oauth2/token")
+	c.Purpose, c.Form, c.Secrets = network.Signing, form, append([]string{n.opts.ClientSecret}, secrets...)
+	if n.opts.ClientSecret != "" {
+		pair := url.QueryEscape(n.opts.ClientID) + ":" + url.QueryEscape(n.opts.ClientSecret)
+		c.Header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(pair))}}
+	}
+	var token network.Token
+	if err := n.do(ctx, c, &token); err != nil {
+		return network.Token{}, err
+	}
+	if token.Access == "" {
+		return network.Token{}, network.Unreadable(errors.New("asking for a token: the answer has none"))
+	}
+	return token, nil
+}

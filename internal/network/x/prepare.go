@@ -1,0 +1,118 @@
+package x
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	firstRest = 2 * time.Second
+	lastRest  = time.Minute
+	maxBuilds = 3
+)
+
+// Prepare uploads the media and waits until the network has worked on them. What it has forgotten is uploaded again.
+func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+	p, err := readDraft(d)
+	if err != nil {
+		return nil, 0, err
+	}
+	wait, err := n.advance(ctx, g, &p, files)
+	if err != nil {
+		return nil, 0, err
+	}
+	if wait == 0 && p.Ready.IsZero() {
+		p.Ready = n.opts.Now().UTC()
+	}
+	prepared, err := p.write()
+	if err != nil {
+		return nil, 0, network.Unusable(err)
+	}
+	return prepared, wait, nil
+}
+
+// advance does the next steps up to one for which the network needs time: that time, or 0 when all are done. What it
+// returns a time for is kept before the network is asked again.
+func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {
+	if p.Ready.IsZero() {
+		if err := network.Blocked(n.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
+			return 0, err
+		}
+	}
+	if p.expired(n.opts.Now()) {
+		p.Uploads = nil
+	}
+	for i := len(p.Uploads); i < len(p.Media); i++ {
+		sent, err := n.upload(ctx, g, p.Media[i], files)
+		if err != nil {
+			return 0, err
+		}
+		p.Uploads = append(p.Uploads, sent)
+	}
+	for i := range p.Uploads {
+		if p.Uploads[i].Done {
+			continue
+		}
+		if wait, err := n.ready(ctx, g, p, i); wait > 0 || err != nil {
+			return wait, err
+		}
+		p.Uploads[i].Done = true
+	}
+	return 0, nil
+}
+
+// processing is what the network says of its work on a file; nothing where there is nothing to be done.
+type processing struct {
+	State string `json:"state"`
+	After int64  `json:"check_after_secs"`
+}
+
+// ready asks for one medium: 0 where it is done with, else when to ask again.
+func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (time.Duration, error) {
+	c := n.on(g, http.MethodGet, "media/upload")
+	c.Query = url.Values{"command": {"STATUS"}, "media_id": {p.Uploads[i].ID}}
+	var answer struct {
+		Data struct {
+			Processing *processing `json:"processing_info"`
+		} `json:"data"`
+	}
+	err := n.do(ctx, c, &answer)
+	if said, ok := errors.AsType[*network.Error](err); ok && said.Status == http.StatusNotFound {
+		return n.rebuild(p, &network.Error{Class: network.Transient, Status: said.Status, Code: said.Code, Message: said.Message, Err: said.Err})
+	}
+	if err != nil {
+		return 0, err
+	}
+	now := answer.Data.Processing
+	if now == nil || now.State == "succeeded" {
+		return 0, nil
+	}
+	switch now.State {
+	case "pending", "in_progress":
+		if now.After > 0 {
+			return time.Duration(min(now.After, int64(lastRest/time.Second))) * time.Second, nil
+		}
+		return max(firstRest, min(n.opts.Now().Sub(p.Uploads[i].Made), lastRest)), nil
+	case "failed":
+		return n.rebuild(p, &network.Error{
+			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.State, Err: errors.New("the network could not work on the file"),
+		})
+	}
+	return 0, network.Unreadable(errors.New("asking for a medium: the answer has no known state"))
+}
+
+// rebuild lets go of all uploads, which shows nothing, so that the next call makes them anew; after some times it gives
+// up for the reason given.
+func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
+	if p.Builds >= maxBuilds {
+		return 0, reason
+	}
+	p.Builds++
+	p.Uploads = nil
+	return firstRest << p.Builds, nil
+}

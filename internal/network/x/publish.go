@@ -1,0 +1,88 @@
+package x
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"pressroom/internal/network"
+)
+
+const expiredMedia = "media_expired" // our own code
+
+// Commit posts. A refusal as a duplicate may be that of our own earlier call, so the account's posts are looked through
+// before it is believed. Media that the network has forgotten make no post: Resolve says then whether there is one.
+func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
+	p, err := readPrepared(d)
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	if p.expired(n.opts.Now()) {
+		return network.Receipt{}, &network.Error{Class: network.Uncertain, Code: expiredMedia, Err: errors.New("posting: the media have expired")}
+	}
+	var answer struct {
+		Data struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	c := n.on(g, http.MethodPost, "tweets")
+	c.Purpose, c.JSON = network.Committing, p.post()
+	err = n.do(ctx, c, &answer)
+	if said, ok := errors.AsType[*network.Error](err); ok && said.Class == network.Duplicate {
+		return n.earlier(ctx, g, p, said)
+	}
+	if err != nil {
+		return network.Receipt{}, err
+	}
+	if !isID(answer.Data.ID) {
+		return network.Receipt{}, &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("posting: the answer has no id")}
+	}
+	return n.receipt(g, answer.Data.ID), nil
+}
+
+// post is the request's body, in which the network takes no member that it does not know.
+func (d draft) post() map[string]any {
+	body := map[string]any{}
+	if d.Text != "" {
+		body["text"] = d.Text
+	}
+	if len(d.Uploads) > 0 {
+		media := []string{}
+		for _, u := range d.Uploads {
+			media = append(media, u.ID)
+		}
+		body["media"] = map[string]any{"media_ids": media}
+	}
+	return body
+}
+
+// earlier finds what the network calls the first of two, where that was posted since this Draft was prepared and so is
+// this Draft's.
+func (n *Network) earlier(ctx context.Context, g network.Grant, p draft, refused *network.Error) (network.Receipt, error) {
+	found, _, err := n.lookBack(ctx, g, p)
+	if err != nil {
+		doubted := *refused
+		doubted.Class = network.Uncertain
+		return network.Receipt{}, &doubted
+	}
+	if found = since(found, p.Ready); len(found) != 1 {
+		return network.Receipt{}, refused
+	}
+	return n.receipt(g, found[0].ID), nil
+}
+
+func (n *Network) receipt(g network.Grant, id string) network.Receipt {
+	return network.Receipt{ID: id, Permalink: n.opts.WebURL + "/" + url.PathEscape(g.Username) + "/status/" + id}
+}
+
+// Permalink is made of the account's name and the post's id.
+func (n *Network) Permalink(_ context.Context, g network.Grant, r network.Receipt) (string, error) {
+	if r.Permalink != "" {
+		return r.Permalink, nil
+	}
+	if !isID(r.ID) {
+		return "", network.Unusable(errors.New("the post's id is not one of X"))
+	}
+	return n.receipt(g, r.ID).Permalink, nil
+}

@@ -1,0 +1,57 @@
+package x
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// listed is a text as X lists it: escaped, with its own addresses in the place of others, and one more for the media.
+func listed(t *rapid.T, text string) tweet {
+	var out strings.Builder
+	urls := []map[string]string{}
+	at := 0
+	for i, link := range links(text) {
+		full := text[link.start:link.end]
+		if !strings.Contains(full, "://") {
+			full = "http://" + full
+		}
+		short := fmt.Sprintf("https://t.co/%d-", i)
+		urls = append(urls, map[string]string{"url": short, "expanded_url": full})
+		out.WriteString(escaped.Replace(text[at:link.start]) + short)
+		at = link.end
+	}
+	out.WriteString(escaped.Replace(text[at:]) + " https://t.co/media")
+	urls = append(urls, map[string]string{"url": "https://t.co/media", "expanded_url": "https://x.com/me/status/1/photo/1", "media_key": "3_1"})
+	written, err := json.Marshal(map[string]any{"text": out.String(), "entities": map[string]any{"urls": urls}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read tweet
+	if err := json.Unmarshal(written, &read); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// A text is recognised in what the network makes of it.
+func TestTextIsRecognised(t *testing.T) {
+	t.Parallel()
+	word := rapid.SampledFrom([]string{
+		"hello", "example.org", "https://example.org/?a=1&copy=2", "http://a.test/", "<b>", "&amp;", "AT&T", `"it's"`, "👋", "é", "e\u0301", "@me", "#tag", "\n", "…", "(https://a.test/b_(c))", ".",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(word, 1, 12).Draw(t, "words"), rapid.SampledFrom([]string{" ", "  ", "\n"}).Draw(t, "between"))
+		if got := listed(t, text); plain(got.full()) != plain(text) {
+			t.Fatalf("%q is %q", plain(text), plain(got.full()))
+		}
+		if other := listed(t, text+" more"); plain(other.full()) == plain(text) {
+			t.Fatal("another text is taken for it")
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package x
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	segmentSize = 1 << 20 // bytes; larger ones may be taken, which is not confirmed
+	maxSegments = 1000    // of one upload
+	maxAlt      = 1000    // characters
+)
+
+// stored is what the network says of an upload.
+type stored struct {
+	Data struct {
+		ID      string `json:"id"`
+		Expires int64  `json:"expires_after_secs"`
+	} `json:"data"`
+}
+
+// upload sends a file in segments. An upload that was begun before and never ended is forgotten by the network.
+func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (upload, error) {
+	file, err := files.Open(ctx, m.ID, n.fit(m))
+	if err != nil {
+		return upload{}, network.FileFailed(err)
+	}
+	defer file.Close()
+	if file.Size <= 0 || file.Size > segmentSize*maxSegments {
+		return upload{}, &network.Error{Class: network.RejectedMedia, Code: "media_too_large", Err: errors.New("uploading: the file is empty or too large")}
+	}
+	var begun stored
+	c := n.on(g, http.MethodPost, "media/upload/initialize")
+	c.JSON = map[string]any{"media_type": file.Type, "media_category": category(m.Kind, file.Type), "total_bytes": file.Size}
+	if err := n.media(ctx, c, &begun); err != nil {
+		return upload{}, err
+	}
+	if !isID(begun.Data.ID) {
+		return upload{}, network.Unreadable(errors.New("beginning an upload: the answer has no id"))
+	}
+	if err := n.appendAll(ctx, g, begun.Data.ID, file); err != nil {
+		return upload{}, err
+	}
+	return n.finish(ctx, g, m, begun)
+}
+
+// fit is what the library is asked for. A GIF is sent as it is, as it may move.
+func (n *Network) fit(m network.Media) network.Fit {
+	if alone := n.opts.Rules.Images.Alone; m.Kind != network.Video && alone.Type != "" && m.Type == alone.Type {
+		return network.Fit{Types: []string{alone.Type}, MaxBytes: alone.MaxBytes, MaxSide: alone.MaxSide}
+	}
+	return n.opts.Rules.Fit(m.Kind)
+}
+
+func category(kind, mimeType string) string {
+	switch {
+	case kind == network.Video:
+		return "tweet_video"
+	case mimeType == "image/gif":
+		return "tweet_gif"
+	}
+	return "tweet_image"
+}
+
+// appendAll sends the file's segments, one after the other, so that no more than one is in memory.
+func (n *Network) appendAll(ctx context.Context, g network.Grant, id string, file network.File) error {
+	buffer := make([]byte, segmentSize)
+	left := file.Size
+	for i := 0; left > 0; i++ {
+		size, err := io.ReadFull(file, buffer[:min(left, segmentSize)])
+		if err != nil {
+			return network.FileFailed(fmt.Errorf("reading segment %d: %w", i, err))
+		}
+		c := n.on(g, http.MethodPost, "media/upload/"+id+"/append")
+		c.Purpose = network.Fetching
+		if c.Body, err = segment(i, buffer[:size]); err != nil {
+			return network.Unusable(err)
+		}
+		if err := n.media(ctx, c, &struct{}{}); err != nil {
+			return err
+		}
+		left -= int64(size)
+	}
+	return nil
+}
+
+// segment is a part of a file as a form.
+func segment(index int, part []byte) (*network.Body, error) {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	err := form.WriteField("segment_index", strconv.Itoa(index))
+	if err == nil {
+		var field io.Writer
+		if field, err = form.CreateFormFile("media", "segment"); err == nil {
+			_, err = field.Write(part)
+		}
+	}
+	if err := errors.Join(err, form.Close()); err != nil {
+		return nil, fmt.Errorf("writing a segment: %w", err)
+	}
+	return &network.Body{Reader: &body, Type: form.FormDataContentType(), Size: int64(body.Len())}, nil
+}
+
+// finish ends the upload and says what the file shows.
+func (n *Network) finish(ctx context.Context, g network.Grant, m network.Media, begun stored) (upload, error) {
+	var answer struct {
+		Data struct {
+			Expires    int64       `json:"expires_after_secs"`
+			Processing *processing `json:"processing_info"`
+		} `json:"data"`
+	}
+	c := n.on(g, http.MethodPost, "media/upload/"+begun.Data.ID+"/finalize")
+	c.Purpose = network.Fetching
+	if err := n.media(ctx, c, &answer); err != nil {
+		return upload{}, err
+	}
+	if m.Alt != "" {
+		c := n.on(g, http.MethodPost, "media/metadata")
+		c.JSON = map[string]any{"id": begun.Data.ID, "metadata": map[string]any{"alt_text": map[string]string{"text": network.Clip(m.Alt, maxAlt)}}}
+		if err := n.media(ctx, c, &struct{}{}); err != nil {
+			return upload{}, err
+		}
+	}
+	now := n.opts.Now().UTC()
+	return upload{
+		ID: begun.Data.ID, Made: now, Done: answer.Data.Processing == nil,
+		Expires: ends(max(answer.Data.Expires, begun.Data.Expires), now),
+	}, nil
+}
+
+// ends is when so many seconds are over; zero where they are not told, or more than anybody waits.
+func ends(seconds int64, now time.Time) time.Time {
+	if seconds <= 0 || seconds > int64(365*oneDay/time.Second) {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(seconds) * time.Second)
+}
+
+// media is do for calls about a file: what is refused of these is the file, or an upload that the network has forgotten.
+func (n *Network) media(ctx context.Context, c network.Call, data any) error {
+	err := n.do(ctx, c, data)
+	said, ok := errors.AsType[*network.Error](err)
+	switch {
+	case !ok || said.Class != network.Rejected:
+	case said.Status == http.StatusNotFound:
+		said.Class = network.Transient
+	case said.Status != 0:
+		said.Class = network.RejectedMedia
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package x
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"pressroom/internal/network"
+)
+
+const (
+	platform         = "x"
+	defaultAuthorize = "https://x.com"
+	defaultAPI       = "https://api.x.com"
+	defaultWeb       = "https://x.com"
+	defaultVersion   = "2"
+)
+
+// defaultScopes are what publishing needs; offline.access gives a refresh token.
+var defaultScopes = []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"}
+
+// Options are what an operator or a test may set. The zero value is the real network, without an app to connect
+// accounts for.
+type Options struct {
+	network.App
+
+	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
+	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps the one it was connected by
+	Version       string `json:"version"`        // of the API
+	WebURL        string `json:"web_url"`        // base URL of posts' addresses
+}
+
+// Network is X's publishing protocol. It keeps nothing between calls.
+type Network struct {
+	client *network.Client
+	opts   Options
+}
+
+var _ network.Authorizer = (*Network)(nil)
+
+// New makes the network with opts.
+func New(opts Options) *Network {
+	opts = opts.complete()
+	return &Network{network.NewClient(opts.HTTP), opts}
+}
+
+func (o Options) complete() Options {
+	o.App = o.Complete(platform, defaultScopes...)
+	rules := *o.Rules
+	rules.Text.Unit.Count = Count // no data say how to count
+	o.Rules = &rules
+	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
+	o.APIHost = strings.TrimRight(cmp.Or(o.APIHost, defaultAPI), "/")
+	o.Version = cmp.Or(o.Version, defaultVersion)
+	o.WebURL = strings.TrimRight(cmp.Or(o.WebURL, defaultWeb), "/")
+	return o
+}
+
+// Platform is the network's name in the contract.
+func (n *Network) Platform() string { return platform }
+
+// Check finds what the network would not take.
+func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
+
+// Connect always fails: there are no passwords here.
+func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
+	return network.Grant{}, network.Unusable(errors.New("an X account is connected in a browser"))
+}
+
+// on is a call of the API by an account.
+func (n *Network) on(g network.Grant, method, path string) network.Call {
+	return network.Call{
+		Name: ids.ReplaceAllLiteralString(path, "…"), Method: method, URL: strings.TrimRight(g.Server, "/") + "/" + n.opts.Version + "/" + path, Bearer: g.Access,
+	}
+}
+
+// do makes the call and reads what it is answered with as data.
+func (n *Network) do(ctx context.Context, c network.Call, data any) error {
+	answer, err := n.client.Do(ctx, c)
+	if err != nil {
+		return err
+	}
+	if answer.Status != http.StatusOK && answer.Status != http.StatusCreated {
+		return n.refusal(answer)
+	}
+	return answer.Decode(data)
+}
+
+var (
+	numericID = regexp.MustCompile(`^[0-9]{1,19}$`)
+	ids       = regexp.MustCompile(`[0-9]{3,}`)
+)
+
+// isID tells whether a text has the form of every id that the network gives.
+func isID(text string) bool { return numericID.MatchString(text) }
