@@ -74,6 +74,9 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/fetch"), what: names("code.dny.dev/ssrf"),
 		why: "one place goes where strangers send us, so that one place is to be read when it matters how",
 	}, {
+		who: names("ours"), notWho: names("internal/post"), what: names("github.com/teambition/rrule-go"),
+		why: "one place knows when a series occurs",
+	}, {
 		who: names("ours"), notWho: names("internal/blob", "tests"), what: names("github.com/minio/minio-go/v7"),
 		why: "one place knows whether files lie on a disk or in S3",
 	}, {

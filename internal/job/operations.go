@@ -67,6 +67,7 @@ var messages = map[string]string{
 	"upload_replaced":         "The batch was closed in favour of another one.",
 	"missed_waiting_approval": "At its time the post waited for the client's approval, so it was not sent.",
 	"preflight_blocked":       "At its time the post broke a rule of the network, so it was not sent.",
+	"plan_limit_reached":      "At its time the plan's posts of the month were used up, so it was not sent.",
 	"internal_error":          "Something failed on our side.",
 }
 

@@ -3,7 +3,6 @@ package post
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -118,13 +117,14 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 	if len(changed) == 0 {
 		return nil
 	}
-	if p.Approval == Approved || p.Approval == Rejected {
-		p.Approval = Waiting // rule 2: the client sees every change
+	kind, err := showAgain(ctx, tx, p)
+	if err != nil {
+		return err
 	}
 	if err := update(ctx, tx, p); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, map[string]any{"changed": changed, "approval": p.Approval})
+	return event.Record(ctx, tx, p.TeamID, event.By(call), kind, p.ID, map[string]any{"changed": changed, "approval": p.Approval})
 }
 
 // rewrite gives a post another text.
@@ -196,7 +196,7 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 		if p.Status != Scheduled {
 			return fault.BadState(string(p.Status), "Only a scheduled post can be cancelled; this one was handed over for publishing already.")
 		}
-		if err := s.pauseSeries(ctx, tx, &p); err != nil {
+		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
 			return err
 		}
 		p.Status = Draft
@@ -209,18 +209,6 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 		return operation.Answer[Full]{}, err
 	}
 	return s.answer(call, p), nil
-}
-
-// pauseSeries pauses the recurring series of a cancelled post; nothing of it is deleted.
-func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, p *Post) error {
-	if p.SeriesID == 0 || p.Paused {
-		return nil
-	}
-	if _, err := tx.Exec(ctx, `UPDATE post_series SET paused_at = ? WHERE id = ?`, db.Micros(tx.Now()), p.SeriesID); err != nil {
-		return fmt.Errorf("pausing a recurring series: %w", err)
-	}
-	p.Paused = true
-	return nil
 }
 
 // timeToCome reads a time of the future with a time part, in the team's zone where it has no offset.

@@ -76,7 +76,7 @@ func (s *Service) reads() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "get_post", Method: http.MethodGet, Path: "/posts/{id}", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "One post in full",
-			Description: "The whole text, the media, and every targeted account with its own result. What a network itself said of a failure is in untrusted_content.",
+			Description: "The whole text, the media, and every targeted account with its own result. Of a recurring series' template, notes tell which occurrences were skipped. What a network itself said of a failure is in untrusted_content.",
 			Example:     operation.Example{Arguments: map[string]any{"id": exampleID}, Data: exampleFull},
 		}, s.get),
 		operation.Define(operation.Spec{
@@ -108,7 +108,7 @@ func (s *Service) writes() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "cancel_post", Method: http.MethodPost, Path: "/posts/{post_id}/cancel", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
 			Summary:     "Take a scheduled post back",
-			Description: "Makes a scheduled post a draft with its content kept, so that it never goes out by itself; a recurring series is paused. A draft stays as it is. A post that was handed over is refused.",
+			Description: "Makes a scheduled post a draft with its content kept, so that it never goes out by itself. Of a recurring series the template is what pauses it, with the occurrences that have not begun; one occurrence alone leaves the series as it is. A draft stays as it is. A post that was handed over is refused.",
 			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: exampleDraft()},
 		}, s.cancel),
 		operation.Define(operation.Spec{
@@ -137,7 +137,11 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
-	return s.answer(call, p), nil
+	out := s.answer(call, p)
+	if p.IsTemplate {
+		out.Notes, err = s.gapNotes(ctx, call, p.SeriesID)
+	}
+	return out, err
 }
 
 func (s *Service) isScheduled(ctx context.Context, call operation.Call, in UpdateInput) (bool, error) {

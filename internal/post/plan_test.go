@@ -93,8 +93,10 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 			}
 		}
 		for name, query := range map[string]string{
-			"due":   `SELECT id FROM posts WHERE status = 'scheduled' AND scheduled_at <= ? ORDER BY scheduled_at LIMIT ?`,
+			"due":   `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ? ORDER BY scheduled_at LIMIT ?`,
 			"month": `SELECT COUNT(*) FROM posts WHERE team_id = 1 AND slot_at > 0 AND slot_at >= ? AND slot_at < ? AND status <> 'draft'`,
+			"ahead": `SELECT MIN(scheduled_at) FROM posts WHERE series_id = ? AND occurs_at > 0 AND status = 'scheduled' AND ? > 0`,
+			"same":  `SELECT id, status FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`,
 			"wake":  `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ? LIMIT ?) AS waiting`,
 		} {
 			if plan := explain(t, d, query, []any{1, 2}); strings.Contains(plan, "SCAN posts") || strings.Contains(plan, "SCAN deliveries") || strings.Contains(plan, "Seq Scan on posts") {

@@ -58,9 +58,11 @@ type Post struct {
 	Caption     string
 	Excerpt     string
 	Approval    Approval
-	SeriesID    int64 // the recurring series it belongs to, 0 where to none
-	Paused      bool  // that series is paused
-	IsTemplate  bool  // it is what that series is made from
+	Round       int64     // the version of it that the client is shown, counted from 1; 0 where none was
+	SeriesID    int64     // the recurring series it belongs to, 0 where to none
+	Series      Series    // that series
+	IsTemplate  bool      // it is what that series is made from
+	OccursAt    time.Time // of one that was made from the template: when it was to go out
 	ScheduledAt time.Time
 	SubmittedAt time.Time
 	PublishedAt time.Time
@@ -98,9 +100,11 @@ func (p Post) Content(t Target, language string) network.Content {
 	return network.Content{Text: text, Languages: []string{language}, Media: p.Media}
 }
 
-// slot is the time by which lists and the monthly allowance know a post.
+// slot is the time by which lists and the monthly allowance know a post. A template has none: what is made from it has.
 func (p Post) slot() time.Time {
 	switch {
+	case p.IsTemplate:
+		return time.Time{}
 	case !p.PublishedAt.IsZero():
 		return p.PublishedAt
 	case !p.ScheduledAt.IsZero():

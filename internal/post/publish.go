@@ -94,6 +94,9 @@ func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput
 		if err := s.mayBePublished(ctx, tx, call, p); err != nil {
 			return err
 		}
+		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
+			return err
+		}
 		handed, err := s.hand(ctx, tx, &p, p.Targets, event.By(call), "")
 		if err != nil {
 			return err
@@ -222,7 +225,7 @@ const flowing = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.
 
 // Due lists scheduled posts whose time has come, the longest due first.
 func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
-	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND scheduled_at <= ? AND `+flowing+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
+	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ? AND `+flowing+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
 	if err != nil {
 		return nil, fmt.Errorf("looking for due posts: %w", err)
 	}
@@ -239,7 +242,8 @@ func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
 }
 
 // Release hands a due post over. One that was cancelled, moved, released or paused meanwhile is left alone; one that
-// waits for the client or breaks a network's rules fails without being sent.
+// waits for the client, breaks a network's rules or is one of a series too many for the plan fails without being sent,
+// and one of a series that comes too late is skipped.
 func (s *Service) Release(ctx context.Context, id string) error {
 	return s.db.Write(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
 		var teamID int64
@@ -250,7 +254,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if p.Status != Scheduled || p.ScheduledAt.After(tx.Now()) {
+		if p.Status != Scheduled || p.IsTemplate || p.ScheduledAt.After(tx.Now()) {
 			return nil
 		}
 		var goes bool
@@ -259,6 +263,9 @@ func (s *Service) Release(ctx context.Context, id string) error {
 		}
 		if !goes {
 			return nil
+		}
+		if p.missed(tx.Now()) {
+			return s.skip(ctx, tx, &p)
 		}
 		refused, err := s.refusedAtItsTime(ctx, tx, p)
 		if err != nil {
@@ -285,5 +292,11 @@ func (s *Service) refusedAtItsTime(ctx context.Context, q db.Querier, p Post) (s
 			}
 		}
 	}
-	return "", nil
+	if p.OccursAt.IsZero() {
+		return "", nil // it took its place in the month when it was scheduled
+	}
+	if left, err := s.leftFor(ctx, q, p); err != nil || left != 0 {
+		return "", err
+	}
+	return "plan_limit_reached", nil
 }

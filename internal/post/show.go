@@ -30,7 +30,7 @@ type Full struct {
 	Status      Status          `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
 	Caption     string          `json:"caption" jsonschema:"The whole text."`
 	Media       []Media         `json:"media"`
-	ScheduledAt *moment.Moment  `json:"scheduled_at,omitempty" jsonschema:"When it goes out; of a draft, when it is wished to."`
+	ScheduledAt *moment.Moment  `json:"scheduled_at,omitempty" jsonschema:"When it goes out; of a draft, when it is wished to; of a recurring series' template, when that began."`
 	PublishedAt *moment.Moment  `json:"published_at,omitempty"`
 	Approval    Approval        `json:"approval" enum:"not_needed|waiting|approved|rejected"`
 	Recurrence  *Recurrence     `json:"recurrence,omitempty"`
@@ -46,10 +46,15 @@ type Media struct {
 	Type string `json:"type" jsonschema:"MIME type."`
 }
 
-// Recurrence tells that a post belongs to a recurring series.
+// Recurrence tells that a post belongs to a recurring series: it is its template, or one occurrence of it.
 type Recurrence struct {
-	Template bool `json:"template" jsonschema:"Whether the series is made from this post."`
-	Paused   bool `json:"paused"`
+	SeriesID   int64          `json:"series_id"`
+	Template   bool           `json:"template" jsonschema:"Whether the series is made from this post."`
+	TemplateID string         `json:"template_id,omitempty" jsonschema:"The post that the series is made from. Cancelling it pauses the series."`
+	Rule       string         `json:"rule" jsonschema:"When it recurs: an RRULE of RFC 5545, over wall clocks of the time zone."`
+	Timezone   string         `json:"timezone,omitempty" jsonschema:"IANA name of the zone in which the time of day stays the same."`
+	Paused     bool           `json:"paused"`
+	NextAt     *moment.Moment `json:"next_at,omitempty" jsonschema:"When the next occurrence goes out; left out while none is scheduled."`
 }
 
 // AccountResult is a targeted account with its own result.
@@ -61,7 +66,7 @@ type AccountResult struct {
 	PublishedAt    *moment.Moment     `json:"published_at,omitempty"`
 	Permalink      string             `json:"permalink,omitempty"`
 	Caption        *string            `json:"caption,omitempty" jsonschema:"This account's own text in place of the post's."`
-	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked"`
+	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached"`
 	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means, in our words."`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at what the network itself said."`
 	RetriesLeft    int                `json:"retries_left"`
@@ -91,7 +96,8 @@ func (s *Service) show(call operation.Call, p Post, quotes *operation.Quotes) Fu
 		out.Media = append(out.Media, Media{m.ID, m.Name, m.Type})
 	}
 	if p.SeriesID != 0 {
-		out.Recurrence = &Recurrence{p.IsTemplate, p.Paused}
+		r := p.Series
+		out.Recurrence = &Recurrence{p.SeriesID, p.IsTemplate, r.TemplateID, r.Rule, r.Timezone, r.Paused, call.Maybe(r.NextAt)}
 	}
 	out.Accounts = make([]AccountResult, len(p.Targets))
 	for i, t := range p.Targets {

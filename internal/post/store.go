@@ -13,17 +13,17 @@ import (
 	"pressroom/internal/social"
 )
 
-const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.series_id, p.is_template, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media, p.created_at, p.updated_at`
+const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id, p.is_template, p.occurs_at, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media, p.created_at, p.updated_at`
 
 type scanner interface{ Scan(...any) error }
 
 func scanPost(row scanner, p *Post) error {
 	var status, approval string
-	var template, media, scheduled, submitted, published, created, updated int64
-	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.SeriesID, &template, &scheduled, &submitted, &published, &p.JobID, &media, &created, &updated)
+	var template, media, occurs, scheduled, submitted, published, created, updated int64
+	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template, &occurs, &scheduled, &submitted, &published, &p.JobID, &media, &created, &updated)
 	p.Status, p.Approval, p.IsTemplate = Status(status), Approval(approval), template != 0
 	p.hasMedia = media != 0
-	p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(scheduled), db.Time(submitted), db.Time(published)
+	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted), db.Time(published)
 	p.CreatedAt, p.UpdatedAt = db.Time(created), db.Time(updated)
 	return err
 }
@@ -47,7 +47,7 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 		}
 	}
 	if p.SeriesID != 0 {
-		p.Paused, err = seriesPaused(ctx, q, p.SeriesID)
+		p.Series, err = seriesOf(ctx, q, p.SeriesID, "")
 	}
 	return p, err
 }
@@ -98,14 +98,6 @@ func setMedia(ctx context.Context, tx *db.Tx, p Post) error {
 	return nil
 }
 
-func seriesPaused(ctx context.Context, q db.Querier, series int64) (bool, error) {
-	var at int64
-	if err := q.QueryRow(ctx, `SELECT paused_at FROM post_series WHERE id = ?`, series).Scan(&at); err != nil {
-		return false, fmt.Errorf("reading a recurring series: %w", err)
-	}
-	return at != 0, nil
-}
-
 func insert(ctx context.Context, tx *db.Tx, p Post, person, key int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, db.Micros(p.CreatedAt), db.Micros(p.UpdatedAt))
@@ -136,8 +128,8 @@ func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) 
 // update writes what can change of a post; its targets are written by their own statements.
 func update(ctx context.Context, tx *db.Tx, p *Post) error {
 	p.UpdatedAt = tx.Now()
-	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, job_id = ?, updated_at = ? WHERE id = ?`,
-		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), db.Micros(p.ScheduledAt), db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), p.JobID, db.Micros(p.UpdatedAt), p.ID)
+	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, job_id = ?, updated_at = ? WHERE id = ?`,
+		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), p.Round, db.Micros(p.ScheduledAt), db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), p.JobID, db.Micros(p.UpdatedAt), p.ID)
 	if err != nil {
 		return fmt.Errorf("changing a post: %w", err)
 	}

@@ -39,7 +39,7 @@ func (s *Service) validate(ctx context.Context, call operation.Call, in Validate
 // problems finds what keeps a post, or one account of it, from going out.
 func (s *Service) problems(call operation.Call, p Post, only *int64) []Problem {
 	out := []Problem{}
-	if p.Status == Draft && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
+	if p.Status == Draft && !p.IsTemplate && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
 		out = append(out, Problem{Code: "time_in_the_past", Message: "The wished time is over."})
 	}
 	for _, t := range p.Targets {

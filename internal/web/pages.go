@@ -27,7 +27,7 @@ type page struct {
 var templates = func() map[string]*template.Template {
 	out := map[string]*template.Template{}
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{"asset": assetPath, "bytes": inWords, "type": typeName, "network": networkName, "way": wayName}).ParseFS(files, "templates/layout.html"))
-	for _, name := range []string{"connect", "connectchoice", "connected", "connectend", "errors", "front", "home", "notice", "signin", "upload"} {
+	for _, name := range []string{"approval", "connect", "connectchoice", "connected", "connectend", "errors", "front", "home", "notice", "signin", "upload"} {
 		out[name] = template.Must(template.Must(layout.Clone()).ParseFS(files, "templates/"+name+".html"))
 	}
 	return out

@@ -1,6 +1,6 @@
 // Package web is the app in the browser: signing in, the pages on which a person uploads files and connects accounts,
-// the media's own addresses, and the links by which machines upload and networks fetch. It works without scripts, but
-// for showing progress.
+// the one on which a client approves a post, the media's own addresses, and the links by which machines upload and
+// networks fetch. It works without scripts, but for showing progress.
 package web
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/post"
 	"pressroom/internal/problem"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
@@ -21,6 +22,7 @@ type Options struct {
 	Teams     *team.Service
 	Library   Library
 	Connector *social.Connector
+	Approvals *post.Approvals
 	// TrustedProxies are networks whose X-Forwarded-For is believed: it tells guessing clients apart.
 	TrustedProxies []string
 	DB             *db.DB // sessions lie there, and its clock is theirs
@@ -84,6 +86,9 @@ func (a *App) pages() http.Handler {
 	mux.HandleFunc("GET /connect/choose/{attempt}", a.forPeople(a.choicePage))
 	mux.HandleFunc("POST /connect/choose/{attempt}", a.forPeople(a.choose))
 	mux.HandleFunc("GET /connected/{account}", a.forPeople(a.connectedPage))
+	mux.HandleFunc("GET /approval/{token}", a.approvalPage)
+	mux.HandleFunc("POST /approval/{token}", a.decide)
+	mux.HandleFunc("GET /approval/{token}/media/{id}", a.approvalPicture)
 	mux.HandleFunc("POST /media/{id}/description", a.describe)
 	mux.HandleFunc("GET /media/{id}/file", a.forPeople(a.mediaFile(false)))
 	mux.HandleFunc("GET /media/{id}/thumbnail", a.forPeople(a.mediaFile(true)))

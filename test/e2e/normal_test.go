@@ -78,7 +78,7 @@ func (n *normaliser) members(v map[string]any, list string) any {
 // list it is in.
 func (n *normaliser) number(v int64, name string) any {
 	switch name {
-	case "id", "media_id", "folder_id":
+	case "id", "media_id", "folder_id", "series_id":
 		return "<id>"
 	case "retry_after_seconds":
 		return "<seconds>" // one of the two calls came later

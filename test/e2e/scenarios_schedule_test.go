@@ -146,7 +146,7 @@ func cancelScenarios() []scenario {
 		cancels("a scheduled post that waits for the client", full, with(aScheduled, set("approval = 'waiting'")), oneChange, map[string]any{"data.status": "draft", "data.approval": "waiting"}),
 		cancels("a draft, which changes nothing", full, aDraft, rows{}, map[string]any{"data.status": "draft"}),
 		cancels("a template that is a draft, which changes nothing", full, with(aDraft, inSeries(true)), rows{}, map[string]any{"data.status": "draft", "data.recurrence.paused": false}),
-		cancels("a post of a series pauses it", full, with(aScheduled, inSeries(false)), oneChange, map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.recurrence.template": false}),
+		cancels("a post of a series leaves the series as it is", full, with(aScheduled, inSeries(false)), oneChange, map[string]any{"data.status": "draft", "data.recurrence.paused": false, "data.recurrence.template": false}),
 		cancels("a post of a series that is paused already", full, with(aScheduled, inSeries(false), func(w *world) {
 			w.exec("UPDATE post_series SET paused_at = 5 WHERE team_id = ?", w.team)
 		}), oneChange, map[string]any{"data.status": "draft", "data.recurrence.paused": true}),

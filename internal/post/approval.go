@@ -1,0 +1,307 @@
+package post
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/fault"
+	"pressroom/internal/network"
+	"pressroom/internal/seal"
+)
+
+// ApprovalPath is where clients look at posts, below the public address.
+const ApprovalPath = "/approval/"
+
+const (
+	approvalLife = 30 * 24 * time.Hour // how long a client's link can be opened
+	maxClient    = 200                 // characters of a client's name
+	// MaxComment is how long a client's comment may be, in characters.
+	MaxComment = 2000
+)
+
+// Approvals let clients approve posts on a page, by a signed link that needs no sign-in.
+type Approvals struct {
+	ApprovalsOptions
+
+	links []byte // the key that links are signed with
+}
+
+// ApprovalsOptions say what approvals stand on.
+type ApprovalsOptions struct {
+	Posts     *Service
+	Files     func(team int64) network.Files // of a team's library
+	Sealer    *seal.Sealer
+	PublicURL string // the service's address, without a slash at its end
+}
+
+// NewApprovals makes what clients approve posts by.
+func NewApprovals(opts ApprovalsOptions) *Approvals {
+	return &Approvals{opts, opts.Sealer.Derive("approval links")}
+}
+
+// approvalLink is what a link says.
+type approvalLink struct {
+	post  string
+	round int64
+	ends  time.Time
+}
+
+const (
+	approvalVersion = 1
+	approvalHead    = 1 + 8 + 8 // version, round, end in seconds; the post's id follows
+	approvalLongest = 200       // characters
+)
+
+var approvalText = base64.RawURLEncoding.Strict()
+
+func (a *Approvals) token(l approvalLink) string {
+	body := []byte{approvalVersion}
+	for _, n := range []int64{l.round, l.ends.Unix()} {
+		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // rounds are positive, and it ends after 1970
+	}
+	body = append(body, l.post...)
+	return approvalText.EncodeToString(append(body, a.sign(body)...))
+}
+
+func (a *Approvals) sign(body []byte) []byte {
+	mac := hmac.New(sha256.New, a.links)
+	mac.Write(body)
+	return mac.Sum(nil)
+}
+
+var errApprovalEnded = fault.BadState("ended", "This link has ended. Ask whoever sent it for a new one.")
+
+// read reads a link that token wrote; anything else is not_found, and one that has ended wrong_state.
+func (a *Approvals) read(token string) (approvalLink, error) {
+	if len(token) > approvalLongest {
+		return approvalLink{}, fault.Missing()
+	}
+	raw, err := approvalText.DecodeString(token)
+	if err != nil || len(raw) < approvalHead+sha256.Size || raw[0] != approvalVersion {
+		return approvalLink{}, fault.Missing()
+	}
+	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
+	if !hmac.Equal(sum, a.sign(body)) {
+		return approvalLink{}, fault.Missing()
+	}
+	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // signed, so as it was written
+	l := approvalLink{string(body[approvalHead:]), number(0), time.Unix(number(1), 0)}
+	if !a.Posts.db.Now().Before(l.ends) {
+		return l, errApprovalEnded
+	}
+	return l, nil
+}
+
+// AskApproval sends a post to the client: it waits from now on, and the link leads to the page on which the client
+// decides, for 30 days. A scheduled post stays scheduled and is withheld. A post that waits already gets another link.
+// It is not_found for whoever may not write in the post's team, and wrong_state for a post that is approved, was handed
+// over, or is the template of a series.
+func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string) (string, error) {
+	s := a.Posts
+	call, err := s.acting(ctx, person, postID, access.Write)
+	if err != nil {
+		return "", err
+	}
+	var p Post
+	err = s.db.Write(ctx, "post.ask_approval", func(ctx context.Context, tx *db.Tx) error {
+		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
+			return err
+		}
+		if err := p.mayBeAsked(); err != nil {
+			return err
+		}
+		if p.Approval != Waiting || p.Round == 0 {
+			if err := openRound(ctx, tx, &p); err != nil {
+				return err
+			}
+		}
+		if err := update(ctx, tx, &p); err != nil {
+			return err
+		}
+		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.approval_asked", p.ID, map[string]any{"round": p.Round})
+	})
+	if err != nil {
+		return "", err
+	}
+	return a.PublicURL + ApprovalPath + a.token(approvalLink{p.ID, p.Round, s.db.Now().Add(approvalLife)}), nil
+}
+
+func (p Post) mayBeAsked() error {
+	switch {
+	case p.IsTemplate: // what was made from it stands as the template did
+		return fault.BadState("recurring_template", "The client is asked before a series begins. Stop this one first.")
+	case p.Status != Draft && p.Status != Scheduled:
+		return fault.BadState(string(p.Status), "The post was handed over for publishing already.")
+	case p.Approval == Approved:
+		return fault.BadState(string(p.Approval), "The client has approved the post.")
+	}
+	return nil
+}
+
+// openRound makes a post as it is now the version that the client is shown. The caller writes the post.
+func openRound(ctx context.Context, tx *db.Tx, p *Post) error {
+	p.Approval, p.Round = Waiting, p.Round+1
+	if _, err := tx.Exec(ctx, `INSERT INTO post_approvals (post_id, round, opened_at) VALUES (?, ?, ?)`, p.ID, p.Round, db.Micros(tx.Now())); err != nil {
+		return fmt.Errorf("opening a round of approval: %w", err)
+	}
+	return nil
+}
+
+// showAgain sends a post that was changed back to its client, who sees every change (rule 2), and tells what the event
+// is called. The caller writes the post.
+func showAgain(ctx context.Context, tx *db.Tx, p *Post) (string, error) {
+	kind := "post.changed"
+	switch p.Approval {
+	case NotNeeded:
+		return kind, nil
+	case Approved, Rejected:
+		kind = "post.returned"
+	case Waiting:
+	}
+	return kind, openRound(ctx, tx, p)
+}
+
+// Proposal is what a client is shown: a post as it is now.
+type Proposal struct {
+	Post
+
+	TeamName string
+	Zone     *time.Location
+	Changed  bool      // since the link was sent
+	Client   string    // who decided, by the name given; empty while nobody has
+	Decided  time.Time // when
+}
+
+// Proposal gives what a link shows. It is not_found for a link that nobody signed or whose post needs no client any
+// more, and wrong_state for one that has ended.
+func (a *Approvals) Proposal(ctx context.Context, token string) (Proposal, error) {
+	l, err := a.read(token)
+	if err != nil {
+		return Proposal{}, err
+	}
+	return a.proposal(ctx, l)
+}
+
+func (a *Approvals) proposal(ctx context.Context, l approvalLink) (Proposal, error) {
+	s := a.Posts
+	var out Proposal
+	var team, decided int64
+	var zone string
+	err := s.db.QueryRow(ctx, `SELECT t.id, t.name, t.timezone, r.client_name, r.decided_at FROM posts p JOIN teams t ON t.id = p.team_id
+		JOIN post_approvals r ON r.post_id = p.id AND r.round = p.approval_round
+		WHERE p.id = ? AND p.approval <> 'not_needed' AND t.closed_at = 0`, l.post).Scan(&team, &out.TeamName, &zone, &out.Client, &decided)
+	if errors.Is(err, sql.ErrNoRows) {
+		return out, fault.Missing()
+	}
+	if err != nil {
+		return out, fmt.Errorf("reading what a client is shown: %w", err)
+	}
+	out.Decided = db.Time(decided)
+	if out.Zone, err = time.LoadLocation(zone); err != nil {
+		return out, fmt.Errorf("reading the zone of team %d: %w", team, err)
+	}
+	out.Post, err = s.read(ctx, s.db, team, l.post, "")
+	out.Changed = out.Round != l.round
+	return out, err
+}
+
+// Picture opens a picture of the post of a link, small. Whatever else is asked for is not_found.
+func (a *Approvals) Picture(ctx context.Context, token string, id int64) (network.File, error) {
+	p, err := a.Proposal(ctx, token)
+	if err != nil {
+		return network.File{}, err
+	}
+	if !slices.ContainsFunc(p.Media, func(m network.Media) bool { return m.ID == id && m.Kind == network.Image }) {
+		return network.File{}, fault.Missing()
+	}
+	file, err := a.Files(p.TeamID).Open(ctx, id, network.Fit{Types: []string{"image/jpeg", "image/png"}, MaxSide: pictureSide})
+	if _, cannot := errors.AsType[*network.Error](err); cannot {
+		return file, fault.Missing().Wrap(err)
+	}
+	return file, err
+}
+
+const pictureSide = 640 // pixels
+
+// Decision is what a client says to one version of a post.
+type Decision struct {
+	Round   int64 // of the version that the client saw
+	Approve bool
+	Name    string // the client's own
+	Comment string // perhaps
+}
+
+// Decide takes a client's decision. Each version is decided once: wrong_state, with the state that the post is in, for
+// a second decision, and with the state changed for a version that is not the latest.
+func (a *Approvals) Decide(ctx context.Context, token string, d Decision) error {
+	l, err := a.read(token)
+	if err != nil {
+		return err
+	}
+	if d, err = d.tidied(); err != nil {
+		return err
+	}
+	shown, err := a.proposal(ctx, l)
+	if err != nil {
+		return err
+	}
+	s := a.Posts
+	return s.db.Write(ctx, "post.decide", func(ctx context.Context, tx *db.Tx) error {
+		p, err := s.lock(ctx, tx, shown.TeamID, l.post)
+		if err != nil {
+			return err
+		}
+		switch {
+		case p.Approval != Waiting:
+			return fault.BadState(string(p.Approval), "This was decided already.")
+		case p.Round != d.Round:
+			return fault.BadState("changed", "The post has changed meanwhile, so nothing was decided. Look at the new version.")
+		}
+		return keepDecision(ctx, tx, &p, d)
+	})
+}
+
+func keepDecision(ctx context.Context, tx *db.Tx, p *Post, d Decision) error {
+	p.Approval = Rejected
+	if d.Approve {
+		p.Approval = Approved
+	}
+	_, err := tx.Exec(ctx, `UPDATE post_approvals SET decision = ?, client_name = ?, comment = ?, decided_at = ? WHERE post_id = ? AND round = ?`,
+		string(p.Approval), d.Name, d.Comment, db.Micros(tx.Now()), p.ID, p.Round)
+	if err != nil {
+		return fmt.Errorf("keeping a client's decision: %w", err)
+	}
+	if err := update(ctx, tx, p); err != nil {
+		return err
+	}
+	return event.Record(ctx, tx, p.TeamID, event.Actor{}, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
+}
+
+// tidied is a decision as it can be kept. Browsers end lines by two characters, and count one.
+func (d Decision) tidied() (Decision, error) {
+	tidy := strings.NewReplacer("\r\n", "\n", "\x00", "")
+	d.Name = strings.Join(strings.Fields(tidy.Replace(strings.ToValidUTF8(d.Name, ""))), " ")
+	d.Comment = strings.TrimSpace(tidy.Replace(strings.ToValidUTF8(d.Comment, "")))
+	switch {
+	case d.Name == "":
+		return d, fault.Invalid(fault.MissingArgument, "name", "Fill in your name.")
+	case utf8.RuneCountInString(d.Name) > maxClient:
+		return d, fault.Invalid(fault.TooLong, "name", fmt.Sprintf("A name takes at most %d characters.", maxClient))
+	case utf8.RuneCountInString(d.Comment) > MaxComment:
+		return d, fault.Invalid(fault.TooLong, "comment", fmt.Sprintf("A comment takes at most %d characters.", MaxComment))
+	}
+	return d, nil
+}

@@ -1,0 +1,158 @@
+package post
+
+import (
+	"errors"
+	"iter"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/teambition/rrule-go"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/moment"
+)
+
+// wallClock is how a time without a zone is stored.
+const wallClock = "2006-01-02T15:04:05"
+
+// maxRule is how long a rule may be, in characters.
+const maxRule = 300
+
+// ruleParts are the parts of a rule that are understood, with their values (RFC 5545, section 3.3.10).
+var ruleParts = map[string]*regexp.Regexp{
+	"FREQ":       regexp.MustCompile(`^(DAILY|WEEKLY|MONTHLY)$`),
+	"INTERVAL":   regexp.MustCompile(`^[1-9][0-9]{0,2}$`),
+	"BYDAY":      regexp.MustCompile(`^([+-]?[1-5])?(MO|TU|WE|TH|FR|SA|SU)(,([+-]?[1-5])?(MO|TU|WE|TH|FR|SA|SU))*$`),
+	"BYMONTHDAY": regexp.MustCompile(`^-?([1-9]|[12][0-9]|3[01])(,-?([1-9]|[12][0-9]|3[01]))*$`),
+	"COUNT":      regexp.MustCompile(`^[1-9][0-9]{0,3}$`),
+	"UNTIL":      regexp.MustCompile(`^[0-9]{8}(T[0-9]{6}Z?)?$`),
+}
+
+var (
+	errRule     = fault.Invalid(fault.NotAllowedValue, "rule", "The rule has to be an RRULE of RFC 5545: FREQ of DAILY, WEEKLY or MONTHLY, and perhaps INTERVAL, BYDAY, BYMONTHDAY, and COUNT or UNTIL.")
+	errTooLong  = fault.Invalid(fault.TooLong, "rule", "The rule is too long.")
+	errNoneLeft = fault.Invalid(fault.OutOfRange, "rule", "By this rule nothing would ever go out.")
+)
+
+// recurrence is when a series occurs: a rule over wall clocks of a zone, so that ten o'clock stays ten o'clock while
+// the offset changes.
+type recurrence struct {
+	rule  *rrule.RRule // its times are wall clocks, written as if they were UTC
+	zone  *time.Location
+	until func(wall, at time.Time) bool // whether a time is still within the rule's UNTIL
+}
+
+// newRecurrence reads a rule that begins at a wall clock. What is not understood is refused, by the argument rule.
+func newRecurrence(text string, start time.Time, zone *time.Location) (recurrence, error) {
+	if len(text) > maxRule {
+		return recurrence{}, errTooLong
+	}
+	parts, err := splitRule(text)
+	if err != nil {
+		return recurrence{}, err
+	}
+	until, err := readUntil(parts["UNTIL"])
+	if err != nil {
+		return recurrence{}, err
+	}
+	delete(parts, "UNTIL") // the zone has a say in it
+	kept := make([]string, 0, len(parts))
+	for name, value := range parts {
+		kept = append(kept, name+"="+value)
+	}
+	option, err := rrule.StrToROption(strings.Join(kept, ";"))
+	if err != nil {
+		return recurrence{}, errRule.Wrap(err)
+	}
+	option.Dtstart = start
+	rule, err := rrule.NewRRule(*option)
+	if err != nil {
+		return recurrence{}, errRule.Wrap(err)
+	}
+	return recurrence{rule, zone, until}, nil
+}
+
+// splitRule parts a rule and refuses what RFC 5545 does not allow together.
+func splitRule(text string) (map[string]string, error) {
+	parts := map[string]string{}
+	for part := range strings.SplitSeq(text, ";") {
+		name, value, _ := strings.Cut(part, "=")
+		pattern := ruleParts[name]
+		if pattern == nil || parts[name] != "" || !pattern.MatchString(value) {
+			return nil, errRule
+		}
+		parts[name] = value
+	}
+	monthly := parts["FREQ"] == "MONTHLY"
+	switch {
+	case parts["FREQ"] == "",
+		parts["COUNT"] != "" && parts["UNTIL"] != "",
+		parts["FREQ"] == "WEEKLY" && parts["BYMONTHDAY"] != "",
+		!monthly && strings.ContainsAny(parts["BYDAY"], "12345"):
+		return nil, errRule
+	}
+	return parts, nil
+}
+
+// readUntil reads the end of a rule: an instant in UTC, a wall clock, or a date, which is its whole day.
+func readUntil(text string) (func(wall, at time.Time) bool, error) {
+	if text == "" {
+		return func(_, _ time.Time) bool { return true }, nil
+	}
+	for layout, within := range map[string]func(end, wall, at time.Time) bool{
+		"20060102T150405Z": func(end, _, at time.Time) bool { return !at.After(end) },
+		"20060102T150405":  func(end, wall, _ time.Time) bool { return !wall.After(end) },
+		"20060102":         func(end, wall, _ time.Time) bool { return wall.Before(end.AddDate(0, 0, 1)) },
+	} {
+		if end, err := time.Parse(layout, text); err == nil {
+			return func(wall, at time.Time) bool { return within(end, wall, at) }, nil
+		}
+	}
+	return nil, errRule // a day or an hour that there is not
+}
+
+// widest is more than any zone's clocks are away from UTC.
+const widest = 48 * time.Hour
+
+// after gives the times behind an instant, each later than the one before.
+func (r recurrence) after(last time.Time) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		next := r.rule.Iterator()
+		for wall, ok := next(); ok; wall, ok = next() {
+			if wall.Before(last.Add(-widest)) {
+				continue
+			}
+			at, ok := instant(wall, r.zone)
+			if !ok || !r.until(wall, at) {
+				return
+			}
+			if at.After(last) {
+				if !yield(at) {
+					return
+				}
+				last = at
+			}
+		}
+	}
+}
+
+// first is the first time behind an instant.
+func (r recurrence) first(last time.Time) (time.Time, bool) {
+	for at := range r.after(last) {
+		return at, true
+	}
+	return time.Time{}, false
+}
+
+// instant is when a zone's clocks show a wall clock: the earlier time where they do so twice, and where they skip it,
+// the moment after the gap. It is false beyond the years that can be written.
+func instant(wall time.Time, zone *time.Location) (time.Time, bool) {
+	at, err := moment.Parse(wall.Format(wallClock), zone)
+	if errors.Is(err, moment.ErrSkipped) {
+		_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
+		end, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds() // read by the old offset, it lies behind the gap
+		return end.UTC(), true
+	}
+	return at.UTC(), err == nil
+}

@@ -1,0 +1,100 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/post"
+)
+
+// maxDecision is how many bytes the form of an approval may have: the longest comment, each byte written as three.
+const maxDecision = 3*4*post.MaxComment + maxForm
+
+// approvalView is what the page shows on which a client approves a post. Said is what the client wrote and is asked
+// to mend.
+type approvalView struct {
+	post.Proposal
+
+	Token, Wrong string
+	Said         post.Decision
+	MaxComment   int
+}
+
+// Lines parts a text, as a page shows line breaks by elements alone.
+func (approvalView) Lines(text string) []string { return strings.Split(text, "\n") }
+
+// Time is when the post is to go out, in the team's zone; empty where that is open.
+func (v approvalView) Time() string { return v.inWords(v.ScheduledAt) }
+
+// DecidedAt is when the client decided, in the team's zone.
+func (v approvalView) DecidedAt() string { return v.inWords(v.Decided) }
+
+func (v approvalView) inWords(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(v.Zone).Format("15:04 on Monday 2 January 2006") + " (" + v.Zone.String() + ")"
+}
+
+func (a *App) approvalPage(w http.ResponseWriter, r *http.Request) {
+	a.showApproval(w, r, http.StatusOK, approvalView{})
+}
+
+func (a *App) showApproval(w http.ResponseWriter, r *http.Request, status int, view approvalView) {
+	view.Token, view.MaxComment = r.PathValue("token"), post.MaxComment
+	var err error
+	if view.Proposal, err = a.opts.Approvals.Proposal(r.Context(), view.Token); err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	a.show(w, r, status, "approval", "Approve a post", view)
+}
+
+// decide takes a client's decision. Whoever has the link may decide; nobody signs in.
+func (a *App) decide(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxDecision)
+	if err := r.ParseForm(); err != nil {
+		a.show(w, r, http.StatusBadRequest, "notice", "Not done", notice{"This form cannot be read."})
+		return
+	}
+	said := post.Decision{Approve: r.PostForm.Get("decision") == "approve", Name: r.PostForm.Get("name"), Comment: r.PostForm.Get("comment")}
+	said.Round, _ = strconv.ParseInt(r.PostForm.Get("round"), 10, 64) // what is no number is no version
+	var err error
+	if !said.Approve && r.PostForm.Get("decision") != "reject" {
+		err = fault.Invalid(fault.MissingArgument, "decision", "Choose whether you approve the post.")
+	} else {
+		err = a.opts.Approvals.Decide(r.Context(), r.PathValue("token"), said)
+	}
+	switch f := fault.Of(err); {
+	case err == nil:
+		redirect(w, r, r.URL.EscapedPath())
+	case f.Code == fault.Internal || f.Code == fault.NotFound:
+		a.refuse(w, r, err)
+	default:
+		a.showApproval(w, r, statusOf(err), approvalView{Wrong: f.Detail, Said: said})
+	}
+}
+
+// approvalPicture shows a picture of a post to whoever has its link.
+func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
+	id, err := mediaID(r)
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	file, err := a.opts.Approvals.Picture(r.Context(), r.PathValue("token"), id)
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	defer file.Close()
+	h := w.Header()
+	h.Set("Content-Security-Policy", filePolicy)
+	h.Set("Content-Type", file.Type)
+	h.Set("Cache-Control", "private, max-age=3600")
+	_, _ = io.Copy(leavingBy(w), file) // the client may be gone
+}

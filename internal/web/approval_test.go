@@ -1,0 +1,172 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/job"
+	"pressroom/internal/network"
+	"pressroom/internal/operation"
+	"pressroom/internal/post"
+	"pressroom/internal/seal"
+	"pressroom/internal/social"
+	"pressroom/internal/terms"
+	"pressroom/internal/web"
+)
+
+// takesAll is a network without rules.
+type takesAll struct{ passwords }
+
+func (takesAll) Check(network.Content) []network.Problem { return nil }
+
+// approving is the app with a post that waits for its client, and the path of the client's page.
+type approving struct {
+	*world
+
+	posts     *post.Service
+	approvals *post.Approvals
+	id, page  string
+}
+
+func (w *world) approving(t *testing.T, caption string, media ...int64) *approving {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, err := seal.NewKey()
+	must(err)
+	sealer, err := seal.New(key)
+	must(err)
+	accounts := social.New(w.db, sealer, takesAll{})
+	account, err := accounts.Connect(t.Context(), w.harbour.ID, "bluesky", network.Credentials{Server: "https://pds.test", Identifier: "harbour.test", Password: "app-pass"})
+	must(err)
+	a := &approving{world: w, posts: post.New(w.db, accounts, job.NewStore(w.db, nil, 5), w.media, post.DefaultLimits, terms.Shipped())}
+	a.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: a.posts, Files: w.media.Files, Sealer: sealer, PublicURL: "http://press.example"})
+	a.id = a.do(t, "create_post", map[string]any{"caption": caption, "account_ids": []int64{account.ID}, "media_ids": media})
+	link, err := a.approvals.AskApproval(t.Context(), w.bea.ID, a.id)
+	must(err)
+	a.page = strings.TrimPrefix(link, "http://press.example")
+	app, err := web.New(web.Options{PublicURL: "http://press.example", Teams: w.teams, Library: w.media, Connector: w.connects, Approvals: a.approvals, DB: w.db, Log: logOf(t)})
+	must(err)
+	server := httptest.NewServer(app)
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	return a
+}
+
+// do runs an operation of Ada's key and gives the id of the post.
+func (a *approving) do(t *testing.T, tool string, args map[string]any) string {
+	t.Helper()
+	for _, op := range a.posts.Operations() {
+		if op.Tool != tool {
+			continue
+		}
+		raw, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := operation.Call{Actor: &access.Actor{TeamID: a.harbour.ID, PersonID: a.ada.ID, Plan: "team", Zone: time.UTC, Capabilities: access.Effective(access.Full, access.Owner)}, Now: a.clock.Now()}
+		if _, err := op.Run(t.Context(), call, raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var id string
+	if err := a.db.QueryRow(t.Context(), `SELECT id FROM posts`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// state is how the post stands with its client, with what the client said.
+func (a *approving) state(t *testing.T) string {
+	t.Helper()
+	var approval, name, comment string
+	err := a.db.QueryRow(t.Context(), `SELECT p.approval, r.client_name, r.comment FROM posts p JOIN post_approvals r ON r.post_id = p.id AND r.round = p.approval_round`).Scan(&approval, &name, &comment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s by %q: %q", approval, name, comment)
+}
+
+func says(decision, round, name, comment string) url.Values {
+	return url.Values{"decision": {decision}, "round": {round}, "name": {name}, "comment": {comment}}
+}
+
+// A client approves on a page that a link alone opens, which shows the whole post.
+func TestApproving(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		item := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "harbour.png", picture(t, 1))
+		other := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "other.png", picture(t, 2))
+		a := w.approving(t, "Open <b>from</b> eight.\nBe there!", item.MediaID)
+		client := w.browser(t)
+		shown := client.get(a.page)
+		image := a.page + "/media/" + itoa(item.MediaID)
+		shown.wants(t, 200, "A post of Harbour &amp; Sons", "<p>Open &lt;b&gt;from&lt;/b&gt; eight.</p><p>Be there!</p>", "Bluesky: ", "harbour.test", "The time is not fixed yet.", `src="`+image+`"`, "It waits for you")
+		if csp := shown.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || len(shown.Cookies()) > 0 {
+			t.Errorf("%v", shown.Header)
+		}
+		small := client.get(image)
+		if small.StatusCode != http.StatusOK || !strings.HasPrefix(small.Header.Get("Content-Type"), "image/") || small.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" || small.text == "" {
+			t.Errorf("%d %v", small.StatusCode, small.Header)
+		}
+		for _, path := range []string{a.page + "/media/" + itoa(other.MediaID), a.page + "/media/x", a.page + "/media/-1", a.page[:len(a.page)-2] + "/media/" + itoa(item.MediaID), "/media/" + itoa(item.MediaID) + "/file"} {
+			if p := client.get(path); p.StatusCode == http.StatusOK {
+				t.Errorf("%s is open", path)
+			}
+		}
+		client.post(a.page, says("approve", "1", "", "kept")).wants(t, 422, "Fill in your name.", ">kept</textarea>")
+		client.post(a.page, says("", "1", "Cleo", "")).wants(t, 422, "Choose whether", `value="Cleo"`)
+		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("ä", 2001))).wants(t, 422, "at most 2000 characters")
+		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("x", 100_000))).wants(t, 400)
+		client.post(a.page, says("approve", "x", "Cleo", "")).wants(t, 422, "has changed meanwhile")
+		client.do("POST", a.page, strings.NewReader(says("approve", "1", "Mallory", "").Encode()), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site").wants(t, 403, "came from another site")
+		if got := a.state(t); got != `waiting by "": ""` {
+			t.Error(got)
+		}
+		client.post(a.page, says("approve", "1", "Cleo <3", strings.Repeat("ä\r\n", 1000))).leads(t, a.page)
+		client.get(a.page).wants(t, 200, "Approved by <strong><bdi>Cleo &lt;3</bdi></strong> at 13:00 on Saturday 21 November 2026 (Europe/Berlin)")
+		client.post(a.page, says("reject", "1", "Mallory", "")).wants(t, 422, "This was decided already.")
+		if got := a.state(t); !strings.HasPrefix(got, `approved by "Cleo <3"`) {
+			t.Error(got)
+		}
+	})
+}
+
+// A post that changed shows its new version by the same link, and only that version can be decided on.
+func TestApprovingTheLatest(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		a := w.approving(t, "first")
+		client := w.browser(t)
+		old := client.get(a.page)
+		a.do(t, "update_post", map[string]any{"id": a.id, "caption": "second", "scheduled_at": "2026-12-01T10:00Z"})
+		if round := regexp.MustCompile(`name="round" value="1"`); !round.MatchString(old.text) {
+			t.Error(old.text)
+		}
+		client.post(a.page, says("approve", "1", "Cleo", "fine")).wants(t, 422, "nothing was decided", "second", "here is the new version", `name="round" value="2"`, ">fine</textarea>")
+		client.post(a.page, says("reject", "2", "Cleo", "Not yet.")).leads(t, a.page)
+		client.get(a.page).wants(t, 200, "Rejected by", "At 11:00 on Tuesday 1 December 2026 (Europe/Berlin)")
+		if got := a.state(t); got != `rejected by "Cleo": "Not yet."` {
+			t.Error(got)
+		}
+		a.do(t, "update_post", map[string]any{"id": a.id, "caption": "third"})
+		client.get(a.page).wants(t, 200, "third", "here is the new version", ">Approve</button>")
+		for _, path := range []string{"/approval/x", "/approval/", a.page + "x", a.page + "/"} {
+			client.get(path).wants(t, 404, "There is no such page")
+		}
+		client.post("/approval/x", says("approve", "1", "Cleo", "")).wants(t, 404)
+		w.clock.Advance(30 * 24 * time.Hour)
+		client.get(a.page).wants(t, 422, "This link has ended.")
+		client.post(a.page, says("approve", "3", "Cleo", "")).wants(t, 422, "This link has ended.")
+	})
+}

@@ -1,0 +1,61 @@
+package e2e
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// browsed is what a browser was given.
+type browsed struct {
+	t      *testing.T
+	status int
+	kind   string
+	text   string
+}
+
+func (w *world) browses(resp *http.Response, err error) browsed {
+	w.t.Helper()
+	must(w.t, err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	must(w.t, err)
+	return browsed{w.t, resp.StatusCode, resp.Header.Get("Content-Type"), string(raw)}
+}
+
+func (b browsed) mustShow(texts ...string) {
+	b.t.Helper()
+	for _, text := range texts {
+		if b.status != http.StatusOK || !strings.Contains(b.text, text) {
+			b.t.Fatalf("%d without %q: %s", b.status, text, b.text)
+		}
+	}
+}
+
+// A client approves by the link alone, and what was withheld goes out.
+func TestClientApproves(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		shots(1)(w)
+		id := w.full("create_post", toFirst(merged(w.showing("0"), map[string]any{"caption": "for the client"}))(w)).text("data.id")
+		link, err := w.Approvals.AskApproval(t.Context(), w.owner, id)
+		must(t, err)
+		w.browses(client.Get(link)).mustShow("for the client", "/media/"+w.its("0"))
+		if picture := w.browses(client.Get(link + "/media/" + w.its("0"))); picture.status != http.StatusOK || !strings.HasPrefix(picture.kind, "image/") {
+			t.Errorf("%d %s", picture.status, picture.kind)
+		}
+		when := map[string]any{"post_id": id, "scheduled_at": ahead(48 * time.Hour)}
+		w.rest(full(w), "schedule_post", when, "").mustRefuse(t, http.StatusForbidden, "awaiting_client_approval", "")
+		w.browses(client.PostForm(link, url.Values{"decision": {"approve"}, "round": {"1"}, "name": {"Cleo"}})).mustShow("Approved by")
+		w.post(id).mustHold(t, map[string]any{"data.approval": "approved"})
+		w.full("schedule_post", when)
+		w.due(id)
+		w.until("the post to go out", func() bool { return w.post(id).text("data.status") == "published" })
+		if held := w.held("for the client"); len(held) != 1 {
+			t.Errorf("held %v", held)
+		}
+	})
+}

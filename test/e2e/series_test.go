@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit"
+)
+
+// aSeries is one that begins in an hour.
+func aSeries(w *world) { seriesFrom(ahead(time.Hour))(w) }
+
+// seriesFrom makes a series of a draft that shows a shot, which begins at a time and goes on day by day.
+func seriesFrom(begins string) func(*world) {
+	return func(w *world) {
+		shots(1)(w)
+		id := w.full("create_post", toFirst(merged(w.showing("0"), map[string]any{"caption": "every day"}))(w)).text("data.id")
+		w.full("update_post", map[string]any{"id": id, "scheduled_at": begins})
+		w.keep("template", id)
+		w.keep("post", id)
+		w.repeats()
+	}
+}
+
+// repeats lets the prepared template's series run.
+func (w *world) repeats() {
+	w.t.Helper()
+	_, err := w.Posts.Repeat(w.t.Context(), w.owner, w.its("template"), "FREQ=DAILY")
+	must(w.t, err)
+}
+
+// itsNext is the occurrence of the prepared series that goes out next.
+func itsNext(w *world) {
+	w.t.Helper()
+	for _, post := range w.full("list_posts", map[string]any{"status": "scheduled"}).list("data.posts") {
+		if id, _ := post.(map[string]any)["id"].(string); id != w.its("template") {
+			w.keep("post", id)
+			return
+		}
+	}
+	w.t.Fatal("no occurrence is scheduled")
+}
+
+func seriesScenarios() []scenario {
+	const state = "recurring_template"
+	anOccurrence := with(aSeries, itsNext)
+	stands := func(path string, want map[string]any) func(*world, answer) {
+		return func(w *world, got answer) {
+			got.mustHold(w.t, want)
+			w.post(w.its(path)).mustHold(w.t, want)
+		}
+	}
+	return []scenario{
+		{name: "series: the template", tool: "get_post", prepare: aSeries, args: byID(nil), check: stands("post", map[string]any{
+			"data.status": "scheduled", "data.recurrence.template": true, "data.recurrence.rule": "FREQ=DAILY", "data.recurrence.timezone": "Europe/Berlin",
+			"data.recurrence.paused": false, "data.recurrence.next_at.utc": ahead(time.Hour), "notes": nil})},
+		{name: "series: an occurrence", tool: "get_post", prepare: anOccurrence, args: byID(nil), check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "every day", "data.scheduled_at.utc": ahead(time.Hour), "data.media.0.name": "shot 0",
+				"data.recurrence.template": false, "data.recurrence.template_id": w.its("template")})
+		}},
+		{name: "series: the template is not changed", tool: "update_post", prepare: aSeries, args: byID(map[string]any{"caption": "new"}), want: wrongState(state)},
+		{name: "series: the template is not published", tool: "publish_post", prepare: aSeries, args: post(nil), want: wrongState(state)},
+		{name: "series: the template is not retried", tool: "retry_post", prepare: aSeries, args: post(nil), want: wrongState("scheduled")},
+		{name: "series: the template takes no place of the month", tool: "schedule_post", plan: small, prepare: with(fill(oneMonth, 18), seriesFrom(stamp(oneMonth())), aDraft),
+			args: post(map[string]any{"scheduled_at": stamp(oneMonth())}), effects: oneChange},
+		{name: "series: cancelling the template pauses it", tool: "cancel_post", as: drafts, prepare: aSeries, args: post(nil), effects: rows{posts: 2, events: 2},
+			check: stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.recurrence.next_at": nil})},
+		{name: "series: cancelling one occurrence", tool: "cancel_post", prepare: anOccurrence, args: post(nil), check: func(w *world, got answer) {
+			stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": false})(w, got)
+			w.post(w.its("template")).mustHold(w.t, map[string]any{"data.status": "scheduled"})
+		}, effects: oneChange},
+		{name: "series: changing one occurrence", tool: "update_post", prepare: anOccurrence, args: byID(map[string]any{"caption": "today"}), effects: oneChange, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "today"})
+			w.post(w.its("template")).mustHold(w.t, map[string]any{"data.caption": "every day"})
+		}},
+	}
+}
+
+func approvalScenarios() []scenario {
+	asked := func(prepare func(*world)) func(*world) {
+		return with(prepare, func(w *world) {
+			_, err := w.Approvals.AskApproval(w.t.Context(), w.owner, w.its("post"))
+			must(w.t, err)
+		})
+	}
+	waits := func(want bool) func(*world, answer) {
+		return func(w *world, got answer) { got.mustHold(w.t, map[string]any{"data.waits_for_approval": want}) }
+	}
+	return []scenario{
+		{name: "approval: a post that was sent to the client", tool: "get_post", prepare: asked(aDraft), args: byID(nil), check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.status": "draft", "data.approval": "waiting"})
+		}},
+		{name: "approval: it waits", tool: "validate_post", prepare: asked(aDraft), args: post(nil), check: waits(true)},
+		{name: "approval: a scheduled one waits", tool: "validate_post", prepare: asked(aScheduled), args: post(nil), check: waits(true)},
+		{name: "approval: it is not scheduled", tool: "schedule_post", prepare: asked(aDraft), args: inTwoDays, want: awaitingApproval},
+		{name: "approval: it is not published", tool: "publish_post", prepare: asked(aDraft), args: post(nil), want: awaitingApproval},
+		{name: "approval: a scheduled one is not published", tool: "publish_post", prepare: asked(aScheduled), args: post(nil), want: awaitingApproval},
+		{name: "approval: it can be changed", tool: "update_post", prepare: asked(aDraft), args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
+		}},
+	}
+}
+
+func TestSeriesScenarios(t *testing.T) {
+	t.Parallel()
+	houses(t, options{}, func(t *testing.T, h *house) { h.playAll(t, slices.Concat(seriesScenarios(), approvalScenarios())) })
+}
+
+// A series goes out at its times with what its template shows, until it is paused; nothing of it goes out after that.
+func TestSeriesGoesOut(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		clock := &clock{}
+		w := newHouse(t, url, options{now: clock.now}).world(t, options{accounts: 1})
+		aSeries(w)
+		next := func() string {
+			itsNext(w)
+			return w.its("post")
+		}
+		for range 2 {
+			id := next()
+			at, err := time.Parse(time.RFC3339, w.post(id).text("data.scheduled_at.utc"))
+			must(t, err)
+			clock.advance(at.Sub(clock.now()) + time.Second)
+			w.until("the occurrence to go out", func() bool { return w.post(id).text("data.status") == "published" })
+			w.until("the next one to be made", func() bool { return w.post(w.its("template")).text("data.recurrence.next_at.utc") != "" })
+		}
+		if held := w.heldMedia("every day"); !slices.Equal(held, []int{1, 1}) {
+			t.Errorf("held %v", held)
+		}
+		last := next()
+		w.full("cancel_post", map[string]any{"post_id": w.its("template")})
+		clock.advance(72 * time.Hour)
+		w.post(last).mustHold(t, map[string]any{"data.status": "draft"})
+		w.full("update_post", map[string]any{"id": last, "caption": "a draft like any other"})
+		w.repeats()
+		if id := next(); id == last {
+			t.Errorf("what was over is scheduled again")
+		}
+		w.rest(full(w), "update_post", map[string]any{"id": w.its("template"), "caption": "x"}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
+		if held := w.held("every day"); len(held) != 2 {
+			t.Errorf("held %v", held)
+		}
+	})
+}
