@@ -26,6 +26,7 @@ type adminCmd struct {
 	Teams      adminTeams      `cmd:"" help:"Teams: members, plan, time zone, access, closing."`
 	Keys       adminKeys       `cmd:"" help:"API keys."`
 	Accounts   adminAccounts   `cmd:"" help:"Social accounts."`
+	Posts      adminPosts      `cmd:"" help:"Posts of which nobody knows whether they went out."`
 	Credits    adminCredits    `cmd:"" help:"Credits of a team."`
 	Audit      adminAudit      `cmd:"" help:"Prove that the ledger of credits adds up, and that every file of the media library is there and no other. Ends with status 1 where not."`
 	API        adminAPI        `cmd:"" name:"api" help:"Switch the API on or off for every key."`

@@ -5,7 +5,8 @@
 // one call that makes the post visible was begun) and ended. A delivery found committing is never committed
 // again blindly: the network is asked first. Whoever works on a delivery holds a lease with an epoch that fences
 // off a holder that comes too late. The queue only wakes the work up; wake_at in the record makes sure that a
-// lost wake is sent again.
+// lost wake is sent again. What is woken waits in memory for its turn, by network and team; a network that fails is
+// given nothing until a single delivery has found it well.
 package delivery
 
 import (
@@ -42,11 +43,24 @@ const Work = "delivery"
 
 // Options are the operator's figures.
 type Options struct {
-	Lease time.Duration // how long a node that died holds a delivery up
+	Lease      time.Duration // how long a node that died holds a delivery up
+	Flights    int           // deliveries that a node works on at once
+	PerNetwork int           // of these to one network; where 0, half of them and at least 2
+	// Called learns of each call to a network: its platform, what was called, and ok, the class of its error, or failed
+	// where the fault was ours. Late learns how long after a post was due it stood. Nobody does where nil.
+	Called func(platform, call, result string)
+	Late   func(time.Duration)
 }
 
 // DefaultOptions are the shipped figures.
-var DefaultOptions = Options{Lease: 10 * time.Second}
+var DefaultOptions = Options{Lease: 10 * time.Second, Flights: 16}
+
+func (o Options) perNetwork() int {
+	if o.PerNetwork > 0 {
+		return o.PerNetwork
+	}
+	return max(2, o.Flights/2)
+}
 
 // Service delivers.
 type Service struct {
@@ -55,6 +69,8 @@ type Service struct {
 	accounts *social.Service
 	queue    *job.Queue
 	library  Library
+	pace     *pace
+	circuits *circuits
 	owner    string // this process
 	opts     Options
 	log      *slog.Logger
@@ -67,9 +83,10 @@ type Library interface {
 
 // New makes the service and makes it the one that posts are handed to.
 func New(d *db.DB, posts *post.Service, accounts *social.Service, library Library, queue *job.Queue, opts Options, log *slog.Logger) *Service {
-	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(), opts: opts, log: log}
+	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(), opts: opts, log: log,
+		pace: newPace(opts.Flights, opts.perNetwork()), circuits: newCircuits(d.Now)}
 	posts.Deliver(s)
-	queue.Handle(Work, s.Deliver)
+	queue.Handle(Work, s.admit)
 	return s
 }
 
@@ -132,6 +149,7 @@ type delivery struct {
 	NetworkID string    // what the network knows the publication by, once it stands
 	FirstAt   time.Time // of the first submission of this post to this account
 	CreatedAt time.Time
+	DueAt     time.Time // when the post was to go out
 }
 
 func failure(code, networkText string) post.Result {

@@ -20,15 +20,20 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 	err := s.db.Write(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(s.opts.Lease))
 		var phaseText, draft string
-		var first, created int64
+		var first, created, due int64
 		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
-			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at, created_at`,
+			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at, created_at,
+				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id)`,
 			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).
-			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &d.NetworkID, &first, &created)
+			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &d.NetworkID, &first, &created, &due)
 		if err != nil {
 			return err
 		}
 		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
+		d.DueAt = d.CreatedAt
+		if due > 0 && due < created && first == created { // neither sent ahead of its time, nor a retry
+			d.DueAt = db.Time(due)
+		}
 		if d.Phase == doubtful || d.Phase == linking {
 			return nil
 		}

@@ -65,6 +65,9 @@ func (f *flight) refused(ctx context.Context, back phase, err error) error {
 		return f.finish(ctx, ended, failure("duplicate_content", e.Message))
 	case network.Transient, network.Uncertain, network.Processing: // a call that shows nothing may be repeated in either case
 	}
+	if wait, may := f.s.circuits.admits(f.server, f.d.ID); !may {
+		return f.rest(ctx, wait) // the whole network fails: that is no try of this post's
+	}
 	return f.again(ctx, back, "network_error", e.Message, 0)
 }
 

@@ -39,29 +39,40 @@ type flight struct {
 	grant     social.Grant
 	refreshed bool
 	done      bool
+	server    server
 }
 
 func (f *flight) run(ctx context.Context) error {
 	if err := f.board(ctx); err != nil {
 		return err
 	}
+	f.server = server{f.grant.Platform, f.grant.Server}
+	defer f.s.circuits.left(f.server, f.d.ID)
 	for !f.done {
-		var err error
-		switch f.d.Phase {
-		case planned:
-			err = f.prepare(ctx)
-		case prepared:
-			err = f.commit(ctx)
-		case linking:
-			err = f.link(ctx)
-		default:
-			err = f.resolve(ctx)
-		}
-		if err != nil {
+		if err := f.step(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// step takes a delivery through its phase. What has begun its commit may ask about it whatever the circuit says.
+func (f *flight) step(ctx context.Context) error {
+	if f.d.Phase == planned || f.d.Phase == prepared {
+		if wait, may := f.s.circuits.admits(f.server, f.d.ID); !may {
+			return f.rest(ctx, wait)
+		}
+	}
+	switch f.d.Phase {
+	case planned:
+		return f.prepare(ctx)
+	case prepared:
+		return f.commit(ctx)
+	case linking:
+		return f.link(ctx)
+	case committing, doubtful, ended:
+	}
+	return f.resolve(ctx)
 }
 
 // board reads the account's network and grant.
@@ -86,10 +97,13 @@ func (f *flight) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	began := f.s.db.Now()
 	crash.Point("before prepare call")
 	draft, wait, err := f.net.Prepare(ctx, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
 	crash.Point("after prepare call")
+	f.called(ctx, "prepare", err)
 	if err != nil {
+		f.keep(ctx, "prepare", began, err)
 		return f.refused(ctx, planned, err)
 	}
 	f.d.Draft = draft
@@ -126,6 +140,7 @@ func (f *flight) commit(ctx context.Context) error {
 	crash.Point("before commit call")
 	receipt, err := f.net.Commit(ctx, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
 	crash.Point("after commit call")
+	f.called(ctx, "commit", err)
 	if err == nil {
 		receipt.At = f.s.db.Now() // seen by us; a receipt that is looked up later tells the network's time
 		return f.published(ctx, attempt, receipt)
@@ -146,13 +161,14 @@ func (f *flight) resolve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tried, err := f.tried(ctx)
+	tried, err := tried(ctx, f.s.db, f.d.ID)
 	if err != nil {
 		return err
 	}
 	crash.Point("before resolve call")
 	verdict, receipt, err := f.net.Resolve(ctx, f.grant.Grant, f.d.Draft, tried)
 	crash.Point("after resolve call")
+	f.called(ctx, "resolve", err)
 	f.note(ctx, attempt, err)
 	switch {
 	case verdict == network.Stands:
@@ -192,29 +208,14 @@ func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 	return id, nil
 }
 
-// tried reads when the publication was committed.
-func (f *flight) tried(ctx context.Context) (network.Tried, error) {
+// tried reads when a publication was committed.
+func tried(ctx context.Context, q db.Querier, id string) (network.Tried, error) {
 	var first, last int64
-	err := f.s.db.QueryRow(ctx, `SELECT COALESCE(MIN(started_at), 0), COALESCE(MAX(started_at), 0) FROM delivery_attempts WHERE delivery_id = ? AND call = 'commit'`, f.d.ID).Scan(&first, &last)
+	err := q.QueryRow(ctx, `SELECT COALESCE(MIN(started_at), 0), COALESCE(MAX(started_at), 0) FROM delivery_attempts WHERE delivery_id = ? AND call = 'commit'`, id).Scan(&first, &last)
 	if err != nil {
-		return network.Tried{}, fmt.Errorf("reading when %s was committed: %w", f.d.ID, err)
+		return network.Tried{}, fmt.Errorf("reading when %s was committed: %w", id, err)
 	}
 	return network.Tried{First: db.Time(first), Last: db.Time(last)}, nil
-}
-
-// note keeps what an attempt met with, for whoever looks into the post. Losing the note changes nothing.
-func (f *flight) note(ctx context.Context, attempt int64, cause error) {
-	result, code, text := "answered", "", ""
-	if e, ok := errors.AsType[*network.Error](cause); ok {
-		result, code, text = string(e.Class), e.Code, e.Message
-	}
-	err := f.s.db.Write(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ?, network_code = ?, network_text = ? WHERE id = ?`, db.Micros(tx.Now()), result, code, text, attempt)
-		return err
-	})
-	if err != nil {
-		f.s.log.WarnContext(ctx, "what an attempt met with was not kept", "delivery", f.d.ID, "error", err)
-	}
 }
 
 func (f *flight) published(ctx context.Context, attempt int64, r network.Receipt) error {
@@ -235,6 +236,9 @@ func (f *flight) published(ctx context.Context, attempt int64, r network.Receipt
 	})
 	if err != nil {
 		return fmt.Errorf("keeping that %s is published: %w", f.d.ID, err)
+	}
+	if f.s.opts.Late != nil {
+		f.s.opts.Late(f.s.db.Now().Sub(f.d.DueAt))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -17,7 +18,55 @@ const (
 	usualRest     = 5 * time.Second // where it does not say
 	firstLink     = 2 * time.Second // after which a network is asked where a post stands
 	maxLinks      = 8               // times it is asked
+	// How long a delivery rests in all while its network fails, about as long as a person would try again by hand.
+	patience = 30 * time.Minute
 )
+
+// The marks of a delivery that rests, among its attempts.
+const (
+	resting = "rest"             // the call
+	noWord  = "network_fails"    // its result meanwhile
+	gaveUp  = "patience_is_over" // and in the end
+)
+
+// rest gives the delivery back while its network fails, which is no try of its own. But a post that is out of date when
+// the network comes back should not surprise anybody.
+func (f *flight) rest(ctx context.Context, wait time.Duration) error {
+	err := f.s.db.Write(ctx, "delivery.rest", func(ctx context.Context, tx *db.Tx) error {
+		id, since, err := resters(ctx, tx, f.d)
+		if err != nil {
+			return err
+		}
+		if tx.Now().Sub(since) < patience {
+			return f.later(ctx, wait)
+		}
+		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ? WHERE id = ?`, db.Micros(tx.Now()), gaveUp, id); err != nil {
+			return fmt.Errorf("noting that %s rests no more: %w", f.d.ID, err)
+		}
+		return f.finish(ctx, ended, failure("network_error", ""))
+	})
+	if err != nil {
+		return fmt.Errorf("resting %s: %w", f.d.ID, err)
+	}
+	return nil
+}
+
+// resters finds the attempt that says since when a delivery rests, or writes it. A call that the network answered ends
+// a rest.
+func resters(ctx context.Context, tx *db.Tx, d delivery) (int64, time.Time, error) {
+	var id, since int64
+	err := tx.QueryRow(ctx, `SELECT id, started_at FROM delivery_attempts WHERE delivery_id = ? AND call = ? AND id >
+		(SELECT COALESCE(MAX(id), 0) FROM delivery_attempts WHERE delivery_id = ? AND call <> ? AND result NOT IN ('', ?, ?)) ORDER BY id LIMIT 1`,
+		d.ID, resting, d.ID, resting, string(network.Transient), string(network.Uncertain)).Scan(&id, &since)
+	if errors.Is(err, sql.ErrNoRows) {
+		since = db.Micros(tx.Now())
+		err = tx.QueryRow(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, result) VALUES (?, ?, ?, ?, ?) RETURNING id`, d.ID, d.Epoch, resting, since, noWord).Scan(&id)
+	}
+	if err != nil {
+		return 0, time.Time{}, fmt.Errorf("noting that %s rests: %w", d.ID, err)
+	}
+	return id, db.Time(since), nil
+}
 
 // notReady rests while the network makes ready what it was given. Where that takes too long nothing was shown.
 func (f *flight) notReady(ctx context.Context, wait time.Duration) error {
@@ -62,6 +111,7 @@ func (f *flight) givenUp(ctx context.Context, err error) error {
 // link asks where a post stands that is published. However that goes, it stays published.
 func (f *flight) link(ctx context.Context) error {
 	permalink, err := f.net.Permalink(ctx, f.grant.Grant, network.Receipt{ID: f.d.NetworkID})
+	f.called(ctx, "permalink", err)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/delivery"
 	"pressroom/internal/mcp"
 	"pressroom/internal/openapi"
 	"pressroom/internal/rest"
@@ -29,7 +30,7 @@ func (s *Server) buildEdges() error {
 		tell(w, http.StatusOK, map[string]string{"status": "alive"})
 	})
 	pages.HandleFunc("GET /readyz", s.ready)
-	if s.app, err = web.New(web.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Library: s.Media, Connector: s.Connects, DB: s.db, Log: s.cfg.Log}); err != nil {
+	if s.app, err = web.New(web.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, DB: s.db, Log: s.cfg.Log}); err != nil {
 		return fmt.Errorf("the networks of --trusted-proxies: %w", err)
 	}
 	pages.Handle("/", s.app)
@@ -68,6 +69,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		if s.db.Now().Sub(s.waker.Pulsed()) > queueSilent {
 			checks["queue"], status = "carries no work", http.StatusServiceUnavailable
 		}
+		s.tellNetworks(checks)
 	}
 	checks["files"] = "ok"
 	if err := s.blobs.Ping(ctx); err != nil { // what needs no files goes on
@@ -81,6 +83,18 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	tell(w, status, checks)
+}
+
+// tellNetworks says how this node stands to each network. One that fails is no reason to take no more requests.
+func (s *Server) tellNetworks(checks map[string]string) {
+	for _, platform := range s.platforms {
+		c := s.Delivery.Circuit(platform)
+		text := string(c.State)
+		if c.State == delivery.Open {
+			text += " since " + c.Since.Format(time.RFC3339)
+		}
+		checks["network_"+platform] = text
+	}
 }
 
 func tell(w http.ResponseWriter, status int, value any) {

@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"pressroom/internal/delivery"
 )
 
 // metrics is what the program tells Prometheus.
@@ -15,6 +17,8 @@ type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
 	tools    *prometheus.HistogramVec
+	networks *prometheus.CounterVec
+	lateness prometheus.Histogram
 }
 
 func newMetrics() *metrics {
@@ -27,7 +31,14 @@ func newMetrics() *metrics {
 		Name: "pressroom_tool_duration_seconds", Help: "Time to answer a tool call, by tool and whether it was refused.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"tool", "refused"})
-	m.registry.MustRegister(m.requests, m.tools, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.networks = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "pressroom_network_calls_total", Help: "Calls to networks that bring posts there, by network, call, and ok or the class of the error.",
+	}, []string{"platform", "call", "result"})
+	m.lateness = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "pressroom_delivery_lateness_seconds", Help: "Time from when a post was due at an account to when it stood there.",
+		Buckets: prometheus.ExponentialBuckets(0.125, 2, 16),
+	})
+	m.registry.MustRegister(m.requests, m.tools, m.networks, m.lateness, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -37,6 +48,45 @@ func (m *metrics) answered(tool string, status int, took time.Duration) {
 
 func (m *metrics) called(tool string, refused bool, took time.Duration) {
 	m.tools.WithLabelValues(tool, strconv.FormatBool(refused)).Observe(took.Seconds())
+}
+
+func (m *metrics) calledNetwork(platform, call, result string) {
+	m.networks.WithLabelValues(platform, call, result).Inc()
+}
+
+func (m *metrics) stood(late time.Duration) { m.lateness.Observe(late.Seconds()) }
+
+var (
+	circuitMetric  = prometheus.NewDesc("pressroom_network_circuit", "1 for how this node stands to a network: closed, half_open or open.", []string{"platform", "state"}, nil)
+	inFlightMetric = prometheus.NewDesc("pressroom_deliveries_in_flight", "Deliveries that this node works on, by network.", []string{"platform"}, nil)
+)
+
+// deliveryState is what Prometheus reads of deliveries as it asks.
+type deliveryState struct {
+	delivery  *delivery.Service
+	platforms []string
+}
+
+// Describe names what Collect tells.
+func (*deliveryState) Describe(out chan<- *prometheus.Desc) {
+	out <- circuitMetric
+	out <- inFlightMetric
+}
+
+// Collect tells how each network stands and what is under way to it.
+func (d *deliveryState) Collect(out chan<- prometheus.Metric) {
+	under := d.delivery.InFlight()
+	for _, platform := range d.platforms {
+		out <- prometheus.MustNewConstMetric(inFlightMetric, prometheus.GaugeValue, float64(under[platform]), platform)
+		now := d.delivery.Circuit(platform).State
+		for _, state := range delivery.CircuitStates() {
+			is := 0.0
+			if state == now {
+				is = 1
+			}
+			out <- prometheus.MustNewConstMetric(circuitMetric, prometheus.GaugeValue, is, platform, string(state))
+		}
+	}
 }
 
 func (m *metrics) handler() http.Handler {

@@ -21,6 +21,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
+	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
@@ -50,6 +51,7 @@ type Config struct {
 	SealingKey  string // see package seal
 	Role        Role
 	Workers     int           // deliveries worked on at once
+	PerNetwork  int           // see delivery.Options
 	Lease       time.Duration // see delivery.Options
 	Terms       *terms.Terms  // plans, prices and limits; the shipped ones where nil
 	Redis       string        // redis://…, where nodes count request rates together; each counts for itself where empty
@@ -85,28 +87,31 @@ type Parts struct {
 
 // Server is the program, built and not yet running.
 type Server struct {
-	Teams    *team.Service
-	Accounts *social.Service
-	Connects *social.Connector // by it people connect accounts
-	Posts    *post.Service
-	Credits  *credit.Service
-	Media    *media.Service
+	Teams     *team.Service
+	Accounts  *social.Service
+	Connects  *social.Connector // by it people connect accounts
+	Posts     *post.Service
+	Approvals *post.Approvals // by it clients approve posts
+	Credits   *credit.Service
+	Media     *media.Service
+	Delivery  *delivery.Service
 
-	cfg      Config
-	db       *db.DB
-	queue    *job.Queue
-	worker   *job.Worker
-	blobs    blob.Store
-	app      *web.App
-	waker    *delivery.Waker
-	jobs     *job.Store
-	replay   *replay.Store
-	rates    *limit.Rates
-	calls    *limit.Calls
-	registry *operation.Registry
-	pipe     *pipeline.Pipeline
-	metrics  *metrics
-	handler  http.Handler
+	cfg       Config
+	db        *db.DB
+	queue     *job.Queue
+	worker    *job.Worker
+	blobs     blob.Store
+	app       *web.App
+	waker     *delivery.Waker
+	platforms []string // of the networks that this installation speaks with
+	jobs      *job.Store
+	replay    *replay.Store
+	rates     *limit.Rates
+	calls     *limit.Calls
+	registry  *operation.Registry
+	pipe      *pipeline.Pipeline
+	metrics   *metrics
+	handler   http.Handler
 }
 
 // Open opens the database, brings it to today's shape and builds everything.
@@ -189,11 +194,8 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	}
 	results[job.MediaImport], results[job.ContentFetch] = s.Media.ImportsAndBatches, s.Media.Downloads
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, post.DefaultLimits, offered)
-	opts := delivery.DefaultOptions
-	if s.cfg.Lease > 0 {
-		opts.Lease = s.cfg.Lease
-	}
-	s.waker = delivery.New(s.db, s.Posts, s.Accounts, s.Media, s.queue, opts, s.cfg.Log).NewWaker()
+	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Files: s.Media.Files, Sealer: sealer, PublicURL: s.cfg.PublicURL})
+	s.buildDelivery(networks)
 	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations()}
 	if s.cfg.Extend != nil {
 		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, results, s.queue, s.Credits}))
@@ -201,6 +203,21 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.registry = operation.NewRegistry(groups...)
 	s.pipe = pipeline.New(pipeline.Ports{Keys: s.Teams, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits}, s.db.Now)
 	return s.buildEdges()
+}
+
+// buildDelivery makes what hands posts to the networks.
+func (s *Server) buildDelivery(networks []network.Network) {
+	opts := delivery.DefaultOptions
+	opts.Flights, opts.PerNetwork, opts.Called, opts.Late = max(1, s.cfg.Workers), s.cfg.PerNetwork, s.metrics.calledNetwork, s.metrics.stood
+	if s.cfg.Lease > 0 {
+		opts.Lease = s.cfg.Lease
+	}
+	s.Delivery = delivery.New(s.db, s.Posts, s.Accounts, s.Media, s.queue, opts, s.cfg.Log)
+	s.waker = s.Delivery.NewWaker()
+	for _, n := range networks {
+		s.platforms = append(s.platforms, n.Platform())
+	}
+	s.metrics.registry.MustRegister(&deliveryState{s.Delivery, s.platforms})
 }
 
 // Registry is every operation of the program.
@@ -230,7 +247,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	err := s.listen(ctx, listener)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	err = errors.Join(err, s.queue.Stop(ending))
+	err = errors.Join(err, s.queue.Stop(ending), s.Delivery.Land(ending))
 	stop()
 	tasks.Wait()
 	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBack)
@@ -251,7 +268,9 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	if s.cfg.Role == RoleAPI {
 		return
 	}
+	tasks.Go(func() { s.Delivery.Run(ctx) })
 	tasks.Go(func() { s.waker.Run(ctx, report("waking deliveries")) })
+	tasks.Go(func() { s.Posts.RunSeries(ctx, report("making posts of recurring series")) })
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
 	tasks.Go(func() { s.Accounts.Run(ctx, report("renewing grants")) })
 	tasks.Go(func() { s.sweep(ctx, report("sweeping")) })

@@ -56,6 +56,7 @@ func TestReady(t *testing.T) {
 		}
 		worker, api := open(server.RoleWorker), open(server.RoleAPI)
 		ready(t, worker, http.StatusOK, `"queue":"ok"`)
+		ready(t, worker, http.StatusOK, `"network_bluesky":"closed"`)
 		ready(t, api, http.StatusOK, `"database":"ok"`)
 		clock.Advance(31 * time.Second) // nothing runs here, so nothing is carried
 		ready(t, worker, http.StatusServiceUnavailable, `"queue":"carries no work"`)
