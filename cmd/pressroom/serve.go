@@ -46,6 +46,7 @@ type serveCmd struct {
 	Scratch        string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
 	MetricsAddr    string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers        int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
+	PerNetwork     int           `help:"Deliveries to one network worked on at once; half of --workers where 0." default:"0" env:"PRESSROOM_PER_NETWORK"`
 	Lease          time.Duration `help:"How long work that a dead node held waits before another takes it over." default:"10s" env:"PRESSROOM_LEASE"`
 }
 
@@ -105,9 +106,10 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 			return cfg, errors.New("PRESSROOM_PUBLIC_URL (--public-url) has to be an absolute address such as https://press.example.com")
 		}
 	}
-	if c.Lease < time.Second || c.Workers < 1 {
-		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1")
+	if c.Lease < time.Second || c.Workers < 1 || c.PerNetwork < 0 {
+		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1, and PRESSROOM_PER_NETWORK (--per-network) not below 0")
 	}
+	cfg.PerNetwork = c.PerNetwork
 	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AnyServer = c.TrustedProxies, c.BlueskyServers, false
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return cfg, err

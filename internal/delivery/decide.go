@@ -152,7 +152,7 @@ func decided(ctx context.Context, tx *db.Tx, d delivery, decision Decision) (pos
 	if !decision.Published {
 		return failure("network_error", ""), nil
 	}
-	when, err := tried(ctx, tx, d.ID)
+	when, err := tried(ctx, tx, d)
 	return post.Result{State: post.Sent, PublishedAt: when.Last, Permalink: decision.Permalink, NetworkID: d.NetworkID}, err
 }
 

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -128,6 +129,7 @@ func (f *flight) plan(ctx context.Context) error {
 }
 
 func (f *flight) save(ctx context.Context, name string) error {
+	f.refreshed = false // what is reached may take a token's whole life
 	return f.s.fenced(ctx, name, f.d, `UPDATE deliveries SET phase = ?, draft = ?`, func(*db.Tx) []any { return []any{string(f.d.Phase), string(f.d.Draft)} })
 }
 
@@ -149,10 +151,27 @@ func (f *flight) commit(ctx context.Context) error {
 	switch classOf(err) { //nolint:exhaustive // every other class is a refusal
 	case network.Uncertain:
 		return nil // the phase is committing: the next step asks
+	case network.Duplicate:
+		if t, lookErr := tried(ctx, f.s.db, f.d); lookErr != nil || !t.First.IsZero() {
+			return lookErr // it may be the same as what an earlier call of ours has left there
+		}
 	case network.Processing:
+		if err := f.replace(ctx, err); err != nil {
+			return err
+		}
 		return f.processing(ctx, err)
 	}
 	return f.refused(ctx, prepared, err)
+}
+
+// replace keeps the draft that a network gave with its answer.
+func (f *flight) replace(ctx context.Context, cause error) error {
+	e, ok := errors.AsType[*network.Error](cause)
+	if !ok || len(e.Draft) == 0 {
+		return nil
+	}
+	f.d.Draft = e.Draft
+	return f.save(ctx, "delivery.committed")
 }
 
 // resolve asks the network whether a commit that was begun took effect.
@@ -161,7 +180,7 @@ func (f *flight) resolve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tried, err := tried(ctx, f.s.db, f.d.ID)
+	tried, err := tried(ctx, f.s.db, f.d)
 	if err != nil {
 		return err
 	}
@@ -208,14 +227,27 @@ func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 	return id, nil
 }
 
-// tried reads when a publication was committed.
-func tried(ctx context.Context, q db.Querier, id string) (network.Tried, error) {
+// mostOthers bounds what a network's list is compared with: no network lists more of an account's newest posts.
+const mostOthers = 500
+
+// tried reads how a publication was committed without an answer, and what else of ours the account shows.
+func tried(ctx context.Context, q db.Querier, d delivery) (network.Tried, error) {
 	var first, last int64
-	err := q.QueryRow(ctx, `SELECT COALESCE(MIN(started_at), 0), COALESCE(MAX(started_at), 0) FROM delivery_attempts WHERE delivery_id = ? AND call = 'commit'`, id).Scan(&first, &last)
+	err := q.QueryRow(ctx, `SELECT COALESCE(MIN(started_at), 0), COALESCE(MAX(started_at), 0) FROM delivery_attempts
+		WHERE delivery_id = ? AND call = 'commit' AND result IN ('', ?, ?)`, d.ID, string(network.Uncertain), string(network.Processing)).Scan(&first, &last)
 	if err != nil {
-		return network.Tried{}, fmt.Errorf("reading when %s was committed: %w", id, err)
+		return network.Tried{}, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
-	return network.Tried{First: db.Time(first), Last: db.Time(last)}, nil
+	out := network.Tried{First: db.Time(first), Last: db.Time(last)}
+	found, err := db.All(ctx, q, func(rows *sql.Rows, r *[2]string) error { return rows.Scan(&r[0], &r[1]) },
+		`SELECT network_id, permalink FROM deliveries WHERE account_id = ? AND network_id <> '' AND id <> ? ORDER BY id DESC LIMIT ?`, d.AccountID, d.ID, mostOthers)
+	if err != nil {
+		return out, fmt.Errorf("reading what else an account shows: %w", err)
+	}
+	for _, other := range found {
+		out.Others = append(out.Others, other[:]...)
+	}
+	return out, nil
 }
 
 func (f *flight) published(ctx context.Context, attempt int64, r network.Receipt) error {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -149,9 +150,18 @@ const (
 	Absent                 // it is certainly not there, and committing the same Draft cannot make two
 )
 
-// Tried is when a Draft was committed, as far as its answers are not known: the first time and the last. A network that
-// is asked too soon may not yet know what it has.
-type Tried struct{ First, Last time.Time }
+// Tried is how a Draft was committed without an answer that is known.
+type Tried struct {
+	First, Last time.Time // a network that is asked too soon may not yet know what it has
+	// Others are posts of the account that are other publications' of ours, by the network's ids and by where they stand:
+	// whoever looks for a post by its text is not to take one of these for it.
+	Others []string
+}
+
+// Another tells whether what has this id, or stands there, is another publication's.
+func (t Tried) Another(id, permalink string) bool {
+	return slices.ContainsFunc(t.Others, func(other string) bool { return other != "" && (other == id || other == permalink) })
+}
 
 // Network is one social network's publishing protocol. Every method that reaches the network returns
 // *Error for what the network said or for what kept it from saying it.
@@ -171,7 +181,8 @@ type Network interface {
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
 	// Commit is the one call that makes the publication visible. Only an Uncertain or a Processing error may have had
 	// an effect: after these the network is asked by Resolve. A network
-	// that shows a post once the last of a file has arrived needs the files here too.
+	// that shows a post once the last of a file has arrived needs the files here too. Duplicate says that the network holds
+	// the same content: whether that is of an earlier Commit without an answer is for Resolve to find.
 	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
 	// Resolve asks the network whether an earlier Commit of this Draft took effect. It changes nothing. Unknown
 	// always comes with an error, Processing where the network has not decided. After Absent without an error an
@@ -214,6 +225,7 @@ type Error struct {
 	Message string    // the network's own text: untrusted, shown to people only as such
 	After   time.Time // for Rate and Quota: not before; zero where the network did not say
 	Err     error     // what happened on our side, for the log
+	Draft   Draft     // of a Commit that is Processing: takes the place of the one given, where Resolve needs more than that
 }
 
 func (e *Error) Error() string {

@@ -17,8 +17,7 @@ import (
 
 const nextAsked = 5 * time.Second // when a network that has not decided is asked again
 
-// Commit shows the post. A video that the network still works on is Processing. The network refuses a post that is the
-// same as the one before it: where that one is newer than the Draft it is ours, by an earlier call.
+// Commit shows the post. A video that the network still works on is Processing.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
 	p, err := readPrepared(d)
 	if err != nil {
@@ -34,11 +33,7 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 	var answer graph.Created
 	c := n.on(g, http.MethodPost, g.Account+"/feed", params, &answer)
 	c.Purpose = network.Committing
-	err = n.graph.Do(ctx, c)
-	if said, ok := errors.AsType[*network.Error](err); ok && said.Class == network.Duplicate {
-		return n.first(ctx, g, p, said)
-	}
-	if err != nil {
+	if err := n.graph.Do(ctx, c); err != nil {
 		return network.Receipt{}, err
 	}
 	if !graph.IsID(answer.ID) {
@@ -71,21 +66,6 @@ func (d draft) params() (url.Values, error) {
 	}
 	params.Set("attached_media", string(written))
 	return params, nil
-}
-
-// first finds the post that a refused one is the same as, where that is ours. Clocks are not forgiven here: what is as
-// old as the Draft may be another's, and one of ours whose answer was lost was waited for before it was repeated.
-func (n *Network) first(ctx context.Context, g network.Grant, p draft, refusal *network.Error) (network.Receipt, error) {
-	found, err := n.lookBack(ctx, g, p, p.Made)
-	if err != nil {
-		doubted := *refusal
-		doubted.Class = network.Uncertain
-		return network.Receipt{}, &doubted
-	}
-	if len(found) != 1 {
-		return network.Receipt{}, refusal
-	}
-	return found[0].receipt(), nil
 }
 
 // finish ends the upload, which shows the video. A refusal is believed only where the upload has not been ended: also

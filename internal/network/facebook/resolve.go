@@ -33,6 +33,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
+	found = slices.DeleteFunc(found, func(l listed) bool { return t.Another(l.ID, l.Permalink) })
 	if len(found) > 1 { // as far as the clocks agree, those before the Draft are others
 		found = slices.DeleteFunc(found, func(l listed) bool { return graph.Time(l.Created).Before(p.Made.Truncate(time.Second)) })
 	}

@@ -58,21 +58,21 @@ func (c *Containers) believed(ctx context.Context, g network.Grant, p post, err 
 // account's posts; it is left empty where more than one could be it. One that is ready is Absent: publishing it again
 // makes one post, whatever still arrives. One that has expired or failed is Absent with the reason, and Prepare makes a
 // new one.
-func (c *Containers) Resolve(ctx context.Context, g network.Grant, d network.Draft, _ network.Tried) (network.Verdict, network.Receipt, error) {
+func (c *Containers) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
 	p, err := c.readPrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	now, err := c.status(ctx, g, p.Container)
 	if said, ok := errors.AsType[*network.Error](err); ok && Missing(said) {
-		return c.resolveWithout(ctx, g, p, err)
+		return c.resolveWithout(ctx, g, p, t, err)
 	}
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	switch now.state {
 	case published:
-		return c.standing(ctx, g, p)
+		return c.standing(ctx, g, p, t)
 	case finished:
 		return network.Absent, network.Receipt{}, nil
 	case inProgress:
@@ -89,8 +89,8 @@ func (c *Containers) Resolve(ctx context.Context, g network.Grant, d network.Dra
 }
 
 // standing finds the id of a post that certainly stands. A network that will not list posts does not change that.
-func (c *Containers) standing(ctx context.Context, g network.Grant, p post) (network.Verdict, network.Receipt, error) {
-	receipt, err := c.lookBack(ctx, g, p)
+func (c *Containers) standing(ctx context.Context, g network.Grant, p post, t network.Tried) (network.Verdict, network.Receipt, error) {
+	receipt, err := c.lookBack(ctx, g, p, t)
 	if said, ok := errors.AsType[*network.Error](err); ok && (said.Class == network.Transient || said.Class == network.Rate) {
 		return network.Unknown, network.Receipt{}, err
 	}
@@ -98,8 +98,8 @@ func (c *Containers) standing(ctx context.Context, g network.Grant, p post) (net
 }
 
 // resolveWithout looks for the post of a container that is no more. That it is not found proves nothing.
-func (c *Containers) resolveWithout(ctx context.Context, g network.Grant, p post, cause error) (network.Verdict, network.Receipt, error) {
-	receipt, err := c.lookBack(ctx, g, p)
+func (c *Containers) resolveWithout(ctx context.Context, g network.Grant, p post, t network.Tried, cause error) (network.Verdict, network.Receipt, error) {
+	receipt, err := c.lookBack(ctx, g, p, t)
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
@@ -121,7 +121,7 @@ type listed struct {
 
 // lookBack finds the post among those since its container was made. The Receipt is empty where none could be it, or
 // more than one.
-func (c *Containers) lookBack(ctx context.Context, g network.Grant, p post) (network.Receipt, error) {
+func (c *Containers) lookBack(ctx context.Context, g network.Grant, p post, t network.Tried) (network.Receipt, error) {
 	var answer struct {
 		Data []listed `json:"data"`
 	}
@@ -134,7 +134,7 @@ func (c *Containers) lookBack(ctx context.Context, g network.Grant, p post) (net
 	}
 	var found []listed
 	for _, l := range answer.Data {
-		if IsID(l.ID) && l.is(p) && !Time(l.Timestamp).Before(since) {
+		if IsID(l.ID) && l.is(p) && !t.Another(l.ID, l.Permalink) && !Time(l.Timestamp).Before(since) {
 			found = append(found, l)
 		}
 	}

@@ -117,6 +117,7 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, t netw
 		switch {
 		case l.at().Before(since):
 			more = false
+		case t.Another(l.ID, ""):
 		case l.is(p, true):
 			found = append(found, l)
 		case l.is(p, false):

@@ -32,6 +32,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
+	found = slices.DeleteFunc(found, func(f pin) bool { return t.Another(f.ID, "") })
 	if len(found) > 1 {
 		found = slices.DeleteFunc(found, func(f pin) bool { return f.at().Before(p.Ready.Truncate(time.Second)) }) // only looks like it
 		all = all && len(found) == 0

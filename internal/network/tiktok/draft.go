@@ -24,7 +24,7 @@ type draft struct {
 	Made   time.Time `json:"made,omitzero"`   // when the links, or the place for the upload, were made
 	Until  time.Time `json:"until,omitzero"`  // how long the links are good
 	Links  []string  `json:"links,omitempty"` // of photos, in their order
-	Upload upload    `json:"upload,omitzero"` // of a video
+	Upload upload    `json:"upload,omitzero"` // of a video; of photos the id alone, once they are committed
 	Builds int       `json:"builds,omitempty"`
 }
 

@@ -51,6 +51,7 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 	}
 	switch {
 	case !p.isVideo():
+		p.Upload = upload{} // of photos that the network gave up
 		return 0, n.link(ctx, p, files)
 	case p.Upload.ID == "":
 		return n.begin(ctx, g, p, files)

@@ -69,8 +69,8 @@ func (n *Network) commitVideo(ctx context.Context, g network.Grant, p draft, fil
 	return network.Receipt{}, n.processing(now.Status)
 }
 
-// commitPhotos makes the call by which the network fetches photos and shows them. Its answer alone tells their id, so
-// what the network has not decided counts as published under that id.
+// commitPhotos makes the call by which the network fetches photos and shows them. Its answer alone tells their id, which
+// the Draft of what the network has not decided keeps.
 func (n *Network) commitPhotos(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
 	c := post(network.Committing, map[string]any{
 		"media_type": "PHOTO", "post_mode": "DIRECT_POST",
@@ -91,10 +91,18 @@ func (n *Network) commitPhotos(ctx context.Context, g network.Grant, p draft) (n
 		return network.Receipt{}, &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the answer has no id")}
 	}
 	now, err := n.status(ctx, g, made.ID)
-	if err == nil && now.Status == failed {
+	switch {
+	case err == nil && now.Status == complete:
+		return n.receipt(g, made.ID, now), nil
+	case err == nil && now.Status == failed && n.reason(now.Reason).Class != network.Transient:
 		return network.Receipt{}, n.reason(now.Reason)
 	}
-	return n.receipt(g, made.ID, now), nil
+	p.Upload.ID = made.ID
+	undecided := n.processing(now.Status)
+	if undecided.Draft, err = p.write(); err != nil {
+		return network.Receipt{}, &network.Error{Class: network.Uncertain, Err: err}
+	}
+	return network.Receipt{}, undecided
 }
 
 // The states of a post.
@@ -155,14 +163,14 @@ func form(id string) string {
 	return "video"
 }
 
-// Resolve asks for a video by its id. One that lacks its last part is Absent, and the part may be sent again: it makes
-// the post once. Photos have no such id here, so they are looked for among the account's public posts.
+// Resolve asks for a post by its id. A video that lacks its last part is Absent, and the part may be sent again: it makes
+// the post once. Photos whose id got lost are looked for among the account's public posts.
 func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
 	p, err := readPrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
-	if !p.isVideo() {
+	if p.Upload.ID == "" {
 		return n.resolvePhotos(ctx, g, p, t)
 	}
 	now, err := n.status(ctx, g, p.Upload.ID)
@@ -194,6 +202,7 @@ func (n *Network) resolvePhotos(ctx context.Context, g network.Grant, p draft, t
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
+	found = slices.DeleteFunc(found, func(l listed) bool { return t.Another(l.ID, l.receipt(n, g).Permalink) })
 	since, settled := n.opts.Now().Sub(t.Last), time.Duration(n.opts.Settled)
 	switch {
 	case len(found) == 1:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -289,7 +290,10 @@ func TestReview(t *testing.T) {
 	}
 	w.wantLink(g, receipt, "/video/")
 
-	receipt, err = w.network().Commit(t.Context(), g, w.prepared(g, l, "photo", l.jpeg(t, 9, 9)), l)
+	_, err = w.network().Commit(t.Context(), g, w.prepared(g, l, "photo", l.jpeg(t, 9, 9)), l)
+	said := wantClass(t, err, network.Processing, "PROCESSING_DOWNLOAD")
+	w.clock.Advance(time.Minute)
+	_, receipt, err = w.resolve(g, said.Draft)
 	if err != nil || !strings.HasPrefix(receipt.ID, "publish:p_pub_url~") {
 		t.Fatalf("receipt %+v, %v", receipt, err)
 	}
@@ -352,6 +356,9 @@ func TestRefusals(t *testing.T) {
 			kept, err := w.prepare(g, w.plan(c.text, c.media(t, l)), l)
 			if c.commit && err == nil {
 				_, err = w.network().Commit(t.Context(), g, kept[len(kept)-1], l)
+			}
+			if said, ok := errors.AsType[*network.Error](err); ok && said.Draft != nil {
+				_, _, err = w.resolve(g, said.Draft)
 			}
 			wantClass(t, err, c.class, c.code)
 			w.wantHeld(0)

@@ -48,7 +48,7 @@ func TestErrors(t *testing.T) {
 		reading, commit, refresh network.Class
 	}{
 		"unauthorized":      {401, `{"title":"Unauthorized","type":"about:blank","status":401,"detail":"Unauthorized"}`, network.AuthRefresh, network.AuthRefresh, network.Transient},
-		"duplicate":         {403, `{"detail":"You are not allowed to create a Tweet with duplicate content."}`, network.Duplicate, network.Uncertain, network.Transient},
+		"duplicate":         {403, `{"detail":"You are not allowed to create a Tweet with duplicate content."}`, network.Duplicate, network.Duplicate, network.Transient},
 		"suspended":         {403, `{"detail":"Your account is suspended."}`, network.AuthDead, network.AuthDead, network.Transient},
 		"client forbidden":  {403, problem("client-forbidden", "no"), network.Unapproved, network.Unapproved, network.Transient},
 		"wrong way":         {403, problem("unsupported-authentication", "no"), network.Unapproved, network.Unapproved, network.Transient},

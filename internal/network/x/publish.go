@@ -11,8 +11,7 @@ import (
 
 const expiredMedia = "media_expired" // our own code
 
-// Commit posts. A refusal as a duplicate may be that of our own earlier call, so the account's posts are looked through
-// before it is believed. Media that the network has forgotten make no post: Resolve says then whether there is one.
+// Commit posts. Media that the network has forgotten make no post: Resolve says then whether there is one.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
 	p, err := readPrepared(d)
 	if err != nil {
@@ -28,11 +27,7 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 	}
 	c := n.on(g, http.MethodPost, "tweets")
 	c.Purpose, c.JSON = network.Committing, p.post()
-	err = n.do(ctx, c, &answer)
-	if said, ok := errors.AsType[*network.Error](err); ok && said.Class == network.Duplicate {
-		return n.earlier(ctx, g, p, said)
-	}
-	if err != nil {
+	if err := n.do(ctx, c, &answer); err != nil {
 		return network.Receipt{}, err
 	}
 	if !isID(answer.Data.ID) {
@@ -55,21 +50,6 @@ func (d draft) post() map[string]any {
 		body["media"] = map[string]any{"media_ids": media}
 	}
 	return body
-}
-
-// earlier finds what the network calls the first of two, where that was posted since this Draft was prepared and so is
-// this Draft's.
-func (n *Network) earlier(ctx context.Context, g network.Grant, p draft, refused *network.Error) (network.Receipt, error) {
-	found, _, err := n.lookBack(ctx, g, p)
-	if err != nil {
-		doubted := *refused
-		doubted.Class = network.Uncertain
-		return network.Receipt{}, &doubted
-	}
-	if found = since(found, p.Ready); len(found) != 1 {
-		return network.Receipt{}, refused
-	}
-	return n.receipt(g, found[0].ID), nil
 }
 
 func (n *Network) receipt(g network.Grant, id string) network.Receipt {

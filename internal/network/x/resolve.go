@@ -32,6 +32,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
+	found = slices.DeleteFunc(found, func(f tweet) bool { return t.Another(f.ID, "") })
 	if len(found) > 1 {
 		found = since(found, p.Ready) // what is older only looks like it
 		all = all && len(found) == 0

@@ -93,7 +93,7 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, t netw
 	}
 	var found []upload
 	for _, u := range uploads {
-		if u.is(p) {
+		if u.is(p) && !t.Another(u.Snippet.Resource.VideoID, "") {
 			found = append(found, u)
 		}
 	}
