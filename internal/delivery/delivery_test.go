@@ -64,7 +64,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "quota used up", net: scripted{commits: []step{{class: network.Quota, after: 12 * time.Hour}}}, want: failed("quota_used_up"), commits: 1},
 		{name: "token expired", net: scripted{commits: []step{refresh}}, want: wellDone, commits: 2, held: 1},
 		{name: "token expired when made ready", net: scripted{prepares: []step{refresh}}, want: wellDone, commits: 1, held: 1},
-		{name: "token expired again and again", net: scripted{commits: times(99, refresh)}, want: failed("account_needs_reauth"), commits: 2, inactive: true},
+		{name: "token expired again and again", net: scripted{commits: times(99, refresh)}, want: failed("account_needs_reauth"), commits: 2 * maxRefused, inactive: true},
 		{name: "token dead", net: scripted{commits: []step{{class: network.AuthDead}}}, want: failed("account_needs_reauth"), commits: 1, inactive: true},
 		{name: "token expired and cannot be renewed", net: scripted{commits: []step{refresh}, renews: []step{{class: network.AuthDead}}}, want: failed("account_needs_reauth"), commits: 1, inactive: true},
 		{name: "renewal fails for a while", net: scripted{commits: []step{refresh, refresh}, renews: []step{transient}}, want: wellDone, commits: 3, held: 1},

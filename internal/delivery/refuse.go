@@ -12,6 +12,7 @@ import (
 
 const (
 	maxTries   = 6                // failed calls that may be repeated, before a person is to decide
+	maxRefused = 3                // grants just given out that may be refused, before a person is to connect again
 	maxLooks   = 6                // times a network that cannot say is asked before the account stands unconfirmed
 	maxWait    = 15 * time.Minute // longest that a network's own waiting time is waited out
 	firstPause = 500 * time.Millisecond
@@ -49,10 +50,14 @@ func (f *flight) refused(ctx context.Context, back phase, err error) error {
 	}
 	switch e.Class {
 	case network.AuthRefresh:
-		if f.refreshed {
+		switch {
+		case !f.refreshed:
+			return f.refresh(ctx)
+		case f.d.Tries+1 >= maxRefused:
 			return f.authDead(ctx, e.Message)
 		}
-		return f.refresh(ctx)
+		// The network has just given this grant out: only one that it goes on refusing is dead.
+		return f.again(ctx, back, "account_needs_reauth", e.Message, 0)
 	case network.AuthDead:
 		return f.authDead(ctx, e.Message)
 	case network.Rate, network.Quota:

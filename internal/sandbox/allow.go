@@ -28,11 +28,12 @@ func Allow(ctx context.Context, consent, person string) (url.Values, error) {
 	return back.Query(), nil
 }
 
-// ExpireTokens ends all access tokens that clients were given by OAuth and can be refreshed. The grants behind them stay.
-func (s *Server) ExpireTokens(ctx context.Context) error {
+// ExpireTokens ends all access tokens of a network that clients were given by OAuth and can refresh. The grants behind
+// them stay.
+func (s *Server) ExpireTokens(ctx context.Context, platform string) error {
 	return s.store.in(ctx, func(t tx) error {
-		_, err := t.ExecContext(ctx, `update oauth_tokens as a set expires_at = 0 where kind = ? and exists (
-			select 1 from oauth_tokens r where r.platform = a.platform and r.session = a.session and r.kind = 'refresh')`, kindAccess)
+		_, err := t.ExecContext(ctx, `update oauth_tokens as a set expires_at = 0 where kind = ? and platform = ? and exists (
+			select 1 from oauth_tokens r where r.platform = a.platform and r.session = a.session and r.kind = 'refresh')`, kindAccess, platform)
 		if err != nil {
 			return fmt.Errorf("ending access tokens: %w", err)
 		}

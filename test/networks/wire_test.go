@@ -39,18 +39,18 @@ type wire struct {
 	met   map[string]bool
 	free  chan struct{} // closed when the wire is released
 
-	expire func() // in a storm, ends the access tokens; else nil
+	expire func(platform string) // in a storm, ends its access tokens; else nil
 }
 
 // storm begins to lose answers, to fail and to end tokens at random.
-func (w *wire) storm(expire func()) {
+func (w *wire) storm(expire func(platform string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.expire = expire
 }
 
 // chance deals a request in a storm its fate.
-func (w *wire) chance(path string) how {
+func (w *wire) chance(platform, path string) how {
 	w.mu.Lock()
 	expire := w.expire
 	w.mu.Unlock()
@@ -59,7 +59,7 @@ func (w *wire) chance(path string) how {
 		return through
 	}
 	if rand.Float64() < expiryChance {
-		expire()
+		expire(platform)
 	}
 	switch dice := rand.Float64(); {
 	case dice < lossChance:
@@ -121,7 +121,7 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 	how, free := w.meet(platform)
 	if how == through {
-		how = w.chance(r.URL.Path)
+		how = w.chance(platform, r.URL.Path)
 	}
 	switch how {
 	case through:
