@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick clean
+.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick storm clean
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
@@ -36,6 +36,10 @@ generate: ## Write generated files anew: the API's description and the recorded 
 bench: ## Measure against bare handlers and write build/bench.json
 	scripts/with-postgres go run ./bench
 	go test -run '^$$' -bench Upload -benchtime 9x ./test/upload
+	scripts/with-postgres go test -run '^$$' -bench Rush -benchtime 1x ./test/networks
+
+storm: ## Publish 2,000 posts to nine networks while programs are killed and networks fail, then count what they hold
+	PRESSROOM_STORM=2000 scripts/with-postgres go test ./test/networks -run TestStorm -count=1 -timeout 20m -v
 
 bench-quick: ## The same in under a minute, on small tables
 	scripts/with-postgres go run ./bench -quick

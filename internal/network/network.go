@@ -32,6 +32,7 @@ type Media struct {
 	Height   int           `json:"height"`
 	Duration time.Duration `json:"duration,omitempty"` // of a video
 	Alt      string        `json:"alt,omitempty"`      // what it shows, for those who cannot see it
+	Cover    time.Duration `json:"cover,omitempty"`    // of a video: when its frame comes that stands for it; 0 for the network's choice
 }
 
 // The kinds of media.

@@ -92,7 +92,7 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 }
 
 func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput, at time.Time) error {
-	changed := []string{}
+	what := []string{}
 	for _, part := range []struct {
 		name  string
 		given bool
@@ -111,20 +111,13 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 			return err
 		}
 		if differs {
-			changed = append(changed, part.name)
+			what = append(what, part.name)
 		}
 	}
-	if len(changed) == 0 {
+	if len(what) == 0 {
 		return nil
 	}
-	kind, err := showAgain(ctx, tx, p)
-	if err != nil {
-		return err
-	}
-	if err := update(ctx, tx, p); err != nil {
-		return err
-	}
-	return event.Record(ctx, tx, p.TeamID, event.By(call), kind, p.ID, map[string]any{"changed": changed, "approval": p.Approval})
+	return changed(ctx, tx, call, p, what)
 }
 
 // rewrite gives a post another text.
@@ -157,7 +150,7 @@ func (s *Service) swapMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int64
 	if slices.EqualFunc(wanted, p.Media, func(a, b network.Media) bool { return a.ID == b.ID }) {
 		return false, nil
 	}
-	p.Media = wanted
+	p.Media = covered(wanted, p.Media)
 	return true, setMedia(ctx, tx, *p)
 }
 
@@ -181,7 +174,7 @@ func (s *Service) retarget(ctx context.Context, tx *db.Tx, call operation.Call, 
 	if err := insertTargets(ctx, tx, p.ID, wanted); err != nil {
 		return false, err
 	}
-	p.Targets, err = targets(ctx, tx, p.ID)
+	p.Targets, err = s.targets(ctx, tx, p.TeamID, p.ID)
 	return true, err
 }
 

@@ -91,8 +91,9 @@ func copyTemplate(ctx context.Context, tx *db.Tx, template Post, at time.Time) e
 	}{
 		{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval, series_id, has_media, occurs_at, scheduled_at, slot_at, created_at, updated_at)
 			SELECT ?, team_id, person_id, key_id, 'scheduled', caption, excerpt, approval, series_id, has_media, ?, ?, ?, ?, ? FROM posts WHERE id = ?`, []any{id, when, when, when, now, now, template.ID}},
-		{`INSERT INTO post_targets (post_id, account_id, position, caption) SELECT ?, account_id, position, caption FROM post_targets WHERE post_id = ?`, []any{id, template.ID}},
-		{`INSERT INTO post_media (post_id, position, media_id) SELECT ?, position, media_id FROM post_media WHERE post_id = ?`, []any{id, template.ID}},
+		{`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position, caption, has_media FROM post_targets WHERE post_id = ?`, []any{id, template.ID}},
+		{`INSERT INTO post_media (post_id, position, media_id, cover_ms) SELECT ?, position, media_id, cover_ms FROM post_media WHERE post_id = ?`, []any{id, template.ID}},
+		{`INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) SELECT ?, account_id, position, media_id, cover_ms FROM post_target_media WHERE post_id = ?`, []any{id, template.ID}},
 	} {
 		if _, err := tx.Exec(ctx, copied.statement, copied.args...); err != nil {
 			return fmt.Errorf("making an occurrence: %w", err)

@@ -81,7 +81,8 @@ type Target struct {
 	Username    string
 	Active      bool
 	State       TargetState
-	Caption     *string // in place of the post's
+	Caption     *string         // in place of the post's
+	Media       []network.Media // in place of the post's; nil where it shows those
 	PublishedAt time.Time
 	Permalink   string
 	NetworkID   string // what the network knows the publication by
@@ -89,6 +90,8 @@ type Target struct {
 	NetworkText string
 	RetriesUsed int
 	RetriedAt   time.Time
+
+	hasMedia bool
 }
 
 // Content is what is to stand on a target.
@@ -97,7 +100,11 @@ func (p Post) Content(t Target, language string) network.Content {
 	if t.Caption != nil {
 		text = *t.Caption
 	}
-	return network.Content{Text: text, Languages: []string{language}, Media: p.Media}
+	media := p.Media
+	if t.Media != nil {
+		media = t.Media
+	}
+	return network.Content{Text: text, Languages: []string{language}, Media: media}
 }
 
 // slot is the time by which lists and the monthly allowance know a post. A template has none: what is made from it has.

@@ -66,6 +66,7 @@ type AccountResult struct {
 	PublishedAt    *moment.Moment     `json:"published_at,omitempty"`
 	Permalink      string             `json:"permalink,omitempty"`
 	Caption        *string            `json:"caption,omitempty" jsonschema:"This account's own text in place of the post's."`
+	MediaIDs       []int64            `json:"media_ids,omitzero" jsonschema:"This account's own media in place of the post's, in their order; empty where it shows none."`
 	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached"`
 	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means, in our words."`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at what the network itself said."`
@@ -102,12 +103,24 @@ func (s *Service) show(call operation.Call, p Post, quotes *operation.Quotes) Fu
 	out.Accounts = make([]AccountResult, len(p.Targets))
 	for i, t := range p.Targets {
 		out.Accounts[i] = AccountResult{
-			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State, PublishedAt: call.Maybe(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption,
+			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State, PublishedAt: call.Maybe(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
 			ErrorCode: t.ErrorCode, Explanation: job.Message(t.ErrorCode), NetworkMessage: Quote(quotes, t.Platform, t.Username, t.NetworkText),
 			RetriesLeft: max(0, s.limits.Retries-t.RetriesUsed),
 		}
 	}
 	return out
+}
+
+// mediaIDs names what an account shows of its own; nil where it shows the post's.
+func (t Target) mediaIDs() []int64 {
+	if t.Media == nil {
+		return nil
+	}
+	ids := []int64{}
+	for _, m := range t.Media {
+		ids = append(ids, m.ID)
+	}
+	return ids
 }
 
 // Quote keeps what a network said beside the data.

@@ -38,7 +38,7 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 	if err != nil {
 		return p, fmt.Errorf("reading a post: %w", err)
 	}
-	if p.Targets, err = targets(ctx, q, id); err != nil {
+	if p.Targets, err = s.targets(ctx, q, team, id); err != nil {
 		return p, err
 	}
 	if p.hasMedia {
@@ -57,29 +57,36 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64, id string) (P
 	return s.read(ctx, tx, team, id, s.db.ForUpdate())
 }
 
-func targets(ctx context.Context, q db.Querier, id string) ([]Target, error) {
+func (s *Service) targets(ctx context.Context, q db.Querier, team int64, id string) ([]Target, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
 		var state, connection string
-		var published, retried int64
-		err := rows.Scan(&t.AccountID, &t.Platform, &t.Username, &connection, &state, &t.Caption, &published, &t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &t.RetriesUsed, &retried)
+		var media, published, retried int64
+		err := rows.Scan(&t.AccountID, &t.Platform, &t.Username, &connection, &state, &t.Caption, &media, &published, &t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &t.RetriesUsed, &retried)
 		t.State, t.Active = TargetState(state), social.Connection(connection) != social.Lost
+		t.hasMedia = media != 0
 		t.PublishedAt, t.RetriedAt = db.Time(published), db.Time(retried)
 		return err
-	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.retries_used, t.retried_at
+	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.has_media, t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.retries_used, t.retried_at
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of a post: %w", err)
+	}
+	for i := range out {
+		if t := &out[i]; t.hasMedia {
+			if t.Media, err = s.ownMedia(ctx, q, team, id, t.AccountID); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return out, nil
 }
 
 func (s *Service) mediaOf(ctx context.Context, q db.Querier, team int64, id string) ([]network.Media, error) {
-	ids, err := db.All(ctx, q, func(rows *sql.Rows, media *int64) error { return rows.Scan(media) },
-		`SELECT media_id FROM post_media WHERE post_id = ? ORDER BY position`, id)
+	shown, err := db.All(ctx, q, scanShown, `SELECT media_id, cover_ms FROM post_media WHERE post_id = ? ORDER BY position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading which media a post has: %w", err)
 	}
-	return s.library.Of(ctx, q, team, ids)
+	return s.describe(ctx, q, team, shown)
 }
 
 // setMedia replaces all media of a post.
@@ -88,7 +95,7 @@ func setMedia(ctx context.Context, tx *db.Tx, p Post) error {
 		return fmt.Errorf("taking media off a post: %w", err)
 	}
 	for n, m := range p.Media {
-		if _, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, ?, ?)`, p.ID, n, m.ID); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, position, media_id, cover_ms) VALUES (?, ?, ?, ?)`, p.ID, n, m.ID, m.Cover.Milliseconds()); err != nil {
 			return fmt.Errorf("adding media to a post: %w", err)
 		}
 	}

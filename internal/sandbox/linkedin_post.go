@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -246,19 +247,23 @@ func (n *linkedin) listPosts(r *http.Request) (any, error) {
 	if err != nil || count < 1 || count > mostLinkedinPage || query.Get("q") != "author" || !slices.Contains([]string{"", "CREATED", "LAST_MODIFIED"}, query.Get("sortBy")) {
 		return nil, linkedinInvalid("q has to be author, count a number from 1 to 100, sortBy CREATED or LAST_MODIFIED")
 	}
+	start, err := strconv.Atoi(cmp.Or(query.Get("start"), "0"))
+	if err != nil || start < 0 {
+		return nil, linkedinInvalid("start has to be a number of posts")
+	}
 	elements := []any{}
 	err = n.caller(r, func(t tx, c linkedinCaller) error {
 		author := query.Get("author")
 		if err := c.speaksFor(author, linkedinReadMember, linkedinReadCompany); err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ?`, linkedinName, author, count)
+		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, linkedinName, author, count, start)
 		for _, p := range held {
 			elements = append(elements, p.toldByLinkedin())
 		}
 		return err
 	})
-	return map[string]any{"elements": elements, "paging": map[string]any{"start": 0, "count": count, "links": []any{}}}, err
+	return map[string]any{"elements": elements, "paging": map[string]any{"start": start, "count": count, "links": []any{}}}, err
 }
 
 func (p post) toldByLinkedin() map[string]any {

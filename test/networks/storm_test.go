@@ -47,7 +47,7 @@ func TestStorm(t *testing.T) {
 			must(t, err)
 			many = n
 		}
-		s := &storm{world: newWorldAs(t, database, server.RoleAPI), binary: binary}
+		s := &storm{world: newWorldAs(t, database, server.RoleAPI, 300*time.Millisecond), binary: binary}
 		s.schedule(many)
 		s.blow(strings.HasPrefix(database, "sqlite:"))
 		s.reckon()
@@ -167,7 +167,7 @@ func end(program *exec.Cmd) {
 	_ = program.Wait()
 }
 
-func freeAddr(t *testing.T) string {
+func freeAddr(t testing.TB) string {
 	t.Helper()
 	for {
 		// Below those that the system hands out, so that nobody is given it meanwhile.

@@ -51,7 +51,7 @@ func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 
 // world is a program with its database, the sandbox networks, and a team with two accounts on each.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	clock    clock
 	cfg      server.Config
 	box      *sandbox.Server
@@ -67,17 +67,17 @@ type world struct {
 	video    int64
 }
 
-func newWorld(t *testing.T, database string) *world {
+func newWorld(t testing.TB, database string) *world {
 	t.Helper()
-	return newWorldAs(t, database, server.RoleAll)
+	return newWorldAs(t, database, server.RoleAll, 300*time.Millisecond)
 }
 
-// newWorldAs is newWorld with a program of one role.
-func newWorldAs(t *testing.T, database string, role server.Role) *world {
+// newWorldAs is newWorld with a program of one role, and networks that work for so long on what they are given.
+func newWorldAs(t testing.TB, database string, role server.Role, ready time.Duration) *world {
 	t.Helper()
 	w := &world{t: t, accounts: map[string]map[string]int64{}}
 	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(t), "sqlite:"))
-	box, err := sandbox.Open(dir, sandbox.Options{Now: w.clock.now, Ready: 300 * time.Millisecond})
+	box, err := sandbox.Open(dir, sandbox.Options{Now: w.clock.now, Ready: ready})
 	must(t, err)
 	w.box, w.wire = box, &wire{networks: box.Handler()}
 	w.front = httptest.NewServer(w.wire)
@@ -162,7 +162,7 @@ func (w *world) furnish() {
 	w.video = w.upload("clip.mp4", clip)
 }
 
-func picture(t *testing.T, shade uint8) []byte {
+func picture(t testing.TB, shade uint8) []byte {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 1080, 1080))
 	for x := range 1080 {
@@ -280,7 +280,7 @@ func (w *world) held(platform, text string) (int, []int) {
 	return len(out.Posts), shown
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -99,7 +99,11 @@ func show(m network.Media, address string, several bool) url.Values {
 	case m.Kind == network.Video && several:
 		return url.Values{"media_type": {"VIDEO"}, "video_url": {address}}
 	case m.Kind == network.Video:
-		return url.Values{"media_type": {"REELS"}, "video_url": {address}, "share_to_feed": {"true"}}
+		params := url.Values{"media_type": {"REELS"}, "video_url": {address}, "share_to_feed": {"true"}}
+		if m.Cover > 0 {
+			params.Set("thumb_offset", strconv.FormatInt(m.Cover.Milliseconds(), 10))
+		}
+		return params
 	}
 	params := url.Values{"image_url": {address}}
 	if m.Alt != "" {

@@ -17,6 +17,7 @@ const (
 	skew      = 5 * time.Minute // how far the network's clock may be behind ours
 	nextAsked = 10 * time.Second
 	pageSize  = 50
+	mostPages = 10                // of a page that has so many posts in the time of a delivery
 	readPosts = "r_member_social" // a scope that hardly any app has
 )
 
@@ -98,31 +99,43 @@ func withoutAddresses(text string) string {
 // lookBack finds the posts since the first commit that are like this one. There is doubt where it may be another one:
 // one that the network did not list, as there were too many, or one in which it put short addresses for ours.
 func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, t network.Tried) ([]listed, bool, error) {
-	var answer struct {
-		Elements []listed `json:"elements"`
-	}
-	call := n.finder(g, "posts")
-	call.Query = url.Values{"q": {"author"}, "author": {g.Account}, "count": {strconv.Itoa(pageSize)}, "sortBy": {"CREATED"}}
-	if _, err := n.ask(ctx, g, call, &answer); err != nil {
-		return nil, false, err
-	}
 	since := t.First
 	if since.Before(p.Planned) {
 		since = p.Planned
 	}
 	since = since.Add(-skew)
 	var found []listed
-	more, like := len(answer.Elements) >= pageSize, false
-	for _, l := range answer.Elements {
-		switch {
-		case l.at().Before(since):
-			more = false
-		case t.Another(l.ID, ""):
-		case l.is(p, true):
-			found = append(found, l)
-		case l.is(p, false):
-			like = true
+	more, like := true, false
+	for page := 0; more && page < mostPages; page++ {
+		listed, err := n.page(ctx, g, page)
+		if err != nil {
+			return nil, false, err
+		}
+		more = len(listed) >= pageSize
+		for _, l := range listed {
+			switch {
+			case l.at().Before(since):
+				more = false
+			case t.Another(l.ID, ""):
+			case l.is(p, true):
+				found = append(found, l)
+			case l.is(p, false):
+				like = true
+			}
 		}
 	}
 	return found, more || like, nil
+}
+
+// page is one of the author's posts, the newest first.
+func (n *Network) page(ctx context.Context, g network.Grant, page int) ([]listed, error) {
+	var answer struct {
+		Elements []listed `json:"elements"`
+	}
+	call := n.finder(g, "posts")
+	call.Query = url.Values{
+		"q": {"author"}, "author": {g.Account}, "start": {strconv.Itoa(page * pageSize)}, "count": {strconv.Itoa(pageSize)}, "sortBy": {"CREATED"},
+	}
+	_, err := n.ask(ctx, g, call, &answer)
+	return answer.Elements, err
 }

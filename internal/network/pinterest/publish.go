@@ -42,7 +42,7 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 // source is what the pin shows, and the addresses in it, which let the network in.
 func (n *Network) source(ctx context.Context, p draft, files network.Files) (map[string]any, []string, error) {
 	if p.film() {
-		return map[string]any{"source_type": "video_id", "media_id": p.Video, "cover_image_key_frame_time": 0}, nil, nil
+		return map[string]any{"source_type": "video_id", "media_id": p.Video, "cover_image_key_frame_time": int64(p.Media[0].Cover.Seconds())}, nil, nil
 	}
 	var links []string
 	items := []map[string]string{}

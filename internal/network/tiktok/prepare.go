@@ -142,11 +142,15 @@ func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files ne
 }
 
 func (p draft) videoInfo() map[string]any {
-	return map[string]any{
+	info := map[string]any{
 		"title": p.Text, "privacy_level": p.Privacy,
 		"disable_comment": p.NoComment, "disable_duet": p.NoDuet, "disable_stitch": p.NoStitch,
 		"brand_content_toggle": false, "brand_organic_toggle": false,
 	}
+	if cover := p.Media[0].Cover; cover > 0 {
+		info["video_cover_timestamp_ms"] = cover.Milliseconds()
+	}
+	return info
 }
 
 // carryOn sends what is missing of a video up to the last part: nothing where the network has more already.

@@ -1,0 +1,51 @@
+package networks
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/post"
+	"pressroom/internal/testkit"
+)
+
+// TestOverrides gives one of a post's accounts a text, media and a cover of its own.
+func TestOverrides(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, database string) {
+		t.Parallel()
+		w := newWorld(t, database)
+		made := w.call(http.MethodPost, "/posts", map[string]any{
+			"caption": "for everybody", "media_ids": w.images[:1], "account_ids": []int64{w.accounts["bluesky"][usual], w.accounts["x"][usual], w.accounts["tiktok"][usual]},
+		})
+		id, _ := made.data["id"].(string)
+		own := "for X alone"
+		for account, o := range map[int64]post.Override{
+			w.accounts["x"][usual]:      {Caption: &own, Media: []int64{w.images[2], w.images[1]}},
+			w.accounts["tiktok"][usual]: {Media: []int64{w.video}},
+		} {
+			_, err := w.node.Posts.Override(t.Context(), w.owner, id, account, o)
+			must(t, err)
+		}
+		_, err := w.node.Posts.SetCover(t.Context(), w.owner, id, w.video, 2*time.Second)
+		must(t, err)
+		shown, _ := w.get("/posts/" + id)["accounts"].([]any)
+		x, _ := shown[1].(map[string]any)
+		if diff := cmp.Diff([]any{own, []any{float64(w.images[2]), float64(w.images[1])}}, []any{x["caption"], x["media_ids"]}); diff != "" {
+			t.Error(diff)
+		}
+		s := w.publish(sent{platform: "bluesky", text: "for everybody", media: 1, id: id})
+		w.settled(s)
+		w.holds(s, 1, 1)
+		w.holds(sent{platform: "x", text: own, media: 2}, 1, 1)
+		w.holds(sent{platform: "tiktok", text: "for everybody", media: 1}, 1, 1)
+		if _, err := w.node.Posts.Override(t.Context(), w.owner, id, w.accounts["x"][usual], post.Override{}); err == nil {
+			t.Error("a post that went out was changed")
+		}
+		if _, err := w.node.Posts.SetCover(t.Context(), w.owner, id, w.video, time.Hour); err == nil {
+			t.Error("a cover behind the end")
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package networks
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+)
+
+// BenchmarkRush lets 1,000 posts to nine networks fall due in the same moment, and then 100 in a minute, one after the
+// other. It tells how long the rush takes, and how late the 99th of a hundred is.
+func BenchmarkRush(b *testing.B) {
+	urls := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
+	if os.Getenv(testkit.PostgresVariable) != "" {
+		urls["postgres"] = testkit.Postgres
+	}
+	for name, url := range urls {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				r := &rush{world: newWorldAs(b, url(b), server.RoleAll, 0)}
+				r.looks = testkit.Open(b, r.cfg.Database, nil)
+				r.fall(1000, 0)
+				b.ReportMetric(slices.Max(r.late()).Seconds(), "s/1000-at-once")
+				r.fall(100, 600*time.Millisecond)
+				late := r.late()
+				slices.Sort(late)
+				b.ReportMetric(late[len(late)*99/100].Seconds(), "s-late-p99-at-100-a-minute")
+			}
+		})
+	}
+}
+
+// rush is a world whose posts all fall due.
+type rush struct {
+	*world
+
+	looks *db.DB
+	ids   []any
+}
+
+// fall schedules posts so far apart from each other and waits until they are out.
+func (r *rush) fall(many int, apart time.Duration) {
+	r.t.Helper()
+	r.ids = nil
+	due := time.Now().Add(2*time.Second + time.Duration(many)*12*time.Millisecond)
+	for n := range many {
+		platform := r.networks[n%len(r.networks)]
+		s := r.draft(platform, usual, fmt.Sprintf("rush %d of %s, %v apart", n, platform, apart), r.least(platform))
+		r.ok(http.MethodPost, "/posts/"+s.id+"/schedule", map[string]any{"scheduled_at": due.Add(time.Duration(n) * apart).UTC().Format(time.RFC3339Nano)})
+		r.ids = append(r.ids, s.id)
+	}
+	for left := 1; left > 0; time.Sleep(settledLook) {
+		must(r.t, r.looks.QueryRow(r.t.Context(), `SELECT COUNT(*) FROM post_targets WHERE published_at = 0`).Scan(&left))
+	}
+}
+
+// late is by how much each post was late.
+func (r *rush) late() []time.Duration {
+	r.t.Helper()
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.ids)), ", ")
+	out, err := db.All(r.t.Context(), r.looks, func(rows *sql.Rows, d *time.Duration) error {
+		var micros int64
+		err := rows.Scan(&micros)
+		*d = time.Duration(micros) * time.Microsecond
+		return err
+	}, `SELECT t.published_at - p.scheduled_at FROM post_targets t JOIN posts p ON p.id = t.post_id WHERE p.id IN (`+marks+`)`, r.ids...)
+	must(r.t, err)
+	return out
+}
