@@ -67,6 +67,9 @@ func text(r network.Rules) string {
 	if r.Text.MaxBytes > 0 {
 		parts = append(parts, fmt.Sprintf("%d bytes", r.Text.MaxBytes))
 	}
+	if r.Text.Forbidden != "" && strings.ContainsAny(r.Text.Forbidden, "<>") {
+		parts = append(parts, "neither < nor >")
+	}
 	if r.Media.Needed {
 		parts = append(parts, "never alone")
 	}

@@ -122,8 +122,8 @@ func tiktok() Rules {
 func youtube() Rules {
 	return Rules{
 		Title:    "YouTube",
-		Text:     Text{Unit: codePoints, Longest: 5000, MaxBytes: 5000}, // the API counts the description in bytes
-		Hashtags: Count{Warn: 60},                                       // above it all are ignored: others' documentation, not confirmed
+		Text:     Text{Unit: codePoints, Longest: 5000, MaxBytes: 5000, Forbidden: "<>"}, // the API counts the description in bytes
+		Hashtags: Count{Warn: 60},                                                        // above it all are ignored: others' documentation, not confirmed
 		Media:    Amount{Needed: true, Most: 1},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, // and many more, which never come out of the library
@@ -156,7 +156,7 @@ func linkedin() Rules {
 func twitter() Rules {
 	return Rules{
 		Title: "X",
-		Text:  Text{Unit: Unit{Name: "weighted characters"}, Longest: 280},
+		Text:  Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"}, // as the published counting rules have it
 		Media: Amount{Most: 4},
 		Images: Images{
 			Most: 4, Types: []string{jpegType, pngType, webpType}, MaxBytes: 5 * megabyte,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Rules are what a network takes of a post, as plain data: drafts are checked by it without reaching the network, and
@@ -35,6 +36,8 @@ type Text struct {
 	Longest    int  `json:"longest"`     // in units
 	WithImages int  `json:"with_images"` // in units, instead of Longest where images are posted; as Longest where 0
 	MaxBytes   int  `json:"max_bytes"`   // of its UTF-8
+	// Forbidden are characters that a text may not have.
+	Forbidden string `json:"forbidden"`
 }
 
 // Count bounds how many of something a text has.
@@ -140,6 +143,9 @@ func (r Rules) checkText(c Content) []Problem {
 			return []Problem{r.tooLong(have, longest, r.Text.Unit.Name)}
 		}
 	}
+	if at := strings.IndexAny(c.Text, r.Text.Forbidden); at >= 0 {
+		return []Problem{blocking("caption_characters", "The text has the character %s; %s takes none.", named(c.Text[at:]), r.Title)}
+	}
 	if r.Text.MaxBytes > 0 && len(c.Text) > r.Text.MaxBytes {
 		return []Problem{r.tooLong(len(c.Text), r.Text.MaxBytes, "bytes")}
 	}
@@ -152,6 +158,15 @@ func (r Rules) Fit(kind string) Fit {
 		return Fit{Types: r.Videos.Types, MaxBytes: r.Videos.MaxBytes}
 	}
 	return Fit{Types: r.Images.Types, MaxBytes: r.Images.MaxBytes, MaxSide: r.Images.MaxSide}
+}
+
+// named is the first character of a text, or its number where it is not to be seen.
+func named(text string) string {
+	r, _ := utf8.DecodeRuneInString(text)
+	if unicode.IsGraphic(r) && !unicode.IsSpace(r) {
+		return "“" + string(r) + "”"
+	}
+	return fmt.Sprintf("U+%04X", r)
 }
 
 // blank also holds for a text of invisible characters alone, such as zero-width spaces.

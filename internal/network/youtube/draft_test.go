@@ -101,7 +101,7 @@ func TestCheck(t *testing.T) {
 		"a WebM":          {"x", []network.Media{{Kind: network.Video, Type: "video/webm"}}, []string{"!media_type"}},
 		"too many tags":   {strings.Repeat("#tag ", 61), film, []string{"hashtags_too_many"}},
 		"two videos":      {"x", append(film, film...), []string{"!media_too_many"}},
-		"a sign, no file": {"<", nil, []string{"!media_missing", "!caption_characters"}},
+		"a sign, no file": {"<", nil, []string{"!caption_characters", "!media_missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -82,13 +82,7 @@ func (n *Network) Platform() string { return platform }
 
 // Check finds what the network would not take.
 func (n *Network) Check(c network.Content) []network.Problem {
-	found := n.opts.Rules.Check(c)
-	if strings.ContainsAny(c.Text, angles) {
-		found = append(found, network.Problem{
-			Code: "caption_characters", Blocking: true, Message: "The text has the sign < or >; YouTube takes neither in a title or a description.",
-		})
-	}
-	return found
+	return n.opts.Rules.Check(c)
 }
 
 // Connect always fails: there are no passwords here.
