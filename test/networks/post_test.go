@@ -11,8 +11,7 @@ import (
 const (
 	outcomeWithin = 60 * time.Second // of real time
 	pollEvery     = 30 * time.Millisecond
-	moveEvery     = 2 * time.Second // after which the clock is moved on: networks are given time to say what they have
-	moveBy        = 70 * time.Second
+	moveBy        = 5 * time.Second // when everybody waits
 )
 
 // sent is a post of one account.
@@ -71,20 +70,26 @@ func (w *world) problems(id string) string {
 	return strings.Join(slices.Compact(codes), ", ")
 }
 
-// settled waits until a job has ended.
+// settled waits until a job has ended. Where everybody only waits for a later time, that comes at once.
 func (w *world) settled(s sent) {
 	w.t.Helper()
-	begun, moved := time.Now(), time.Now()
-	for w.get(s.job)["finished"] != true {
+	for begun := time.Now(); w.get(s.job)["finished"] != true; time.Sleep(pollEvery) {
 		if time.Since(begun) > outcomeWithin {
 			w.t.Fatalf("%s: %q has no outcome", s.platform, s.text)
 		}
-		if time.Since(moved) > moveEvery {
+		if w.idle() {
 			w.clock.advance(moveBy)
-			moved = time.Now()
 		}
-		time.Sleep(pollEvery)
 	}
+}
+
+// idle tells whether deliveries are left and nobody works on one.
+func (w *world) idle() bool {
+	w.t.Helper()
+	var held, left int
+	err := w.looks.QueryRow(w.t.Context(), `SELECT COALESCE(SUM(CASE WHEN owner <> '' THEN 1 ELSE 0 END), 0), COUNT(*) FROM deliveries WHERE phase <> 'ended'`).Scan(&held, &left)
+	must(w.t, err)
+	return held == 0 && left > 0
 }
 
 // outcome says what became of a post, in words for people, once that is settled and what the network holds agrees.

@@ -26,7 +26,6 @@ func BenchmarkRush(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				r := &rush{world: newWorldAs(b, url(b), server.RoleAll, 0)}
-				r.looks = testkit.Open(b, r.cfg.Database, nil)
 				r.fall(1000, 0)
 				b.ReportMetric(slices.Max(r.late()).Seconds(), "s/1000-at-once")
 				r.fall(100, 600*time.Millisecond)
@@ -42,8 +41,7 @@ func BenchmarkRush(b *testing.B) {
 type rush struct {
 	*world
 
-	looks *db.DB
-	ids   []any
+	ids []any
 }
 
 // fall schedules posts so far apart from each other and waits until they are out.

@@ -70,7 +70,6 @@ type storm struct {
 	binary   string
 	settings string // file of the networks' settings
 	posts    []sent
-	looks    *db.DB
 }
 
 // schedule makes posts for each network in turn, and lets them fall due one after the other.
@@ -96,7 +95,6 @@ func (s *storm) blow(alone bool) {
 	s.t.Helper()
 	s.settings = filepath.Join(s.t.TempDir(), "networks.json")
 	must(s.t, os.WriteFile(s.settings, []byte(server.SandboxSettings(s.front.URL)), 0o600))
-	s.looks = testkit.Open(s.t, s.cfg.Database, nil)
 	programs := 4
 	if alone {
 		programs = 1

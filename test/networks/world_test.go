@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/db"
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/sandbox"
@@ -43,6 +44,9 @@ const (
 	expendable = "mira.keller"
 )
 
+// lease is longer than the steps in which the clock is moved on, so that nobody loses a delivery by them.
+const lease = 30 * time.Second
+
 // clock runs as the real one does, and can be moved on.
 type clock struct{ ahead atomic.Int64 }
 
@@ -54,6 +58,7 @@ type world struct {
 	t        testing.TB
 	clock    clock
 	cfg      server.Config
+	looks    *db.DB // a second look into the database
 	box      *sandbox.Server
 	front    *httptest.Server // before it
 	wire     *wire
@@ -91,11 +96,12 @@ func newWorldAs(t testing.TB, database string, role server.Role, ready time.Dura
 	offered := terms.Shipped().Faster(1000)
 	offered.Limits.JobsInFlight = 10_000
 	w.cfg = server.Config{
-		Version: "test", Database: database, Blobs: testkit.Blobs(t), SealingKey: sealing, Role: role, Workers: 16, Lease: time.Second,
+		Version: "test", Database: database, Blobs: testkit.Blobs(t), SealingKey: sealing, Role: role, Workers: 16, Lease: lease,
 		Now: w.clock.now, Terms: &offered, Log: slog.New(slog.DiscardHandler),
 		BlueskyServers: []string{w.front.URL + "/bluesky"}, Networks: server.SandboxNetworks(w.front.URL),
 	}
 	w.node = w.start()
+	w.looks = testkit.Open(t, database, nil)
 	t.Cleanup(func() { must(t, w.node.stop()) })
 	w.furnish()
 	return w
