@@ -19,6 +19,9 @@ type App struct {
 	Settled Span `json:"settled"`
 }
 
+// Own is the app itself, for whoever has options that begin with one.
+func (a *App) Own() *App { return a }
+
 // Complete sets what is not set.
 func (a App) Complete(platform string, scopes ...string) App {
 	if a.Now == nil {

@@ -61,36 +61,16 @@ var makers = map[string]func(*opening) network.Network{
 		o.read(&opts)
 		return bluesky.New(opts)
 	},
-	"facebook": func(o *opening) network.Network {
-		opts := facebook.Options{App: o.app}
-		o.read(&opts)
-		opts.ClientSecret = o.secret("FACEBOOK")
-		return joined(opts.ClientID, facebook.New(opts))
-	},
+	"facebook": maker("FACEBOOK", func(o facebook.Options) network.Network { return facebook.New(o) }),
 	"instagram": func(o *opening) network.Network {
 		opts := instagram.Options{App: o.app}
 		o.read(&opts)
 		opts.ClientSecret, opts.Facebook.ClientSecret = o.secret("INSTAGRAM"), o.secret("INSTAGRAM_FACEBOOK")
 		return joined(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
 	},
-	"linkedin": func(o *opening) network.Network {
-		opts := linkedin.Options{App: o.app}
-		o.read(&opts)
-		opts.ClientSecret = o.secret("LINKEDIN")
-		return joined(opts.ClientID, linkedin.New(opts))
-	},
-	"pinterest": func(o *opening) network.Network {
-		opts := pinterest.Options{App: o.app}
-		o.read(&opts)
-		opts.ClientSecret = o.secret("PINTEREST")
-		return joined(opts.ClientID, pinterest.New(opts))
-	},
-	"threads": func(o *opening) network.Network {
-		opts := threads.Options{App: o.app}
-		o.read(&opts)
-		opts.ClientSecret = o.secret("THREADS")
-		return joined(opts.ClientID, threads.New(opts))
-	},
+	"linkedin":  maker("LINKEDIN", func(o linkedin.Options) network.Network { return linkedin.New(o) }),
+	"pinterest": maker("PINTEREST", func(o pinterest.Options) network.Network { return pinterest.New(o) }),
+	"threads":   maker("THREADS", func(o threads.Options) network.Network { return threads.New(o) }),
 	"tiktok": func(o *opening) network.Network {
 		opts := tiktok.Options{App: o.app}
 		o.read(&opts)
@@ -98,18 +78,28 @@ var makers = map[string]func(*opening) network.Network{
 		return joined(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
 	},
 	"x": func(o *opening) network.Network {
-		opts := x.Options{App: o.app}
-		*opts.Rules = x.Rules()
-		o.read(&opts)
-		opts.ClientSecret = o.secret("X")
-		return joined(opts.ClientID, x.New(opts))
+		*o.app.Rules = x.Rules() // it counts texts in a way of its own
+		return maker("X", func(o x.Options) network.Network { return x.New(o) })(o)
 	},
-	"youtube": func(o *opening) network.Network {
-		opts := youtube.Options{App: o.app}
+	"youtube": maker("YOUTUBE", func(o youtube.Options) network.Network { return youtube.New(o) }),
+}
+
+// holding are options that begin with an app.
+type holding[O any] interface {
+	*O
+	Own() *network.App
+}
+
+// maker is for a network with one app, by the name of its secret.
+func maker[O any, P holding[O]](secret string, made func(O) network.Network) func(*opening) network.Network {
+	return func(o *opening) network.Network {
+		var opts O
+		app := P(&opts).Own()
+		*app = o.app
 		o.read(&opts)
-		opts.ClientSecret = o.secret("YOUTUBE")
-		return joined(opts.ClientID, youtube.New(opts))
-	},
+		app.ClientSecret = o.secret(secret)
+		return joined(app.ClientID, made(opts))
+	}
 }
 
 // joined is a network that the operator has an app at, else nothing.
