@@ -152,8 +152,12 @@ func decided(ctx context.Context, tx *db.Tx, d delivery, decision Decision) (pos
 	if !decision.Published {
 		return failure("network_error", ""), nil
 	}
-	when, err := tried(ctx, tx, d)
-	return post.Result{State: post.Sent, PublishedAt: when.Last, Permalink: decision.Permalink, NetworkID: d.NetworkID}, err
+	var at int64
+	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(started_at), 0) FROM delivery_attempts WHERE delivery_id = ? AND call = 'commit'`, d.ID).Scan(&at)
+	if err != nil {
+		return post.Result{}, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
+	}
+	return post.Result{State: post.Sent, PublishedAt: db.Time(at), Permalink: decision.Permalink, NetworkID: d.NetworkID}, nil
 }
 
 // undecidable says why there is nothing to decide; nil where the same was decided before.

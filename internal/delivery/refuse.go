@@ -13,6 +13,7 @@ import (
 const (
 	maxTries   = 6                // failed calls that may be repeated, before a person is to decide
 	maxRefused = 3                // grants just given out that may be refused, before a person is to connect again
+	calm       = 90 * time.Second // after a call without an answer, in which it may still land
 	maxLooks   = 6                // times a network that cannot say is asked before the account stands unconfirmed
 	maxWait    = 15 * time.Minute // longest that a network's own waiting time is waited out
 	firstPause = 500 * time.Millisecond
@@ -47,6 +48,9 @@ func (f *flight) refused(ctx context.Context, back phase, err error) error {
 	var e *network.Error
 	if !errors.As(err, &e) {
 		e = &network.Error{Class: network.Transient, Err: err}
+	}
+	if errors.Is(e.Err, network.ErrPreflight) {
+		return f.finish(ctx, ended, failure("preflight_blocked", ""))
 	}
 	switch e.Class {
 	case network.AuthRefresh:

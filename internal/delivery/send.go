@@ -152,7 +152,7 @@ func (f *flight) commit(ctx context.Context) error {
 	case network.Uncertain:
 		return nil // the phase is committing: the next step asks
 	case network.Duplicate:
-		if t, lookErr := tried(ctx, f.s.db, f.d); lookErr != nil || !t.First.IsZero() {
+		if t, _, lookErr := tried(ctx, f.s.db, f.d, attempt); lookErr != nil || !t.First.IsZero() {
 			return lookErr // it may be the same as what an earlier call of ours has left there
 		}
 	case network.Processing:
@@ -180,7 +180,7 @@ func (f *flight) resolve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tried, err := tried(ctx, f.s.db, f.d)
+	tried, silent, err := tried(ctx, f.s.db, f.d, attempt)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (f *flight) resolve(ctx context.Context) error {
 	case verdict == network.Absent && f.d.Phase == doubtful:
 		return f.finish(ctx, ended, failure("network_error", ""))
 	case verdict == network.Absent:
-		return f.again(ctx, prepared, "network_error", "", 0)
+		return f.commitAgain(ctx, tried, silent)
 	case classOf(err) == network.AuthRefresh && !f.refreshed:
 		return f.refresh(ctx)
 	case classOf(err) == network.Processing:
@@ -206,12 +206,33 @@ func (f *flight) resolve(ctx context.Context) error {
 	return f.lookAgain(ctx, err)
 }
 
+// commitAgain goes on to the next commit of what is certainly not there. Nothing comes between the look and the commit: a
+// delivery that rests, or dies, before it begins by looking again. A last commit that got no answer at all may still
+// land, so that nothing is there is believed for good only after a while.
+func (f *flight) commitAgain(ctx context.Context, t network.Tried, silent bool) error {
+	quiet := f.s.db.Now().Sub(t.Last)
+	switch last := f.d.Tries+1 >= maxTries; {
+	case last && silent && quiet < calm:
+		return f.later(ctx, min(calm-quiet, longestRest))
+	case last:
+		return f.finish(ctx, ended, failure("network_error", ""))
+	case quiet < pause(f.d.Tries+1):
+		return f.later(ctx, pause(f.d.Tries+1)-quiet)
+	}
+	if wait, may := f.s.circuits.admits(f.server, f.d.ID); !may {
+		return f.later(ctx, wait)
+	}
+	f.d.Tries++
+	f.d.Phase = prepared // not kept: begin writes committing
+	return nil
+}
+
 // begin writes an attempt before its call is made.
 func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 	var id int64
 	err := f.s.db.Write(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
 		if call == "commit" {
-			if err := fencedIn(ctx, tx, f.d, `UPDATE deliveries SET phase = ?`, string(committing)); err != nil {
+			if err := fencedIn(ctx, tx, f.d, `UPDATE deliveries SET phase = ?, tries = ?`, string(committing), f.d.Tries); err != nil {
 				return err
 			}
 		}
@@ -230,24 +251,27 @@ func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 // mostOthers bounds what a network's list is compared with: no network lists more of an account's newest posts.
 const mostOthers = 500
 
-// tried reads how a publication was committed without an answer, and what else of ours the account shows.
-func tried(ctx context.Context, q db.Querier, d delivery) (network.Tried, error) {
-	var first, last int64
-	err := q.QueryRow(ctx, `SELECT COALESCE(MIN(started_at), 0), COALESCE(MAX(started_at), 0) FROM delivery_attempts
-		WHERE delivery_id = ? AND call = 'commit' AND result IN ('', ?, ?)`, d.ID, string(network.Uncertain), string(network.Processing)).Scan(&first, &last)
+// tried reads how a publication was committed without an answer before this attempt, and what else of ours the account
+// shows. A network that does not answer may still work on what it was sent, so looks without an answer count as well. It
+// is true where some commit got no answer at all, not even a failure.
+func tried(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.Tried, bool, error) {
+	var first, last, silent int64
+	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1 ELSE 0 END), 0), COALESCE(MIN(CASE WHEN call = 'commit' THEN started_at END), 0), COALESCE(MAX(CASE WHEN ended_at > started_at THEN ended_at ELSE started_at END), 0)
+		FROM delivery_attempts WHERE delivery_id = ? AND id <> ? AND (call = 'commit' AND result IN ('', ?, ?) OR call = 'resolve' AND result IN ('', ?))`,
+		d.ID, attempt, string(network.Uncertain), string(network.Processing), string(network.Transient)).Scan(&silent, &first, &last)
 	if err != nil {
-		return network.Tried{}, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
+		return network.Tried{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
 	out := network.Tried{First: db.Time(first), Last: db.Time(last)}
 	found, err := db.All(ctx, q, func(rows *sql.Rows, r *[2]string) error { return rows.Scan(&r[0], &r[1]) },
 		`SELECT network_id, permalink FROM deliveries WHERE account_id = ? AND network_id <> '' AND id <> ? ORDER BY id DESC LIMIT ?`, d.AccountID, d.ID, mostOthers)
 	if err != nil {
-		return out, fmt.Errorf("reading what else an account shows: %w", err)
+		return out, false, fmt.Errorf("reading what else an account shows: %w", err)
 	}
 	for _, other := range found {
 		out.Others = append(out.Others, other[:]...)
 	}
-	return out, nil
+	return out, silent > 0, nil
 }
 
 func (f *flight) published(ctx context.Context, attempt int64, r network.Receipt) error {

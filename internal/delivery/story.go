@@ -41,10 +41,15 @@ func (f *flight) called(ctx context.Context, call string, err error) {
 	}
 }
 
-// said is what an attempt met with: its result, and the network's own code and text.
+// said is what an attempt met with: its result, and the network's own code and text. What was answered without a code
+// has that of HTTP; only the want of an answer has none.
 func said(cause error) (string, string, string) {
 	if e, ok := errors.AsType[*network.Error](cause); ok {
-		return string(e.Class), e.Code, e.Message
+		code := e.Code
+		if code == "" && e.Status > 0 {
+			code = fmt.Sprintf("HTTP %d", e.Status)
+		}
+		return string(e.Class), code, e.Message
 	}
 	return "answered", "", ""
 }

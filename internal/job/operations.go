@@ -51,7 +51,7 @@ var messages = map[string]string{
 	"rejected_media":          "The network refused the media.",
 	"duplicate_content":       "The network holds the same content already.",
 	"account_needs_reauth":    "The connection to the account is lost. Somebody has to connect it again in the app; then retry.",
-	"rate_limited":            "The network asked to slow down for longer than we wait. Retry later.",
+	"rate_limited":            "The network asked to slow down, for longer than we wait or again and again. Retry later.",
 	"quota_used_up":           "The account's quota at the network is used up. Retry in its next window.",
 	"network_error":           "The network could not be reached or failed. Nothing was published; retry later.",
 	"not_confirmed":           "The network may have published this and could not say. It is not sent again before that is known.",

@@ -17,6 +17,8 @@ type App struct {
 	// Settled is how long after a publication without an answer the network lists it, if it ever does. No network promises
 	// a time; a minute by default, where not said otherwise.
 	Settled Span `json:"settled"`
+	// Timeout bounds each call, that of HTTP by default. A file has more, and so has the call that shows a post.
+	Timeout Span `json:"timeout"`
 }
 
 // Own is the app itself, for whoever has options that begin with one.
@@ -29,6 +31,14 @@ func (a App) Complete(platform string, scopes ...string) App {
 	}
 	if len(a.Scopes) == 0 {
 		a.Scopes = scopes
+	}
+	if a.Timeout > 0 {
+		var bounded http.Client
+		if a.HTTP != nil {
+			bounded = *a.HTTP
+		}
+		bounded.Timeout = time.Duration(a.Timeout)
+		a.HTTP = &bounded
 	}
 	if a.Settled == 0 {
 		a.Settled = Span(time.Minute)

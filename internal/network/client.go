@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +19,7 @@ import (
 const (
 	callTimeout = 20 * time.Second
 	fetchTimes  = 3       // as long may a call take for which the network deals with a file
+	commitTimes = 2       // as long may one take whose lost answer costs the most
 	uploadRate  = 100_000 // bytes a second that an upload may take at the slowest
 	maxMessage  = 500     // characters kept of a network's own text
 	longestWait = 24 * time.Hour
@@ -48,6 +51,16 @@ type Call struct {
 	Form url.Values // for application/x-www-form-urlencoded
 	JSON any
 	Body *Body
+}
+
+// ids are parts of paths that the log leaves out.
+var ids = regexp.MustCompile(`[0-9]{3,}`)
+
+// Call is one of a versioned API by the account.
+func (g Grant) Call(method, version, path string) Call {
+	return Call{
+		Name: ids.ReplaceAllLiteralString(path, "…"), Method: method, URL: strings.TrimRight(g.Server, "/") + "/" + version + "/" + path, Bearer: g.Access,
+	}
 }
 
 // Body is a request's body as it is.
@@ -111,10 +124,27 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	return Answer{Call: call, Status: response.StatusCode, Header: response.Header, Body: body}, nil
 }
 
+// Read makes the call and decodes what it is answered with. An answer of another status than these is the error that
+// refusal makes of it.
+func (c *Client) Read(ctx context.Context, call Call, out any, refusal func(Answer) *Error, statuses ...int) error {
+	answer, err := c.Do(ctx, call)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(statuses, answer.Status) {
+		return refusal(answer)
+	}
+	return answer.Decode(out)
+}
+
 func (c *Client) patience(call Call) time.Duration {
 	patience := c.timeout
-	if call.Purpose == Fetching {
+	switch call.Purpose {
+	case Fetching:
 		patience *= fetchTimes
+	case Committing:
+		patience *= commitTimes
+	case Reading, Signing:
 	}
 	if call.Body != nil {
 		patience += time.Duration(max(call.Body.Size, 0)/uploadRate) * time.Second
@@ -248,6 +278,9 @@ func Unreadable(err error) *Error {
 	return &Error{Class: Transient, Status: http.StatusOK, Err: err}
 }
 
+// ErrPreflight says that a post was not sent, as it does not pass its network's check.
+var ErrPreflight = errors.New("the post does not pass the check")
+
 // Blocked is the refusal of a post that does not pass its check; nil where it does.
 func Blocked(found []Problem) error {
 	for _, problem := range found {
@@ -258,7 +291,7 @@ func Blocked(found []Problem) error {
 		if strings.HasPrefix(problem.Code, "media_") {
 			class = RejectedMedia
 		}
-		return &Error{Class: class, Code: problem.Code, Err: errors.New("the post does not pass the check")}
+		return &Error{Class: class, Code: problem.Code, Err: ErrPreflight}
 	}
 	return nil
 }

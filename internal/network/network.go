@@ -153,7 +153,10 @@ const (
 
 // Tried is how a Draft was committed without an answer that is known.
 type Tried struct {
-	First, Last time.Time // a network that is asked too soon may not yet know what it has
+	First time.Time // when it was first committed
+	// Last is when the network last left a commit, or a look, without an answer. One that is asked too soon after that may
+	// not yet know what it has.
+	Last time.Time
 	// Others are posts of the account that are other publications' of ours, by the network's ids and by where they stand:
 	// whoever looks for a post by its text is not to take one of these for it.
 	Others []string

@@ -170,6 +170,9 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 		if err != nil {
 			return err
 		}
+		if err := s.mayBeSentAgain(call, p, again); err != nil {
+			return err
+		}
 		j, err := s.sendAgain(ctx, tx, call, &p, again)
 		if err != nil {
 			return err

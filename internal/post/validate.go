@@ -71,8 +71,22 @@ func (s *Service) contentProblems(p Post, t Target, language string) []Problem {
 
 // mayBeSent refuses a post with a blocking problem.
 func (s *Service) mayBeSent(call operation.Call, p Post) error {
+	return preflight(s.problems(call, p, nil))
+}
+
+// mayBeSentAgain refuses accounts with a blocking problem: the networks' rules are skipped by no retry.
+func (s *Service) mayBeSentAgain(call operation.Call, p Post, again []Target) error {
+	found := []Problem{}
+	for _, t := range again {
+		found = append(found, s.contentProblems(p, t, call.Language)...)
+	}
+	return preflight(found)
+}
+
+// preflight refuses what has a problem that blocks.
+func preflight(problems []Problem) error {
 	codes := []string{}
-	for _, found := range s.problems(call, p, nil) {
+	for _, found := range problems {
 		if found.Blocking && !slices.Contains(codes, found.Code) {
 			codes = append(codes, found.Code)
 		}

@@ -49,9 +49,32 @@ func (o *opening) read(options any) {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(o.given))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(options); err != nil {
-		o.err = err
+	if o.err = decoder.Decode(options); o.err == nil {
+		o.err = sensible("", o.given)
 	}
+}
+
+// sensible refuses numbers and times below zero, and addresses that are none, wherever they stand.
+func sensible(name string, raw json.RawMessage) error {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) == nil {
+		for member, value := range members {
+			if err := sensible(member, value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	text := strings.Trim(string(raw), `"`)
+	switch {
+	case strings.HasPrefix(text, "-"):
+		return fmt.Errorf("%q may not be below zero", name)
+	case strings.HasSuffix(name, "_host") || strings.HasSuffix(name, "_url"):
+		if u, err := url.Parse(text); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+			return fmt.Errorf("%q has to be an address such as https://example.com", name)
+		}
+	}
+	return nil
 }
 
 // makers make every network. Those to which accounts are connected through an app are left out without one.
@@ -65,7 +88,7 @@ var makers = map[string]func(*opening) network.Network{
 	"instagram": func(o *opening) network.Network {
 		opts := instagram.Options{App: o.app}
 		o.read(&opts)
-		opts.ClientSecret, opts.Facebook.ClientSecret = o.secret("INSTAGRAM"), o.secret("INSTAGRAM_FACEBOOK")
+		opts.ClientSecret, opts.Facebook.ClientSecret = o.secretOf("INSTAGRAM", opts.ClientID), o.secretOf("INSTAGRAM_FACEBOOK", opts.Facebook.ClientID)
 		return joined(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
 	},
 	"linkedin":  maker("LINKEDIN", func(o linkedin.Options) network.Network { return linkedin.New(o) }),
@@ -74,7 +97,7 @@ var makers = map[string]func(*opening) network.Network{
 	"tiktok": func(o *opening) network.Network {
 		opts := tiktok.Options{App: o.app}
 		o.read(&opts)
-		opts.ClientSecret, opts.Business.ClientSecret = o.secret("TIKTOK"), o.secret("TIKTOK_BUSINESS")
+		opts.ClientSecret, opts.Business.ClientSecret = o.secretOf("TIKTOK", opts.ClientID), o.secretOf("TIKTOK_BUSINESS", opts.Business.ClientID)
 		return joined(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
 	},
 	"x": func(o *opening) network.Network {
@@ -97,9 +120,18 @@ func maker[O any, P holding[O]](secret string, made func(O) network.Network) fun
 		app := P(&opts).Own()
 		*app = o.app
 		o.read(&opts)
-		app.ClientSecret = o.secret(secret)
+		app.ClientSecret = o.secretOf(secret, app.ClientID)
 		return joined(app.ClientID, made(opts))
 	}
+}
+
+// secretOf is the secret of an app. That of X alone may have none, as a public client.
+func (o *opening) secretOf(name, clientID string) string {
+	secret := o.secret(name)
+	if secret == "" && clientID != "" && name != "X" && o.err == nil {
+		o.err = fmt.Errorf("the secret of the app is missing: set PRESSROOM_%s_CLIENT_SECRET", name)
+	}
+	return secret
 }
 
 // joined is a network that the operator has an app at, else nothing.
@@ -128,6 +160,9 @@ func (s *Server) networks() ([]network.Network, error) {
 			}
 		}
 		n := makers[platform](o)
+		if o.err == nil && n == nil && len(o.given) > 0 {
+			o.err = errors.New("client_id is missing")
+		}
 		if o.err != nil {
 			return nil, fmt.Errorf("reading the settings of the network %s: %w", platform, o.err)
 		}

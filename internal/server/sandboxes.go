@@ -6,40 +6,40 @@ import (
 )
 
 // sandboxes are the settings by which the networks speak with the sandbox at SANDBOX, as an operator would write them.
-// The sandbox lists what it holds at once.
+// The sandbox lists what it holds at once, but may take a minute for it, longer than we wait.
 const sandboxes = `{
   "bluesky": {"web_url": "SANDBOX/bluesky"},
   "facebook": {
-    "client_id": "sandbox", "settled": "5s",
+    "client_id": "sandbox", "settled": "30s",
     "authorize_host": "SANDBOX/facebook/www", "graph_host": "SANDBOX/facebook/graph", "video_host": "SANDBOX/facebook/video"
   },
   "instagram": {
-    "client_id": "sandbox", "settled": "5s",
+    "client_id": "sandbox", "settled": "30s",
     "authorize_host": "SANDBOX/instagram/www", "token_host": "SANDBOX/instagram/api", "graph_host": "SANDBOX/instagram/graph",
     "facebook": {"client_id": "sandbox", "dialog_host": "SANDBOX/instagram/facebook", "graph_host": "SANDBOX/instagram/facebook"}
   },
   "linkedin": {
-    "client_id": "sandbox", "settled": "5s",
+    "client_id": "sandbox", "settled": "30s",
     "authorize_host": "SANDBOX/linkedin", "api_host": "SANDBOX/linkedin", "web_url": "SANDBOX/linkedin/web"
   },
   "pinterest": {
-    "client_id": "sandbox", "settled": "5s",
+    "client_id": "sandbox", "settled": "30s",
     "authorize_host": "SANDBOX/pinterest", "api_host": "SANDBOX/pinterest", "web_url": "SANDBOX/pinterest/web"
   },
   "threads": {
-    "client_id": "sandbox", "settled": "5s",
+    "client_id": "sandbox", "settled": "30s",
     "authorize_host": "SANDBOX/threads", "graph_host": "SANDBOX/threads"
   },
   "tiktok": {
-    "client_id": "sandbox", "settled": "5s", "business": {"client_id": "sandbox-business"},
+    "client_id": "sandbox", "settled": "30s", "business": {"client_id": "sandbox-business"},
     "authorize_host": "SANDBOX/tiktok", "api_host": "SANDBOX/tiktok", "web_host": "SANDBOX/tiktok/web"
   },
   "x": {
-    "client_id": "sandbox", "settled": "5s",
+    "client_id": "sandbox", "settled": "30s",
     "authorize_host": "SANDBOX/x", "api_host": "SANDBOX/x", "web_url": "SANDBOX/x/web"
   },
   "youtube": {
-    "client_id": "sandbox", "settled": "5s",
+    "client_id": "sandbox", "settled": "30s",
     "authorize_host": "SANDBOX/youtube", "token_host": "SANDBOX/youtube", "api_host": "SANDBOX/youtube", "web_url": "SANDBOX/youtube/web"
   }
 }

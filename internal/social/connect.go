@@ -322,7 +322,7 @@ func (c *Connector) keep(ctx context.Context, tx *db.Tx, person int64, token str
 		return Account{}, err
 	}
 	a := Account{TeamID: l.team, Platform: l.network(), NetworkID: chosen.Grant.Account}
-	a.Username = cmp.Or(tidy(chosen.Grant.Username), a.NetworkID)
+	a.Username = cmp.Or(handle(chosen.Grant.Username), a.NetworkID)
 	a.DisplayName = cmp.Or(tidy(chosen.DisplayName), a.Username)
 	if err := fits(ctx, tx, l, offer, a); err != nil {
 		return Account{}, err
@@ -359,6 +359,21 @@ func fits(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) error 
 		return errPlanFull
 	}
 	return nil
+}
+
+const longestHandle = 100 // characters
+
+// handle makes a user name one word, as it stands among the data of answers: some networks have none, and tell how an
+// account calls itself instead.
+func handle(name string) string {
+	word := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune("._-/", r) {
+			return r
+		}
+		return ' '
+	}, tidy(name))
+	runes := []rune(strings.Join(strings.Fields(word), "_"))
+	return string(runes[:min(len(runes), longestHandle)])
 }
 
 const longestName = 200 // characters, and of an id too

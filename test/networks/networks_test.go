@@ -41,6 +41,7 @@ var tries = []try{
 	{name: "the network refuses for a while, and goes on refusing", text: "[sandbox:rate-limit]", want: "fails: `rate_limited`"},
 	{name: "the answer to the publication is lost", text: "[sandbox:lost-answer]", want: once},
 	{name: "the network is slow", text: "[sandbox:slow=2]", want: once},
+	{name: "the network takes longer than we wait", text: "[sandbox:slow=25]", want: once},
 	{name: "the connection has ended", text: "[sandbox:expired-token]", who: expendable, want: "fails: `account_needs_reauth`"},
 }
 

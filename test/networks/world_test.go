@@ -53,6 +53,18 @@ type clock struct{ ahead atomic.Int64 }
 func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
 func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 
+// after fires once so much time has passed by this clock.
+func (c *clock) after(d time.Duration) <-chan time.Time {
+	at, fired := c.now().Add(d), make(chan time.Time, 1)
+	go func() {
+		for c.now().Before(at) {
+			time.Sleep(pollEvery)
+		}
+		fired <- at
+	}()
+	return fired
+}
+
 // world is a program with its database, the sandbox networks, and a team with two accounts on each.
 type world struct {
 	t        testing.TB
@@ -82,7 +94,7 @@ func newWorldAs(t testing.TB, database string, role server.Role, ready time.Dura
 	t.Helper()
 	w := &world{t: t, accounts: map[string]map[string]int64{}}
 	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(t), "sqlite:"))
-	box, err := sandbox.Open(dir, sandbox.Options{Now: w.clock.now, Ready: ready})
+	box, err := sandbox.Open(dir, sandbox.Options{Now: w.clock.now, After: w.clock.after, Ready: ready})
 	must(t, err)
 	w.box, w.wire = box, &wire{networks: box.Handler()}
 	w.front = httptest.NewServer(w.wire)
@@ -98,13 +110,21 @@ func newWorldAs(t testing.TB, database string, role server.Role, ready time.Dura
 	w.cfg = server.Config{
 		Version: "test", Database: database, Blobs: testkit.Blobs(t), SealingKey: sealing, Role: role, Workers: 16, Lease: lease,
 		Now: w.clock.now, Terms: &offered, Log: slog.New(slog.DiscardHandler),
-		BlueskyServers: []string{w.front.URL + "/bluesky"}, Networks: server.SandboxNetworks(w.front.URL),
+		BlueskyServers: []string{w.front.URL + "/bluesky"}, Networks: hurried(server.SandboxNetworks(w.front.URL)),
 	}
 	w.node = w.start()
 	w.looks = testkit.Open(t, database, nil)
 	t.Cleanup(func() { must(t, w.node.stop()) })
 	w.furnish()
 	return w
+}
+
+// hurried lets calls be cut off early, so that a network that takes long is met with.
+func hurried(s server.NetworkSettings) server.NetworkSettings {
+	for platform, raw := range s.Of {
+		s.Of[platform] = json.RawMessage(strings.Replace(string(raw), "{", `{"timeout": "2s", `, 1))
+	}
+	return s
 }
 
 // node is one running program.

@@ -1,9 +1,7 @@
 package facebook
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -24,6 +22,8 @@ type draft struct {
 	Made    time.Time       `json:"made,omitzero"`     // when all was ready: the post is newer
 }
 
+var drafts = network.Drafts[draft]{Of: "a Facebook post", Foreign: draft.foreign, Prepared: draft.ready}
+
 // Plan fixes the text, the link that is shown with a preview, and the media. What makes two submissions one is only
 // known once the network has something of them.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
@@ -31,39 +31,14 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	if links := network.Links(p.Text); len(links) > 0 && len(p.Media) == 0 {
 		p.Link = links[0]
 	}
-	planned, err := p.write()
-	if err != nil {
-		return nil, fmt.Errorf("planning a Facebook post: %w", err)
-	}
-	return planned, nil
+	return drafts.Plan(p)
 }
 
-func (d draft) write() (network.Draft, error) {
-	written, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("writing the draft: %w", err)
+func (d draft) foreign() error {
+	if !d.Post {
+		return errors.New("the draft is not a Facebook post's")
 	}
-	return written, nil
-}
-
-func readDraft(d network.Draft) (draft, error) {
-	var read draft
-	if err := json.Unmarshal(d, &read); err != nil {
-		return draft{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
-	}
-	if !read.Post {
-		return draft{}, network.Unusable(errors.New("the draft is not a Facebook post's"))
-	}
-	return read, nil
-}
-
-// readPrepared is readDraft for the calls that come after Prepare.
-func readPrepared(d network.Draft) (draft, error) {
-	read, err := readDraft(d)
-	if err == nil && !read.ready() {
-		err = network.Unusable(errors.New("the draft has not been prepared"))
-	}
-	return read, err
+	return nil
 }
 
 func (d draft) ready() bool {

@@ -20,18 +20,7 @@ const (
 // about a Draft that is ready, it makes sure that a video still is, and uploads it anew where the network has let go of
 // it.
 func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
-	p, err := readDraft(d)
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := n.complete(ctx, g, &p, files); err != nil {
-		return nil, 0, err
-	}
-	prepared, err := p.write()
-	if err != nil {
-		return nil, 0, network.Unusable(err)
-	}
-	return prepared, 0, nil
+	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return 0, n.complete(ctx, g, p, files) })
 }
 
 func (n *Network) complete(ctx context.Context, g network.Grant, p *draft, files network.Files) error {

@@ -19,7 +19,7 @@ const nextAsked = 5 * time.Second // when a network that has not decided is aske
 
 // Commit shows the post. A video that the network still works on is Processing.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}

@@ -22,7 +22,7 @@ const (
 // Resolve asks for the video, or looks for the post among those of the Page. What is not found is not believed to be
 // absent before a minute has passed since the last attempt.
 func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}

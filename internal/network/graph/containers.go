@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -68,39 +67,18 @@ func (c *Containers) Connect(context.Context, network.Credentials) (network.Gran
 
 // Plan fixes the text and the media. What makes two submissions one is the container, which Prepare keeps.
 func (c *Containers) Plan(i network.Intent) (network.Draft, error) {
-	planned, err := post{Network: c.Words.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}.write()
-	if err != nil {
-		return nil, fmt.Errorf("planning a post on %s: %w", c.Words.Title, err)
-	}
-	return planned, nil
+	return c.drafts().Plan(post{Network: c.Words.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
 }
 
-func (p post) write() (network.Draft, error) {
-	written, err := json.Marshal(p)
-	if err != nil {
-		return nil, fmt.Errorf("writing the draft: %w", err)
-	}
-	return written, nil
+func (c *Containers) drafts() network.Drafts[post] {
+	return network.Drafts[post]{Of: "a post on " + c.Words.Title, Foreign: c.foreign, Prepared: func(p post) bool { return IsID(p.Container) }}
 }
 
-func (c *Containers) read(d network.Draft) (post, error) {
-	var read post
-	if err := json.Unmarshal(d, &read); err != nil {
-		return post{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
+func (c *Containers) foreign(p post) error {
+	if p.Network != c.Words.Platform {
+		return fmt.Errorf("the draft is not that of a post on %s", c.Words.Title)
 	}
-	if read.Network != c.Words.Platform {
-		return post{}, network.Unusable(fmt.Errorf("the draft is not that of a post on %s", c.Words.Title))
-	}
-	return read, nil
-}
-
-// readPrepared is read for the calls that come after Prepare.
-func (c *Containers) readPrepared(d network.Draft) (post, error) {
-	read, err := c.read(d)
-	if err == nil && !IsID(read.Container) {
-		err = network.Unusable(errors.New("the draft has not been prepared"))
-	}
-	return read, err
+	return nil
 }
 
 // On is a call of the versioned API by an account.

@@ -56,14 +56,7 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	default:
 		sent.Query = params
 	}
-	answer, err := c.client.Do(ctx, sent)
-	if err != nil {
-		return err
-	}
-	if answer.Status != http.StatusOK {
-		return refusal(answer, c.now())
-	}
-	return answer.Decode(call.Out)
+	return c.client.Read(ctx, sent, call.Out, func(a network.Answer) *network.Error { return refusal(a, c.now()) }, http.StatusOK)
 }
 
 var ids = regexp.MustCompile(`[0-9]{5,}`)

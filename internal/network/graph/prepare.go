@@ -22,19 +22,7 @@ const (
 // have expired, or that the network failed at, are created anew a few times. Asked about a Draft that is ready, it makes
 // sure that it still is.
 func (c *Containers) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
-	p, err := c.read(d)
-	if err != nil {
-		return nil, 0, err
-	}
-	wait, err := c.advance(ctx, g, &p, files)
-	if err != nil {
-		return nil, 0, err
-	}
-	prepared, err := p.write()
-	if err != nil {
-		return nil, 0, network.Unusable(err)
-	}
-	return prepared, wait, nil
+	return c.drafts().Prepare(d, func(p *post) (time.Duration, error) { return c.advance(ctx, g, p, files) })
 }
 
 // advance does the next steps up to one for which the network needs time: that time, or 0 when all are done.

@@ -22,7 +22,7 @@ const (
 // Commit publishes the container. A refusal is believed only where the container is not published: also the second
 // of two calls is refused.
 func (c *Containers) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
-	p, err := c.readPrepared(d)
+	p, err := c.drafts().Read(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -59,7 +59,7 @@ func (c *Containers) believed(ctx context.Context, g network.Grant, p post, err 
 // makes one post, whatever still arrives. One that has expired or failed is Absent with the reason, and Prepare makes a
 // new one.
 func (c *Containers) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
-	p, err := c.readPrepared(d)
+	p, err := c.drafts().Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}

@@ -1,9 +1,7 @@
 package linkedin
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,42 +21,23 @@ type draft struct {
 	Ready   bool            `json:"ready,omitempty"`
 }
 
+var drafts = network.Drafts[draft]{Of: "a LinkedIn post", Foreign: draft.foreign, Prepared: draft.prepared}
+
 // Plan fixes the text and the media. The network takes no key, so nothing else makes two submissions one.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
-	planned, err := draft{
+	return drafts.Plan(draft{
 		Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media, Planned: i.First.UTC(),
-	}.write()
-	if err != nil {
-		return nil, fmt.Errorf("planning a LinkedIn post: %w", err)
-	}
-	return planned, nil
+	})
 }
 
-func (d draft) write() (network.Draft, error) {
-	written, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("writing the draft: %w", err)
+func (d draft) foreign() error {
+	if !d.Post {
+		return errors.New("the draft is not a LinkedIn post's")
 	}
-	return written, nil
+	return nil
 }
 
-func readDraft(d network.Draft) (draft, error) {
-	var read draft
-	if err := json.Unmarshal(d, &read); err != nil {
-		return draft{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
-	}
-	if !read.Post {
-		return draft{}, network.Unusable(errors.New("the draft is not a LinkedIn post's"))
-	}
-	return read, nil
-}
-
-// readPrepared is readDraft for the calls that come after Prepare.
-func readPrepared(d network.Draft) (draft, error) {
-	read, err := readDraft(d)
+func (d draft) prepared() bool {
 	strange := func(urn string) bool { return !isURN(urn, network.Image, network.Video) }
-	if err == nil && (!read.Ready || len(read.Assets) != len(read.Media) || slices.ContainsFunc(read.Assets, strange)) {
-		err = network.Unusable(errors.New("the draft has not been prepared"))
-	}
-	return read, err
+	return d.Ready && len(d.Assets) == len(d.Media) && !slices.ContainsFunc(d.Assets, strange)
 }

@@ -20,19 +20,7 @@ const (
 // Prepare uploads the media and waits until the network has made them ready. What was uploaded by a call whose Draft
 // was lost is never shown, and uploaded again.
 func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
-	p, err := readDraft(d)
-	if err != nil {
-		return nil, 0, err
-	}
-	wait, err := n.advance(ctx, g, &p, files)
-	if err != nil {
-		return nil, 0, err
-	}
-	prepared, err := p.write()
-	if err != nil {
-		return nil, 0, network.Unusable(err)
-	}
-	return prepared, wait, nil
+	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
 // advance does the next steps up to one for which the network needs time: that time, or 0 when all are done.

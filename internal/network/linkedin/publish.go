@@ -13,7 +13,7 @@ const maxAlt = 4086 // characters, as others name the bound; not confirmed
 // Commit makes the post. The refusal of a duplicate is no proof that it stands: LinkedIn also names posts that it does
 // not show.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}

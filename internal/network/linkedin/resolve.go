@@ -25,7 +25,7 @@ const (
 // not be listed, and wherever more than one could be it, a person has to look: repeating the call would publish it
 // where it does not stand.
 func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}

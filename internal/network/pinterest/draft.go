@@ -1,9 +1,7 @@
 package pinterest
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -29,41 +27,22 @@ type draft struct {
 	Ready  time.Time       `json:"ready,omitzero"`   // when it was prepared first: what was pinned before is something else
 }
 
+var drafts = network.Drafts[draft]{Of: "a pin", Foreign: draft.foreign, Prepared: draft.prepared}
+
 // Plan fixes the text and the media.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
-	planned, err := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}.write()
-	if err != nil {
-		return nil, fmt.Errorf("planning a pin: %w", err)
-	}
-	return planned, nil
+	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
 }
 
-func (d draft) write() (network.Draft, error) {
-	written, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("writing the draft: %w", err)
+func (d draft) foreign() error {
+	if !d.Post || d.Video != "" && !isID(d.Video) {
+		return errors.New("the draft is not a pin's")
 	}
-	return written, nil
+	return nil
 }
 
-func readDraft(d network.Draft) (draft, error) {
-	var read draft
-	if err := json.Unmarshal(d, &read); err != nil {
-		return draft{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
-	}
-	if !read.Post || read.Video != "" && !isID(read.Video) {
-		return draft{}, network.Unusable(errors.New("the draft is not a pin's"))
-	}
-	return read, nil
-}
-
-// readPrepared is readDraft for the calls that come after Prepare.
-func readPrepared(d network.Draft) (draft, error) {
-	read, err := readDraft(d)
-	if err == nil && (read.Ready.IsZero() || len(read.Media) == 0 || read.film() != (read.Video != "")) {
-		err = network.Unusable(errors.New("the draft has not been prepared"))
-	}
-	return read, err
+func (d draft) prepared() bool {
+	return !d.Ready.IsZero() && len(d.Media) > 0 && d.film() == (d.Video != "")
 }
 
 // film tells whether the pin shows a video.

@@ -18,22 +18,13 @@ const (
 // Prepare uploads a video and waits until the network has worked on it. Images need nothing: the network fetches them
 // when the pin is made.
 func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
-	p, err := readDraft(d)
-	if err != nil {
-		return nil, 0, err
-	}
-	wait, err := n.advance(ctx, g, &p, files)
-	if err != nil {
-		return nil, 0, err
-	}
-	if wait == 0 && p.Ready.IsZero() {
-		p.Ready = n.opts.Now().UTC()
-	}
-	prepared, err := p.write()
-	if err != nil {
-		return nil, 0, network.Unusable(err)
-	}
-	return prepared, wait, nil
+	return drafts.Prepare(d, func(p *draft) (time.Duration, error) {
+		wait, err := n.advance(ctx, g, p, files)
+		if wait == 0 && err == nil && p.Ready.IsZero() {
+			p.Ready = n.opts.Now().UTC()
+		}
+		return wait, err
+	})
 }
 
 // advance does the next steps up to one for which the network needs time: that time, or 0 when all are done.

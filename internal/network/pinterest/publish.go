@@ -13,7 +13,7 @@ const linkLife = time.Hour // the network fetches the images while it makes the 
 
 // Commit makes the pin, with images by addresses that are made for this call.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}

@@ -24,7 +24,7 @@ const (
 // Resolve looks for the pin among those of the board since the Draft was prepared. That it is not there is believed only
 // some time after the last attempt. Of two that could be it none is.
 func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}

@@ -1,9 +1,7 @@
 package tiktok
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -56,41 +54,18 @@ func (u upload) part(i int64) (int64, int64) {
 	return from, u.Chunk
 }
 
+var drafts = network.Drafts[draft]{Of: "a TikTok post", Foreign: draft.foreign, Prepared: draft.ready}
+
 // Plan fixes the text and the media. A video has one id at the network, which Prepare keeps.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
-	planned, err := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}.write()
-	if err != nil {
-		return nil, fmt.Errorf("planning a TikTok post: %w", err)
-	}
-	return planned, nil
+	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
 }
 
-func (d draft) write() (network.Draft, error) {
-	written, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("writing the draft: %w", err)
+func (d draft) foreign() error {
+	if !d.Post {
+		return errors.New("the draft is not a TikTok post's")
 	}
-	return written, nil
-}
-
-func readDraft(d network.Draft) (draft, error) {
-	var read draft
-	if err := json.Unmarshal(d, &read); err != nil {
-		return draft{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
-	}
-	if !read.Post {
-		return draft{}, network.Unusable(errors.New("the draft is not a TikTok post's"))
-	}
-	return read, nil
-}
-
-// readPrepared is readDraft for the calls that come after Prepare.
-func readPrepared(d network.Draft) (draft, error) {
-	read, err := readDraft(d)
-	if err == nil && !read.ready() {
-		err = network.Unusable(errors.New("the draft has not been prepared"))
-	}
-	return read, err
+	return nil
 }
 
 func (d draft) ready() bool {

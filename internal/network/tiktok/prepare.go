@@ -25,19 +25,7 @@ const (
 // part. The id that the network gives a video comes back before the parts are sent, so that whoever takes over goes on
 // where the upload ended. An upload that failed, or was left too long, is begun anew a few times, which shows nothing.
 func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
-	p, err := readDraft(d)
-	if err != nil {
-		return nil, 0, err
-	}
-	wait, err := n.advance(ctx, g, &p, files)
-	if err != nil {
-		return nil, 0, err
-	}
-	prepared, err := p.write()
-	if err != nil {
-		return nil, 0, network.Unusable(err)
-	}
-	return prepared, wait, nil
+	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {

@@ -26,7 +26,7 @@ const (
 // Commit sends the last part of a video, or asks the network to fetch the photos. Where the network has a verdict at
 // once, it is that.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -99,7 +99,7 @@ func (n *Network) commitPhotos(ctx context.Context, g network.Grant, p draft) (n
 	}
 	p.Upload.ID = made.ID
 	undecided := n.processing(now.Status)
-	if undecided.Draft, err = p.write(); err != nil {
+	if undecided.Draft, err = drafts.Write(p); err != nil {
 		return network.Receipt{}, &network.Error{Class: network.Uncertain, Err: err}
 	}
 	return network.Receipt{}, undecided
@@ -166,7 +166,7 @@ func form(id string) string {
 // Resolve asks for a post by its id. A video that lacks its last part is Absent, and the part may be sent again: it makes
 // the post once. Photos whose id got lost are looked for among the account's public posts.
 func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}

@@ -1,9 +1,7 @@
 package x
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -30,47 +28,26 @@ type upload struct {
 	Expires time.Time `json:"expires,omitzero"` // when the network forgets it; zero where it does not say
 }
 
+var drafts = network.Drafts[draft]{Of: "an X post", Foreign: draft.foreign, Prepared: draft.prepared}
+
 // Plan fixes the text and the media.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
-	planned, err := draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media}.write()
-	if err != nil {
-		return nil, fmt.Errorf("planning an X post: %w", err)
-	}
-	return planned, nil
+	return drafts.Plan(draft{Post: true, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
 }
 
-func (d draft) write() (network.Draft, error) {
-	written, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("writing the draft: %w", err)
+func (d draft) foreign() error {
+	if !d.Post {
+		return errors.New("the draft is not an X post's")
 	}
-	return written, nil
-}
-
-func readDraft(d network.Draft) (draft, error) {
-	var read draft
-	if err := json.Unmarshal(d, &read); err != nil {
-		return draft{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
-	}
-	if !read.Post {
-		return draft{}, network.Unusable(errors.New("the draft is not an X post's"))
-	}
-	for _, u := range read.Uploads {
+	for _, u := range d.Uploads {
 		if !isID(u.ID) {
-			return draft{}, network.Unusable(errors.New("the draft names a medium that is none of X"))
+			return errors.New("the draft names a medium that is none of X")
 		}
 	}
-	return read, nil
+	return nil
 }
 
-// readPrepared is readDraft for the calls that come after Prepare.
-func readPrepared(d network.Draft) (draft, error) {
-	read, err := readDraft(d)
-	if err == nil && (read.Ready.IsZero() || len(read.Uploads) != len(read.Media)) {
-		err = network.Unusable(errors.New("the draft has not been prepared"))
-	}
-	return read, err
-}
+func (d draft) prepared() bool { return !d.Ready.IsZero() && len(d.Uploads) == len(d.Media) }
 
 // expired tells whether the network has forgotten one of the media, or soon will.
 func (d draft) expired(now time.Time) bool {

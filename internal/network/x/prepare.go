@@ -18,22 +18,7 @@ const (
 
 // Prepare uploads the media and waits until the network has worked on them. What it has forgotten is uploaded again.
 func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
-	p, err := readDraft(d)
-	if err != nil {
-		return nil, 0, err
-	}
-	wait, err := n.advance(ctx, g, &p, files)
-	if err != nil {
-		return nil, 0, err
-	}
-	if wait == 0 && p.Ready.IsZero() {
-		p.Ready = n.opts.Now().UTC()
-	}
-	prepared, err := p.write()
-	if err != nil {
-		return nil, 0, network.Unusable(err)
-	}
-	return prepared, wait, nil
+	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
 // advance does the next steps up to one for which the network needs time: that time, or 0 when all are done. What it
@@ -62,6 +47,9 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 			return wait, err
 		}
 		p.Uploads[i].Done = true
+	}
+	if p.Ready.IsZero() {
+		p.Ready = n.opts.Now().UTC()
 	}
 	return 0, nil
 }

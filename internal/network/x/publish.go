@@ -13,7 +13,7 @@ const expiredMedia = "media_expired" // our own code
 
 // Commit posts. Media that the network has forgotten make no post: Resolve says then whether there is one.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}

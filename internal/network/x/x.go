@@ -72,27 +72,15 @@ func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, 
 
 // on is a call of the API by an account.
 func (n *Network) on(g network.Grant, method, path string) network.Call {
-	return network.Call{
-		Name: ids.ReplaceAllLiteralString(path, "…"), Method: method, URL: strings.TrimRight(g.Server, "/") + "/" + n.opts.Version + "/" + path, Bearer: g.Access,
-	}
+	return g.Call(method, n.opts.Version, path)
 }
 
 // do makes the call and reads what it is answered with as data.
 func (n *Network) do(ctx context.Context, c network.Call, data any) error {
-	answer, err := n.client.Do(ctx, c)
-	if err != nil {
-		return err
-	}
-	if answer.Status != http.StatusOK && answer.Status != http.StatusCreated {
-		return n.refusal(answer)
-	}
-	return answer.Decode(data)
+	return n.client.Read(ctx, c, data, n.refusal, http.StatusOK, http.StatusCreated)
 }
 
-var (
-	numericID = regexp.MustCompile(`^[0-9]{1,19}$`)
-	ids       = regexp.MustCompile(`[0-9]{3,}`)
-)
+var numericID = regexp.MustCompile(`^[0-9]{1,19}$`)
 
 // isID tells whether a text has the form of every id that the network gives.
 func isID(text string) bool { return numericID.MatchString(text) }

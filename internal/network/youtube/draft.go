@@ -2,9 +2,7 @@ package youtube
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -36,16 +34,14 @@ type draft struct {
 	Sessions    int             `json:"sessions,omitempty"` // how many were begun
 }
 
+var drafts = network.Drafts[draft]{Of: "a YouTube video", Foreign: draft.foreign, Prepared: draft.prepared}
+
 // Plan fixes what is said of the video. What makes two submissions one is the upload session, which Prepare keeps.
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	text := strings.ToValidUTF8(i.Content.Text, "\uFFFD")
-	planned, err := draft{
+	return drafts.Plan(draft{
 		Post: true, Title: title(text, i.Content.Media), Description: text, Tags: tags(text), Privacy: n.opts.Privacy, Media: i.Content.Media,
-	}.write()
-	if err != nil {
-		return nil, fmt.Errorf("planning a YouTube video: %w", err)
-	}
-	return planned, nil
+	})
 }
 
 // title is the text's first line, else the file's name, as a video has to have one.
@@ -85,30 +81,11 @@ func tags(text string) []string {
 	return found
 }
 
-func (d draft) write() (network.Draft, error) {
-	written, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("writing the draft: %w", err)
+func (d draft) foreign() error {
+	if !d.Post {
+		return errors.New("the draft is not a YouTube video's")
 	}
-	return written, nil
+	return nil
 }
 
-func readDraft(d network.Draft) (draft, error) {
-	var read draft
-	if err := json.Unmarshal(d, &read); err != nil {
-		return draft{}, network.Unusable(fmt.Errorf("reading the draft: %w", err))
-	}
-	if !read.Post {
-		return draft{}, network.Unusable(errors.New("the draft is not a YouTube video's"))
-	}
-	return read, nil
-}
-
-// readPrepared is readDraft for the calls that come after Prepare.
-func readPrepared(d network.Draft) (draft, error) {
-	read, err := readDraft(d)
-	if err == nil && (read.Session == "" || read.Total <= 0 || len(read.Media) == 0) {
-		err = network.Unusable(errors.New("the draft has not been prepared"))
-	}
-	return read, err
-}
+func (d draft) prepared() bool { return d.Session != "" && d.Total > 0 && len(d.Media) > 0 }

@@ -118,18 +118,12 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 func (n *Network) sign(ctx context.Context, form url.Values) (network.Token, error) {
 	form.Set("client_id", n.opts.ClientID)
 	form.Set("client_secret", n.opts.ClientSecret)
-	answer, err := n.client.Do(ctx, network.Call{
+	var token network.Token
+	err := n.client.Read(ctx, network.Call{
 		Purpose: network.Signing, Name: "token", Method: http.MethodPost, URL: n.opts.TokenHost + "/token", Form: form,
 		Secrets: []string{n.opts.ClientSecret, form.Get("code"), form.Get("code_verifier"), form.Get("refresh_token")},
-	})
+	}, &token, unsigned, http.StatusOK)
 	if err != nil {
-		return network.Token{}, err
-	}
-	if answer.Status != http.StatusOK {
-		return network.Token{}, unsigned(answer)
-	}
-	var token network.Token
-	if err := answer.Decode(&token); err != nil {
 		return network.Token{}, err
 	}
 	if token.Access == "" {

@@ -22,19 +22,7 @@ const (
 // What a session has it keeps: after a failure the upload goes on where it was. A session that the network no longer
 // knows is begun anew.
 func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
-	p, err := readDraft(d)
-	if err != nil {
-		return nil, 0, err
-	}
-	wait, err := n.advance(ctx, g, &p, files)
-	if err != nil {
-		return nil, 0, err
-	}
-	prepared, err := p.write()
-	if err != nil {
-		return nil, 0, network.Unusable(err)
-	}
-	return prepared, wait, nil
+	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
 func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files network.Files) (time.Duration, error) {

@@ -20,7 +20,7 @@ const (
 // Commit sends the last part of the file, which makes the video. What else the session lacks is sent before. A session
 // that is complete already, or no more, is left as it is.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
@@ -67,7 +67,7 @@ func (n *Network) watch(id string) string { return n.opts.WebURL + "/watch?v=" +
 // Resolve asks the session. One that is complete Stands; one that lacks a part is Absent: completing it makes one video,
 // whatever still arrives. One that is no more leaves only the channel's list of uploads.
 func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
-	p, err := readPrepared(d)
+	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}

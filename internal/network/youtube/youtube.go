@@ -92,14 +92,7 @@ func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, 
 
 // read asks the API for a list.
 func (n *Network) read(ctx context.Context, g network.Grant, list string, query url.Values, out any) error {
-	answer, err := n.client.Do(ctx, network.Call{
-		Name: list, Method: http.MethodGet, URL: strings.TrimRight(g.Server, "/") + "/youtube/" + n.opts.Version + "/" + list, Query: query, Bearer: g.Access,
-	})
-	if err != nil {
-		return err
-	}
-	if answer.Status != http.StatusOK {
-		return n.refusal(answer)
-	}
-	return answer.Decode(out)
+	c := g.Call(http.MethodGet, "youtube/"+n.opts.Version, list)
+	c.Query = query
+	return n.client.Read(ctx, c, out, n.refusal, http.StatusOK)
 }

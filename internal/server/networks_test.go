@@ -1,0 +1,49 @@
+package server_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pressroom/internal/seal"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+)
+
+// A slip in the networks' settings keeps the program from starting, and is named.
+func TestNetworkSettings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ settings, secret, want string }{
+		{`{"threads": {"client_id": "1"}}`, "s", ""},
+		{`{"x": {"client_id": "1"}}`, "", ""},
+		{`{"x": {"client_id": "1", "rules": {"text": {"longest": 1000}, "videos": {"longest": "10m"}}}}`, "", ""},
+		{`{"bluesky": {"web_url": "https://bsky.example"}}`, "", ""},
+		{`{"threads": {"client_id": "1"}}`, "", "PRESSROOM_THREADS_CLIENT_SECRET"},
+		{`{"instagram": {"client_id": "1", "facebook": {"client_id": "2"}}}`, "", "PRESSROOM_INSTAGRAM_CLIENT_SECRET"},
+		{`{"threads": {}}`, "s", "client_id"},
+		{`{"myspace": {}}`, "s", "myspace"},
+		{`{"threads": {"client_id": "1", "rulez": {}}}`, "s", "rulez"},
+		{`{"threads": {"client_id": "1", "rules": {"text": {"longest": -5}}}}`, "s", "longest"},
+		{`{"threads": {"client_id": "1", "settled": "-5s"}}`, "s", "settled"},
+		{`{"threads": {"client_id": "1", "graph_host": "nonsense"}}`, "s", "graph_host"},
+	} {
+		t.Run(c.settings, func(t *testing.T) {
+			t.Parallel()
+			key, err := seal.NewKey()
+			if err != nil {
+				t.Fatal(err)
+			}
+			settings := server.NetworkSettings{Secret: func(string) string { return c.secret }}
+			if err := json.Unmarshal([]byte(c.settings), &settings.Of); err != nil {
+				t.Fatal(err)
+			}
+			s, err := server.Open(t.Context(), server.Config{Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent(), Networks: settings})
+			if err == nil {
+				err = s.Close()
+			}
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
