@@ -36,6 +36,7 @@ type step struct {
 // scripted is a network without any idempotency of its own: every commit with an effect makes another post.
 // What it does follows a script for each call; a script that is over means that all is well.
 type scripted struct {
+	tried                                       []network.Tried // what Resolve was told, each time
 	clock                                       *testkit.Clock
 	prepares, commits, resolves, renews, links  []step
 	prepared, committed, asked, renewed, looked int
@@ -99,8 +100,9 @@ func (n *scripted) Permalink(context.Context, network.Grant, network.Receipt) (s
 	return s.link, n.fail(s)
 }
 
-func (n *scripted) Resolve(context.Context, network.Grant, network.Draft, network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *scripted) Resolve(_ context.Context, _ network.Grant, _ network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
 	n.asked++
+	n.tried = append(n.tried, t)
 	s, scripted := next(&n.resolves)
 	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now()}
 	switch {

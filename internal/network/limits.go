@@ -145,7 +145,7 @@ func linkedin() Rules {
 			MaxSide:  6012,         // the network takes 36,152,320 pixels in all; a square of this side has fewer
 		},
 		Videos: Videos{
-			Most: 1, Types: []string{mp4Type}, MaxBytes: 500 * megabyte, // newer text says 5 GB
+			Most: 1, Types: []string{mp4Type}, MinBytes: 75 * kilobyte, MaxBytes: 500 * megabyte, // newer text says 5 GB
 			Shortest: Span(3 * time.Second), Longest: Span(30 * time.Minute),
 			Shapes: Shapes{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
 		},
@@ -155,9 +155,10 @@ func linkedin() Rules {
 // twitter is X: its API's Media Best Practices and the configuration of twitter-text, version 3.
 func twitter() Rules {
 	return Rules{
-		Title: "X",
-		Text:  Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"}, // as the published counting rules have it
-		Media: Amount{Most: 4},
+		Title:    "X",
+		Text:     Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"}, // as the published counting rules have it
+		Cashtags: Count{Most: 1},                                                                               // seen in others' implementations
+		Media:    Amount{Most: 4},
 		Images: Images{
 			Most: 4, Types: []string{jpegType, pngType, webpType}, MaxBytes: 5 * megabyte,
 			Alone: Alone{Type: gifType, MaxBytes: 15 * megabyte, MaxSide: 1280},

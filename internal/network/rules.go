@@ -18,7 +18,8 @@ type Rules struct {
 	Text     Text   `json:"text"`
 	Hashtags Count  `json:"hashtags"`
 	Mentions Count  `json:"mentions"`
-	Links    Count  `json:"links"` // different ones, with a scheme
+	Cashtags Count  `json:"cashtags"` // such as $AAPL
+	Links    Count  `json:"links"`    // different ones, with a scheme
 	Media    Amount `json:"media"`
 	Images   Images `json:"images"`
 	Videos   Videos `json:"videos"`
@@ -82,6 +83,7 @@ type Alone struct {
 type Videos struct {
 	Most     int      `json:"most"`
 	Types    []string `json:"types"` // MIME
+	MinBytes int64    `json:"min_bytes"`
 	MaxBytes int64    `json:"max_bytes"`
 	Shortest Span     `json:"shortest"`
 	Longest  Span     `json:"longest"`
@@ -184,6 +186,7 @@ func (r Rules) checkCounts(text string) []Problem {
 	return slices.Concat(
 		r.checkCount("hashtags_too_many", "hashtags", r.Hashtags, len(Hashtags(text))),
 		r.checkCount("mentions_too_many", "mentions", r.Mentions, len(Mentions(text))),
+		r.checkCount("cashtags_too_many", "cashtags", r.Cashtags, len(Cashtags(text))),
 		r.checkCount("links_too_many", "different links", r.Links, len(slices.Compact(links))))
 }
 
@@ -333,6 +336,9 @@ func (o one) video(rules Videos) []Problem {
 		found = append(found, o.wrongType(rules.Types))
 	}
 	found = append(found, o.tooLarge(rules.MaxBytes, rules.MaxSide)...)
+	if o.Size > 0 && o.Size < rules.MinBytes {
+		found = append(found, blocking("media_too_small", "%s has %d bytes; %s takes at least %d.", o.name, o.Size, o.network, rules.MinBytes))
+	}
 	if rules.Longest > 0 && o.Duration > time.Duration(rules.Longest) {
 		found = append(found, blocking("media_too_long", "%s lasts %.0f seconds; %s takes at most %.0f.",
 			o.name, math.Ceil(o.Duration.Seconds()), o.network, rules.Longest.Seconds()))
@@ -426,6 +432,17 @@ func Links(text string) []string {
 // digits alone, in no word and no address.
 func Hashtags(text string) []string {
 	return slices.DeleteFunc(signed(text, "#＃"), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) })
+}
+
+var cashtag = regexp.MustCompile(`(?:^|[^\pL\pN_$])\$([A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)\b`)
+
+// Cashtags finds the signs of shares behind a $, without it.
+func Cashtags(text string) []string {
+	var found []string
+	for _, match := range cashtag.FindAllStringSubmatch(address.ReplaceAllLiteralString(text, " "), -1) {
+		found = append(found, match[1])
+	}
+	return found
 }
 
 // Mentions finds words behind an @ or its full-width form, without the sign, as Hashtags. Of a name with dots it is

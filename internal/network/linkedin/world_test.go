@@ -263,6 +263,9 @@ func (l *library) add(m network.Media, file []byte) network.Media {
 	defer l.mu.Unlock()
 	m.ID, m.Size = int64(len(l.files)+1), int64(len(file))
 	l.files[m.ID], l.bytes[m.ID] = m, file
+	if m.Kind == network.Video {
+		m.Size = max(m.Size, 75_000) // as it is described: the network takes no smaller ones
+	}
 	return m
 }
 
