@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"pressroom/internal/delivery"
+	"pressroom/internal/fault"
 	"pressroom/internal/server"
 )
 
@@ -35,6 +37,10 @@ func (c adminPostsUnconfirmed) Run(ctx context.Context, p *program, log *slog.Lo
 // Run decides what became of a post at an account.
 func (c adminPostsDecide) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error {
-		return s.Delivery.Decide(ctx, 0, 0, c.Post, c.Account, delivery.Decision{Published: c.Published, Permalink: c.Permalink})
+		err := s.Delivery.Decide(ctx, 0, 0, c.Post, c.Account, delivery.Decision{Published: c.Published, Permalink: c.Permalink})
+		if err != nil && fault.Of(err).Code == fault.NotFound {
+			return errors.New("no post of this id was sent to an account of this id: pressroom admin posts unconfirmed lists both")
+		}
+		return err
 	})
 }
