@@ -10,7 +10,10 @@ import (
 // hurry lets deliveries of a post go on that wait before they try again, as if the time had passed.
 func (w *world) hurry(id string) {
 	w.t.Helper()
-	w.exec("UPDATE deliveries SET not_before = 1, wake_at = 1 WHERE post_id = ? AND phase <> 'ended' AND owner = '' AND lease_until = 0 AND not_before > ?", id, time.Now().UnixMicro())
+	const waiting = "post_id = ? AND phase <> 'ended' AND owner = '' AND lease_until = 0 AND not_before > ?"
+	now, minute := time.Now().UnixMicro(), time.Minute.Microseconds()
+	w.exec("UPDATE delivery_attempts SET started_at = started_at - ?, ended_at = ended_at - ? WHERE ended_at > 0 AND delivery_id IN (SELECT id FROM deliveries WHERE "+waiting+")", minute, minute, id, now)
+	w.exec("UPDATE deliveries SET not_before = 1, wake_at = 1 WHERE "+waiting, id, now)
 }
 
 // publishHurried publishes a post whose delivery has to wait now and then.
