@@ -55,7 +55,6 @@ func images(n int) func(*world, string) []int64 {
 
 // TestNetworks tries everything with every network, and keeps the table of docs/networks.md.
 func TestNetworks(t *testing.T) {
-	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
 		w := newWorld(t, database)

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	outcomeWithin = 60 * time.Second // of real time
+	outcomeWithin = 3 * time.Minute // of real time
 	pollEvery     = 30 * time.Millisecond
 	moveBy        = 5 * time.Second // when everybody waits
 )

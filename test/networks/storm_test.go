@@ -37,7 +37,6 @@ const (
 // TestStorm publishes through programs that are killed, over networks that lose answers and fail. What the posts say
 // afterwards has to be what the networks hold.
 func TestStorm(t *testing.T) {
-	t.Parallel()
 	binary := build(t)
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
