@@ -7,7 +7,7 @@ import (
 
 // App is what an operator sets of a network to which accounts are connected in a browser. Each network's options begin
 // with it; what is not set has today's value.
-type App struct {
+type App struct { //nolint:recvcheck // Own is for changing it in place, Complete makes another
 	HTTP         *http.Client     `json:"-"` // its Timeout bounds each call, 20 seconds where it has none
 	Now          func() time.Time `json:"-"` // time.Now by default
 	ClientID     string           `json:"client_id"`

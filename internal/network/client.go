@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -168,9 +169,7 @@ func (c Call) request(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, errors.New("the request cannot be made")
 	}
-	for name, values := range c.Header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, c.Header)
 	if body.Type != "" {
 		request.Header.Set("Content-Type", body.Type)
 	}
