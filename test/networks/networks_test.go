@@ -261,7 +261,7 @@ func (w *world) killed(which int, how how, begin func() []sent) []sent {
 	w.wire.expect(which, how)
 	posts := begin()
 	for begun := time.Now(); !w.waiting(posts) && time.Since(begun) < outcomeWithin; {
-		time.Sleep(pollEvery)
+		<-time.After(pollEvery)
 	}
 	w.kill()
 	w.clock.advance(lease) // what the dead one held is nobody's now

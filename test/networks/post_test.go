@@ -73,7 +73,7 @@ func (w *world) problems(id string) string {
 // settled waits until a job has ended. Where everybody only waits for a later time, that comes at once.
 func (w *world) settled(s sent) {
 	w.t.Helper()
-	for begun := time.Now(); w.get(s.job)["finished"] != true; time.Sleep(pollEvery) {
+	for begun := time.Now(); w.get(s.job)["finished"] != true; <-time.After(pollEvery) {
 		if time.Since(begun) > outcomeWithin {
 			w.t.Fatalf("%s: %q has no outcome", s.platform, s.text)
 		}

@@ -55,7 +55,7 @@ func (r *rush) fall(many int, apart time.Duration) {
 		r.ok(http.MethodPost, "/posts/"+s.id+"/schedule", map[string]any{"scheduled_at": due.Add(time.Duration(n) * apart).UTC().Format(time.RFC3339Nano)})
 		r.ids = append(r.ids, s.id)
 	}
-	for left := 1; left > 0; time.Sleep(settledLook) {
+	for left := 1; left > 0; <-time.After(settledLook) {
 		must(r.t, r.looks.QueryRow(r.t.Context(), `SELECT COUNT(*) FROM post_targets WHERE published_at = 0`).Scan(&left))
 	}
 }

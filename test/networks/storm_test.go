@@ -111,7 +111,7 @@ func (s *storm) blow(alone bool) {
 		}
 	})
 	left, since := s.unsettled(), time.Now()
-	for killed := time.Now(); left > 0; time.Sleep(settledLook) {
+	for killed := time.Now(); left > 0; <-time.After(settledLook) {
 		if time.Since(killed) > killEvery && s.moving() {
 			i := rand.IntN(programs)
 			end(running[i])
@@ -139,7 +139,7 @@ func (s *storm) launch(addr string, alone bool) *exec.Cmd {
 	if alone {
 		public, role = "http://"+addr, "all"
 	}
-	cmd := exec.Command(s.binary, "serve", "--addr", addr, "--public-url", public, "--role", role, "--database", s.cfg.Database, //nolint:gosec,noctx // our own program, killed below
+	cmd := exec.Command(s.binary, "serve", "--addr", addr, "--public-url", public, "--role", role, "--database", s.cfg.Database,
 		"--sealing-key", s.cfg.SealingKey, "--blobs", s.cfg.Blobs, "--metrics-addr", "", "--lease", "2s", "--log-level", "error",
 		"--networks", s.settings, "--bluesky-servers", s.front.URL+"/bluesky")
 	cmd.Env = os.Environ()
@@ -164,13 +164,13 @@ func end(program *exec.Cmd) {
 	_ = program.Wait()
 }
 
-func freeAddr(t testing.TB) string {
-	t.Helper()
+func freeAddr(tb testing.TB) string {
+	tb.Helper()
 	for {
 		// Below those that the system hands out, so that nobody is given it meanwhile.
 		addr := fmt.Sprintf("127.0.0.1:%d", 26_000+rand.IntN(6_000))
 		if l, err := net.Listen("tcp", addr); err == nil {
-			must(t, l.Close())
+			must(tb, l.Close())
 			return addr
 		}
 	}

@@ -37,8 +37,6 @@ func (b *table) set(row, network, cell string) {
 	b.cells[row][network] = cell
 }
 
-func (b *table) get(row, network string) string { return b.cells[row][network] }
-
 func (b *table) markdown() string {
 	var out strings.Builder
 	out.WriteString("| | " + strings.Join(b.networks, " | ") + " |\n|---" + strings.Repeat("|---", len(b.networks)) + "|\n")

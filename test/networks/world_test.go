@@ -58,7 +58,7 @@ func (c *clock) after(d time.Duration) <-chan time.Time {
 	at, fired := c.now().Add(d), make(chan time.Time, 1)
 	go func() {
 		for c.now().Before(at) {
-			time.Sleep(pollEvery)
+			<-time.After(pollEvery)
 		}
 		fired <- at
 	}()
@@ -84,37 +84,37 @@ type world struct {
 	video    int64
 }
 
-func newWorld(t testing.TB, database string) *world {
-	t.Helper()
-	return newWorldAs(t, database, server.RoleAll, 300*time.Millisecond)
+func newWorld(tb testing.TB, database string) *world {
+	tb.Helper()
+	return newWorldAs(tb, database, server.RoleAll, 300*time.Millisecond)
 }
 
 // newWorldAs is newWorld with a program of one role, and networks that work for so long on what they are given.
-func newWorldAs(t testing.TB, database string, role server.Role, ready time.Duration) *world {
-	t.Helper()
-	w := &world{t: t, accounts: map[string]map[string]int64{}}
-	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(t), "sqlite:"))
+func newWorldAs(tb testing.TB, database string, role server.Role, ready time.Duration) *world {
+	tb.Helper()
+	w := &world{t: tb, accounts: map[string]map[string]int64{}}
+	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(tb), "sqlite:"))
 	box, err := sandbox.Open(dir, sandbox.Options{Now: w.clock.now, After: w.clock.after, Ready: ready})
-	must(t, err)
+	must(tb, err)
 	w.box, w.wire = box, &wire{networks: box.Handler()}
 	w.front = httptest.NewServer(w.wire)
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		w.wire.release()
 		w.front.Close()
-		must(t, box.Close())
+		must(tb, box.Close())
 	})
 	sealing, err := seal.NewKey()
-	must(t, err)
+	must(tb, err)
 	offered := terms.Shipped().Faster(1000)
 	offered.Limits.JobsInFlight = 10_000
 	w.cfg = server.Config{
-		Version: "test", Database: database, Blobs: testkit.Blobs(t), SealingKey: sealing, Role: role, Workers: 16, Lease: lease,
+		Version: "test", Database: database, Blobs: testkit.Blobs(tb), SealingKey: sealing, Role: role, Workers: 16, Lease: lease,
 		Now: w.clock.now, Terms: &offered, Log: slog.New(slog.DiscardHandler),
 		BlueskyServers: []string{w.front.URL + "/bluesky"}, Networks: hurried(server.SandboxNetworks(w.front.URL)),
 	}
 	w.node = w.start()
-	w.looks = testkit.Open(t, database, nil)
-	t.Cleanup(func() { must(t, w.node.stop()) })
+	w.looks = testkit.Open(tb, database, nil)
+	tb.Cleanup(func() { must(tb, w.node.stop()) })
 	w.furnish()
 	return w
 }
@@ -188,16 +188,16 @@ func (w *world) furnish() {
 	w.video = w.upload("clip.mp4", clip)
 }
 
-func picture(t testing.TB, shade uint8) []byte {
-	t.Helper()
+func picture(tb testing.TB, shade uint8) []byte {
+	tb.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 1080, 1080))
 	for x := range 1080 {
 		for y := range 1080 {
-			img.SetRGBA(x, y, color.RGBA{shade, uint8(x / 8), uint8(y / 8), 255}) //nolint:gosec // below 136
+			img.SetRGBA(x, y, color.RGBA{shade, uint8(x / 8), uint8(y / 8), 255})
 		}
 	}
 	var out bytes.Buffer
-	must(t, jpeg.Encode(&out, img, nil))
+	must(tb, jpeg.Encode(&out, img, nil))
 	return out.Bytes()
 }
 
@@ -306,9 +306,9 @@ func (w *world) held(platform, text string) (int, []int) {
 	return len(out.Posts), shown
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
