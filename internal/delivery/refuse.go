@@ -158,9 +158,13 @@ func (f *flight) lookAgain(ctx context.Context, err error) error {
 	return f.finish(ctx, doubtful, unconfirmed(messageOf(err)))
 }
 
-// later gives the delivery back until a time has passed.
+// later gives the delivery back until a time has passed. One that was committed without an answer goes on with a look,
+// however sure the last one was.
 func (f *flight) later(ctx context.Context, wait time.Duration) error {
 	f.done = true
+	if f.doubted && f.d.Phase == prepared {
+		f.d.Phase = committing
+	}
 	return f.s.fenced(ctx, "delivery.later", f.d, `UPDATE deliveries SET phase = ?, tries = ?, looks = ?, owner = '', lease_until = 0, not_before = ?, wake_at = ?`, func(tx *db.Tx) []any {
 		at := db.Micros(tx.Now().Add(wait))
 		return []any{string(f.d.Phase), f.d.Tries, f.d.Looks, at, at}

@@ -37,6 +37,7 @@ type step struct {
 // What it does follows a script for each call; a script that is over means that all is well.
 type scripted struct {
 	tried                                       []network.Tried // what Resolve was told, each time
+	order                                       string          // of the calls: C for Commit, R for Resolve
 	clock                                       *testkit.Clock
 	prepares, commits, resolves, renews, links  []step
 	prepared, committed, asked, renewed, looked int
@@ -80,6 +81,7 @@ func (n *scripted) Prepare(_ context.Context, _ network.Grant, d network.Draft, 
 
 func (n *scripted) Commit(context.Context, network.Grant, network.Draft, network.Files) (network.Receipt, error) {
 	n.committed++
+	n.order += "C"
 	s, scripted := next(&n.commits)
 	if s.effect || s.class == "" || !scripted {
 		n.held++
@@ -102,6 +104,7 @@ func (n *scripted) Permalink(context.Context, network.Grant, network.Receipt) (s
 
 func (n *scripted) Resolve(_ context.Context, _ network.Grant, _ network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
 	n.asked++
+	n.order += "R"
 	n.tried = append(n.tried, t)
 	s, scripted := next(&n.resolves)
 	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now()}

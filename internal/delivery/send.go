@@ -39,6 +39,7 @@ type flight struct {
 	net       network.Network
 	grant     social.Grant
 	refreshed bool
+	doubted   bool // an earlier commit has no answer: before each further one the network is asked
 	done      bool
 	server    server
 }
@@ -184,6 +185,7 @@ func (f *flight) resolve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	f.doubted = !tried.First.IsZero()
 	crash.Point("before resolve call")
 	verdict, receipt, err := f.net.Resolve(ctx, f.grant.Grant, f.d.Draft, tried)
 	crash.Point("after resolve call")
@@ -206,12 +208,12 @@ func (f *flight) resolve(ctx context.Context) error {
 	return f.lookAgain(ctx, err)
 }
 
-// commitAgain goes on to the next commit of what is certainly not there. Nothing comes between the look and the commit: a
-// delivery that rests, or dies, before it begins by looking again. A last commit that got no answer at all may still
-// land, so that nothing is there is believed for good only after a while.
+// commitAgain is the next commit of what is certainly not there, right behind the look. A last commit that got no answer at
+// all may still land, so that nothing is there is believed for good only after a while.
 func (f *flight) commitAgain(ctx context.Context, t network.Tried, silent bool) error {
-	quiet := f.s.db.Now().Sub(t.Last)
-	switch last := f.d.Tries+1 >= maxTries; {
+	now := f.s.db.Now()
+	quiet := now.Sub(t.Last)
+	switch last := f.d.Tries+1 >= maxTries || now.Sub(t.First) > patience; {
 	case last && silent && quiet < calm:
 		return f.later(ctx, min(calm-quiet, longestRest))
 	case last:
@@ -223,8 +225,7 @@ func (f *flight) commitAgain(ctx context.Context, t network.Tried, silent bool) 
 		return f.later(ctx, wait)
 	}
 	f.d.Tries++
-	f.d.Phase = prepared // not kept: begin writes committing
-	return nil
+	return f.commit(ctx)
 }
 
 // begin writes an attempt before its call is made.

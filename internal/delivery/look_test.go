@@ -1,0 +1,35 @@
+package delivery
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/testkit"
+)
+
+// What was once committed without an answer is looked for right before each further commit, whatever lies between.
+func TestALookBeforeEachRepeat(t *testing.T) {
+	t.Parallel()
+	for name, between := range map[string]step{
+		"slowed down": {class: network.Rate, after: 20 * time.Second},
+		"failing":     {class: network.Transient},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				clock := testkit.NewClock(noon)
+				n := scripted{commits: []step{lostGone, between}, truthful: true}
+				s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+				s.deliver(t, 10*time.Minute)
+				if got := s.outcome(t); got != wellDone || n.committed != 3 || n.held != 1 {
+					t.Fatalf("%+v after %d commits, %d held", got, n.committed, n.held)
+				}
+				if strings.Contains(n.order, "CC") {
+					t.Errorf("commits and looks: %s", n.order)
+				}
+			})
+		})
+	}
+}
