@@ -2,6 +2,7 @@ package networks
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,13 +19,15 @@ func TestOverrides(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, database)
 		made := w.call(http.MethodPost, "/posts", map[string]any{
-			"caption": "for everybody", "media_ids": w.images[:1], "account_ids": []int64{w.accounts["bluesky"][usual], w.accounts["x"][usual], w.accounts["tiktok"][usual]},
+			"caption": "for everybody", "media_ids": w.images[:1], "account_ids": []int64{w.accounts["bluesky"][usual], w.accounts["x"][usual], w.accounts["tiktok"][usual], w.accounts["pinterest"][usual], w.accounts["instagram"][usual]},
 		})
 		id, _ := made.data["id"].(string)
 		own := "for X alone"
 		for account, o := range map[int64]post.Override{
-			w.accounts["x"][usual]:      {Caption: &own, Media: []int64{w.images[2], w.images[1]}},
-			w.accounts["tiktok"][usual]: {Media: []int64{w.video}},
+			w.accounts["x"][usual]:         {Caption: &own, Media: []int64{w.images[2], w.images[1]}},
+			w.accounts["tiktok"][usual]:    {Media: []int64{w.video}},
+			w.accounts["pinterest"][usual]: {Media: []int64{w.video}},
+			w.accounts["instagram"][usual]: {Media: []int64{w.video}},
 		} {
 			_, err := w.node.Posts.Override(t.Context(), w.owner, id, account, o)
 			must(t, err)
@@ -36,11 +39,19 @@ func TestOverrides(t *testing.T) {
 		if diff := cmp.Diff([]any{own, []any{float64(w.images[2]), float64(w.images[1])}}, []any{x["caption"], x["media_ids"]}); diff != "" {
 			t.Error(diff)
 		}
+		w.wire.listen()
 		s := w.publish(sent{platform: "bluesky", text: "for everybody", media: 1, id: id})
 		w.settled(s)
 		w.holds(s, 1, 1)
 		w.holds(sent{platform: "x", text: own, media: 2}, 1, 1)
-		w.holds(sent{platform: "tiktok", text: "for everybody", media: 1}, 1, 1)
+		for platform, cover := range map[string]string{
+			"tiktok": `"video_cover_timestamp_ms":2000`, "pinterest": `"cover_image_key_frame_time":2`, "instagram": "thumb_offset=2000",
+		} {
+			w.holds(sent{platform: platform, text: "for everybody", media: 1}, 1, 1)
+			if !strings.Contains(w.wire.heard(platform), cover) {
+				t.Errorf("%s was not told of the cover", platform)
+			}
+		}
 		if _, err := w.node.Posts.Override(t.Context(), w.owner, id, w.accounts["x"][usual], post.Override{}); err == nil {
 			t.Error("a post that went out was changed")
 		}

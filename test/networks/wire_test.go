@@ -39,6 +39,7 @@ type wire struct {
 	met   map[string]bool
 	free  chan struct{} // closed when the wire is released
 
+	told   map[string]string     // by network, all that JSON and forms have told it, where it is made
 	expire func(platform string) // in a storm, ends its access tokens; else nil
 }
 
@@ -112,6 +113,32 @@ func (w *wire) meet(platform string) (how, chan struct{}) {
 	return w.how, w.free
 }
 
+// listen begins to keep what the networks are told.
+func (w *wire) listen() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = map[string]string{}
+}
+
+// heard is what a network was told since then.
+func (w *wire) heard(platform string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.told[platform]
+}
+
+// overhear keeps the body of a request, but for files.
+func (w *wire) overhear(platform string, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if kind := r.Header.Get("Content-Type"); w.told == nil || !strings.HasPrefix(kind, "application/") {
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	w.told[platform] += string(body) + "\n"
+}
+
 // ServeHTTP answers for the networks.
 func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	platform, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -119,6 +146,7 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		w.networks.ServeHTTP(out, r)
 		return
 	}
+	w.overhear(platform, r)
 	how, free := w.meet(platform)
 	if how == through {
 		how = w.chance(platform, r.URL.Path)
