@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"text/template"
 
 	"pressroom/internal/server"
@@ -35,6 +36,7 @@ func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err := c.greet(os.Stdout, q); err != nil {
 		return errors.Join(err, q.Close())
 	}
+	go debug.FreeOSMemory() // what starting took and nothing needs any more
 	return errors.Join(q.Run(ctx, listener), q.Close())
 }
 

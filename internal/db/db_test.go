@@ -14,7 +14,7 @@ import (
 
 func TestMigratesUpAndDownAndUp(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		ctx := t.Context()
 		if err := d.MigrateDown(ctx); err != nil {
@@ -35,7 +35,7 @@ func TestMigratesUpAndDownAndUp(t *testing.T) {
 
 func TestEventsAreNeverChanged(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		exec(t, d, `INSERT INTO events (team_id, at, kind, subject) VALUES (1, 1, 'test.made', 'x')`)
 		for _, statement := range []string{`UPDATE events SET kind = 'other'`, `DELETE FROM events`} {
@@ -63,7 +63,7 @@ func exec(t *testing.T, d *db.DB, statement string, args ...any) {
 
 func TestWriteTakesEverythingBackOnAnError(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		stop := errors.New("stop")
 		err := d.Write(t.Context(), "outer", func(ctx context.Context, tx *db.Tx) error {
@@ -85,7 +85,7 @@ func TestWriteTakesEverythingBackOnAnError(t *testing.T) {
 // A read inside a transaction sees what the transaction wrote, wherever the query was prepared.
 func TestReadsJoinTheTransaction(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		const count = `SELECT COUNT(*) FROM people WHERE email = ?`
 		for range 3 { // the first rounds prepare the statements, the last ones use them
@@ -112,7 +112,7 @@ func TestReadsJoinTheTransaction(t *testing.T) {
 
 func TestConcurrentWritersAllSucceed(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		var wg sync.WaitGroup
 		for range 20 {
@@ -128,7 +128,7 @@ func TestConcurrentWritersAllSucceed(t *testing.T) {
 
 func TestPostgresThatForgetsIsRefused(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		if !d.Postgres() {
 			return
@@ -151,7 +151,7 @@ func TestTimesGoThroughTheDatabaseUnchanged(t *testing.T) {
 
 func TestAllClosesItsRowsOnAScanError(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		wrong := errors.New("wrong")
 		for range 50 { // more than there are connections

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -263,7 +262,6 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	report := func(what string) func(error) {
 		return func(err error) { s.cfg.Log.ErrorContext(ctx, what, "error", err) }
 	}
-	tasks.Go(debug.FreeOSMemory) // what starting took and nothing needs any more
 	tasks.Go(func() { s.Teams.Watch(ctx, report("looking for changed keys")) })
 	if s.cfg.Role == RoleAPI {
 		return

@@ -19,7 +19,7 @@ func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // Nodes that start at once on an empty database all come up.
 func TestNodesStartTogether(t *testing.T) {
 	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		cfg := server.Config{Database: url, Log: silent()}
 		var wg sync.WaitGroup
 		for range 5 {

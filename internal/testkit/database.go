@@ -4,10 +4,9 @@ package testkit
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,21 +20,45 @@ import (
 // Tests run on SQLite alone where it is not set; scripts/with-postgres sets it.
 const PostgresVariable = "PRESSROOM_TEST_POSTGRES"
 
-// EachDatabase runs a test on a fresh, empty database of each kind there is.
+// EachDatabase runs a test on a fresh, migrated database of each kind there is.
 func EachDatabase(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { run(t, SQLite(t)) })
+	each(t, SQLite, Postgres, run)
+}
+
+// EachEmptyDatabase runs a test on a fresh database of each kind there is, without tables.
+func EachEmptyDatabase(t *testing.T, run func(t *testing.T, url string)) {
+	t.Helper()
+	each(t, emptySQLite, emptyPostgres, run)
+}
+
+func each(t *testing.T, sqlite, postgres func(testing.TB) string, run func(t *testing.T, url string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { run(t, sqlite(t)) })
 	if os.Getenv(PostgresVariable) == "" {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("%s is not set: run the tests by make test", PostgresVariable)
 		}
 		return
 	}
-	t.Run("postgres", func(t *testing.T) { run(t, Postgres(t)) })
+	t.Run("postgres", func(t *testing.T) { run(t, postgres(t)) })
 }
 
-// SQLite is the URL of a fresh SQLite file.
+// SQLite is the URL of a fresh, migrated SQLite file.
 func SQLite(tb testing.TB) string {
+	tb.Helper()
+	template, err := sqliteTemplate()
+	if err != nil {
+		tb.Fatalf("making the SQLite file that tests copy: %v", err)
+	}
+	url := emptySQLite(tb)
+	if err := os.WriteFile(strings.TrimPrefix(url, "sqlite:"), template, 0o600); err != nil {
+		tb.Fatalf("copying the SQLite file: %v", err)
+	}
+	return url
+}
+
+func emptySQLite(tb testing.TB) string {
 	tb.Helper()
 	return "sqlite:" + filepath.Join(quickDir(tb), "test.db")
 }
@@ -62,28 +85,37 @@ var (
 	root = sync.OnceValues(func() (*sql.DB, error) { return sql.Open("pgx", os.Getenv(PostgresVariable)) })
 )
 
-// Postgres is the URL of a fresh PostgreSQL database, dropped when the test ends.
+// Postgres is the URL of a fresh, migrated PostgreSQL database, dropped when the test ends.
 func Postgres(tb testing.TB) string {
 	tb.Helper()
-	server, err := root()
+	template, err := postgresTemplate()
 	if err != nil {
-		tb.Fatalf("opening PostgreSQL: %v", err)
+		tb.Fatalf("making the PostgreSQL database that tests copy: %v", err)
 	}
-	name := fmt.Sprintf("test_%d_%d", os.Getpid(), made.Add(1))
-	if _, err := server.Exec("CREATE DATABASE " + name); err != nil {
-		tb.Fatalf("creating a database: %v", err)
+	return postgres(tb, " TEMPLATE "+template)
+}
+
+func emptyPostgres(tb testing.TB) string {
+	tb.Helper()
+	return postgres(tb, "")
+}
+
+func postgres(tb testing.TB, like string) string {
+	tb.Helper()
+	name, err := create(like)
+	if err != nil {
+		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if _, err := server.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+		server, err := root()
+		if err == nil {
+			_, err = server.Exec("DROP DATABASE " + name + " WITH (FORCE)")
+		}
+		if err != nil {
 			tb.Errorf("dropping a database: %v", err)
 		}
 	})
-	u, err := url.Parse(os.Getenv(PostgresVariable))
-	if err != nil {
-		tb.Fatalf("%s: %v", PostgresVariable, err)
-	}
-	u.Path = "/" + name
-	return u.String()
+	return postgresURL(name)
 }
 
 // Open opens and migrates a database of a URL until the test ends.

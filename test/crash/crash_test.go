@@ -20,6 +20,7 @@ import (
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/pds"
+	_ "pressroom/internal/testkit/whole"
 )
 
 // within is how long everything may take from the kill to the end: no account is stuck for longer.

@@ -281,17 +281,17 @@ func (w *world) post(id string) answer {
 	return w.full("get_post", map[string]any{"id": id})
 }
 
-// until waits for something that the program does by itself, for half a minute at most.
+// until waits for something that the program does by itself, for two minutes at most: the machine may be busy.
 func (w *world) until(what string, done func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for !done() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			w.t.Fatalf("waited half a minute for %s", what)
+			w.t.Fatalf("waited two minutes for %s", what)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	// Most of a test's time is waiting for the program: as many at once as there are processors would idle.
 	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		_ = flag.Set("test.parallel", strconv.Itoa(8*runtime.GOMAXPROCS(0))) // the flag is there and takes a number
+		_ = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) // the flag is there and takes a number
 	}
 	code := m.Run()
 	if everything() && code == 0 {

@@ -27,6 +27,7 @@ import (
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	_ "pressroom/internal/testkit/whole"
 )
 
 const appPassword = "open-sesame-1234"

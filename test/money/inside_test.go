@@ -18,6 +18,7 @@ import (
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
+	_ "pressroom/internal/testkit/whole"
 	"pressroom/test/money/standin"
 )
 

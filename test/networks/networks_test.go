@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/testkit"
+	_ "pressroom/internal/testkit/whole"
 )
 
 // try is one case that every network meets.
