@@ -12,7 +12,7 @@ type App struct { //nolint:recvcheck // Own is for changing it in place, Complet
 	Now          func() time.Time `json:"-"` // time.Now by default
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"-"`
-	Scopes       []string         `json:"scopes"` // asked for at the consent; what publishing needs by default
+	Scopes       []string         `json:"scopes"` // asked for at the consent; what publishing and figures need by default
 	Rules        *Rules           `json:"rules"`  // what a post is checked by; those of Today by default
 	// Settled is how long after a publication without an answer the network lists it, if it ever does. No network promises
 	// a time; a minute by default, where not said otherwise.

@@ -42,7 +42,7 @@ type Call struct {
 	Purpose Purpose
 	Name    string // what is called, for the log: a path without ids
 	Method  string
-	URL     string // absolute, without a query
+	URL     string // absolute; without a query, unless it is one that Query would write otherwise
 	Query   url.Values
 	Header  http.Header
 	Bearer  string // access token for the Authorization header; none where empty

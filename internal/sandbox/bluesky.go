@@ -19,8 +19,8 @@ const (
 
 var handleForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// bluesky is a personal data server of the AT Protocol, without the rest of that network: no timelines, no
-// likes, no other sizes of an image. It answers as the genuine server does, which the tests of pressroom's own
+// bluesky is a personal data server of the AT Protocol, without most of that network: no timelines, no other sizes of an
+// image; of what others do with posts it tells counts. It answers as the genuine server does, which the tests of pressroom's own
 // Bluesky client compare; where the genuine one answers a malformed query with an internal error, it says what is
 // wrong.
 type bluesky struct {

@@ -47,6 +47,8 @@ var blueskyMethods = map[string]xrpcMethod{
 	"com.atproto.repo.listRecords":       {http.MethodGet, (*bluesky).listRecords},
 	"com.atproto.repo.deleteRecord":      {http.MethodPost, (*bluesky).deleteRecord},
 	"com.atproto.sync.getBlob":           {http.MethodGet, (*bluesky).getBlob},
+	"app.bsky.actor.getProfile":          {http.MethodGet, (*bluesky).getProfile},
+	"app.bsky.feed.getAuthorFeed":        {http.MethodGet, (*bluesky).getAuthorFeed},
 }
 
 func (b *bluesky) health(*http.Request) (any, error) {

@@ -42,6 +42,7 @@ func (n *facebook) handler() http.Handler {
 		"POST /graph/{version}/{user}/photos":         n.createPhoto,
 		"POST /graph/{version}/{user}/feed":           n.post,
 		"GET /graph/{version}/{id}":                   n.describe,
+		"GET /graph/{version}/{id}/insights":          n.postInsights,
 		"GET /media/{account}/{cid}":                  n.mediaFile,
 		"/":                                           n.nowhere,
 	} {
@@ -166,7 +167,9 @@ func (n *facebook) describe(r *http.Request) (any, error) {
 
 func (n *facebook) object(r *http.Request, t tx, a account, id string) (map[string]any, error) {
 	if id == a.id {
-		return facebookPage(a), nil
+		told := facebookPage(a)
+		told["followers_count"] = followers(facebookName, a.id, n.now())
+		return told, nil
 	}
 	v, found, err := t.facebookVideo(r.Context(), `id = ? and account = ?`, id, a.id)
 	if found || err != nil {

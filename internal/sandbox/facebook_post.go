@@ -206,15 +206,19 @@ func (n *facebook) listPosts(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	read, err := behind(r)
+	if err != nil {
+		return nil, err
+	}
 	data := []map[string]any{}
 	err = n.page(r, func(t tx, a account, _ oauthToken) error {
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ?`, facebookName, a.id, since, limit)
+		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, facebookName, a.id, since, limit, read)
 		for _, p := range held {
-			data = append(data, pick(r, n.tellPost(r, p)))
+			data = append(data, pick(r, count(p, n.now()).counted(n.tellPost(r, p))))
 		}
 		return err
 	})
-	return map[string]any{"data": data}, err
+	return n.leaf(r, data, limit, read), err
 }
 
 // tellPost is a post as the API tells it; one of a video has an id beside the video's.

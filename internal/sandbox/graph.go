@@ -122,6 +122,7 @@ func (n *graphAPI) toPage(w http.ResponseWriter, r *http.Request) {
 func pick(r *http.Request, all map[string]any) map[string]any {
 	picked := map[string]any{"id": all["id"]}
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
+		field, _, _ = strings.Cut(field, ".") // what is asked for of the field itself
 		if value, known := all[field]; known {
 			picked[field] = value
 		}

@@ -130,9 +130,13 @@ func (n *graphAPI) list(r *http.Request, tell func(post) (map[string]any, error)
 	if err != nil {
 		return nil, err
 	}
+	read, err := behind(r)
+	if err != nil {
+		return nil, err
+	}
 	data := []map[string]any{}
 	err = n.caller(r, func(t tx, a account, _ oauthToken) error {
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ?`, n.platform, a.id, since, limit)
+		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, n.platform, a.id, since, limit, read)
 		for _, p := range held {
 			if err == nil {
 				var told map[string]any
@@ -142,7 +146,7 @@ func (n *graphAPI) list(r *http.Request, tell func(post) (map[string]any, error)
 		}
 		return err
 	})
-	return map[string]any{"data": data}, err
+	return n.leaf(r, data, limit, read), err
 }
 
 // readPage is from when on, in Unix milliseconds, and how many.

@@ -2,18 +2,25 @@ package sandbox
 
 import (
 	"context"
+	"maps"
 	"net/http"
 )
 
 const instagramName = "instagram"
 
 // instagram is the part of the Instagram API that publishes: the consents and tokens of both ways of signing in,
-// containers, posts. Its hosts are folders here, so that the calls of one are none of another: www, api and graph for
-// Instagram Login, facebook for both hosts of Facebook Login.
-type instagram struct{ *graphAPI }
+// containers, posts; and the part that tells of the public world. Its hosts are folders here, so that the calls of one are
+// none of another: www, api and graph for Instagram Login, facebook for both hosts of Facebook Login.
+type instagram struct {
+	*graphAPI
+
+	walks hashtagWalks
+}
 
 func newInstagram(s *Server) *instagram {
-	return &instagram{newGraphAPI(s, instagramName, "Instagram", "ig", "instagram")}
+	api := newGraphAPI(s, instagramName, "Instagram", "ig", "instagram")
+	api.cannotSignIn = isOperator
+	return &instagram{graphAPI: api}
 }
 
 func (n *instagram) settle(ctx context.Context) error { return n.people(ctx, instagramID) }
@@ -44,7 +51,9 @@ func (n *instagram) handler() http.Handler {
 		calls["POST "+host+"/{version}/{user}/media_publish"] = n.publish
 		calls["GET "+host+"/{version}/{user}/media"] = n.listPosts
 		calls["GET "+host+"/{version}/{id}"] = n.describe
+		calls["GET "+host+"/{version}/{id}/insights"] = n.insights(instagramMetrics, "instagram_business_manage_insights", "instagram_manage_insights")
 	}
+	maps.Copy(calls, n.discoveryCalls())
 	for pattern, do := range calls {
 		mux.HandleFunc(pattern, n.graph(do))
 	}

@@ -49,7 +49,7 @@ func (n *instagram) pagesOf(r *http.Request, t tx, person account) ([]instagramP
 	}
 	var found []instagramPage
 	for _, a := range accounts {
-		if a.id == person.id || person.handle == instagramAgency {
+		if a.id == person.id || person.handle == instagramAgency && !isOperator(a) {
 			found = append(found, instagramPage{graphID("3", "instagram page of "+a.handle), a.displayName, a})
 		}
 	}

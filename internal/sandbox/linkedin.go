@@ -67,18 +67,21 @@ func (n *linkedin) handler() http.Handler {
 	mux.HandleFunc("GET /oauth/v2/authorization", n.authorize)
 	mux.HandleFunc("POST /oauth/v2/authorization", n.authorize)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"POST /oauth/v2/accessToken":   n.giveToken,
-		"GET /v2/userinfo":             n.userinfo,
-		"GET /rest/organizationAcls":   linkedinVersioned(n.listOffices),
-		"GET /rest/organizations/{id}": linkedinVersioned(n.describeOrganization),
-		"POST /rest/images":            linkedinVersioned(n.announceImage),
-		"GET /rest/images/{urn}":       linkedinVersioned(n.describeAsset),
-		"POST /rest/videos":            linkedinVersioned(n.videoAction),
-		"GET /rest/videos/{urn}":       linkedinVersioned(n.describeAsset),
-		"POST /rest/posts":             linkedinVersioned(n.publish),
-		"GET /rest/posts":              linkedinVersioned(n.listPosts),
-		"GET /media/{account}/{cid}":   n.mediaFile,
-		"/":                            n.nowhere,
+		"POST /oauth/v2/accessToken":                    n.giveToken,
+		"GET /v2/userinfo":                              n.userinfo,
+		"GET /rest/organizationAcls":                    linkedinVersioned(n.listOffices),
+		"GET /rest/organizations/{id}":                  linkedinVersioned(n.describeOrganization),
+		"POST /rest/images":                             linkedinVersioned(n.announceImage),
+		"GET /rest/images/{urn}":                        linkedinVersioned(n.describeAsset),
+		"POST /rest/videos":                             linkedinVersioned(n.videoAction),
+		"GET /rest/videos/{urn}":                        linkedinVersioned(n.describeAsset),
+		"POST /rest/posts":                              linkedinVersioned(n.publish),
+		"GET /rest/posts":                               linkedinVersioned(n.listPosts),
+		"GET /rest/networkSizes/{urn}":                  linkedinVersioned(n.networkSize),
+		"GET /rest/organizationalEntityShareStatistics": linkedinVersioned(n.shareStatistics),
+		"GET /rest/memberCreatorPostAnalytics":          linkedinVersioned(n.memberAnalytics),
+		"GET /media/{account}/{cid}":                    n.mediaFile,
+		"/":                                             n.nowhere,
 	} {
 		mux.HandleFunc(pattern, n.answer(do))
 	}

@@ -55,6 +55,8 @@ func (n *pinterest) handler() http.Handler {
 		"GET /v5/user_account":        n.me,
 		"GET /v5/boards":              n.listBoards,
 		"GET /v5/boards/{board}/pins": n.listPins,
+		"GET /v5/pins/{id}/analytics": n.analytics,
+		"GET /v5/pins/analytics":      n.severalAnalytics,
 		"GET /v5/media/{id}":          n.videoStatus,
 		"GET /media/{account}/{cid}":  n.mediaFile,
 		"/":                           n.nowhere,
@@ -119,7 +121,7 @@ func (n *pinterest) byCaller(r *http.Request, do func(tx, account, oauthToken) e
 func (n *pinterest) me(r *http.Request) (any, error) {
 	var told map[string]any
 	err := n.byCaller(r, func(_ tx, a account, _ oauthToken) error {
-		told = map[string]any{"id": a.id, "username": a.handle, "account_type": "BUSINESS", "business_name": a.displayName}
+		told = map[string]any{"id": a.id, "username": a.handle, "account_type": "BUSINESS", "business_name": a.displayName, "follower_count": followers(pinterestName, a.id, n.now())}
 		return nil
 	})
 	return told, err

@@ -107,7 +107,11 @@ func (n *pinterest) listPins(r *http.Request) (any, error) {
 		}
 		all := []map[string]any{}
 		for _, p := range held {
-			all = append(all, pinterestTold(p))
+			told := pinterestTold(p)
+			if r.Form.Get("pin_metrics") == "true" {
+				told["pin_metrics"] = n.metrics(p)
+			}
+			all = append(all, told)
 		}
 		page, err = n.page(r, all)
 		return err

@@ -223,3 +223,25 @@ create table if not exists youtube_parts (
     primary key (upload, start),
     foreign key (upload) references youtube_uploads (id)
 ) strict;
+
+-- Hashtags of Instagram that somebody asked the id of, and who asked for which when.
+create table if not exists instagram_hashtags (
+    id   text primary key,
+    name text not null unique
+) strict;
+
+create table if not exists instagram_searches (
+    account text not null,
+    hashtag text not null,
+    at      integer not null,     -- first, since the last time that it did not count any more
+    primary key (account, hashtag),
+    foreign key (hashtag) references instagram_hashtags (id)
+) strict;
+
+-- How often a client has asked TikTok's research on a day, since 1970.
+create table if not exists tiktok_research (
+    client text not null,
+    day    integer not null,
+    used   integer not null,
+    primary key (client, day)
+) strict;

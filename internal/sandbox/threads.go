@@ -34,6 +34,8 @@ func (n *threads) handler() http.Handler {
 		"POST /v1.0/{user}/threads":         n.createContainer,
 		"POST /v1.0/{user}/threads_publish": n.publish,
 		"GET /v1.0/{user}/threads":          n.listPosts,
+		"GET /v1.0/{user}/threads_insights": n.accountInsights,
+		"GET /v1.0/{id}/insights":           n.insights(threadsMetrics, threadsInsightsScope),
 		"GET /v1.0/{id}":                    n.describe,
 		"GET /media/{account}/{cid}":        n.mediaFile,
 		"/":                                 n.nowhere,

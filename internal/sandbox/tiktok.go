@@ -52,6 +52,8 @@ func (n *tiktok) handler() http.Handler {
 		"POST /v2/post/publish/content/init/{$}":       n.postPhotos,
 		"POST /v2/post/publish/status/fetch/{$}":       n.fetchStatus,
 		"POST /v2/video/list/{$}":                      n.listVideos,
+		"POST /v2/research/user/info/{$}":              n.researchUser,
+		"POST /v2/research/video/query/{$}":            n.researchVideos,
 		"GET /media/{account}/{cid}":                   n.mediaFile,
 		"/":                                            n.nowhere,
 	} {
@@ -112,8 +114,10 @@ func (n *tiktok) grant(w http.ResponseWriter, r *http.Request) (any, error) {
 		spend = func(t tx) (oauthToken, error) { return n.spendCode(r, t) }
 	case "refresh_token":
 		spend = func(t tx) (oauthToken, error) { return n.spendRefresh(r, t) }
+	case "client_credentials":
+		return n.clientToken(r)
 	default:
-		return nil, tiktokBadRequest("unsupported_grant_type", "grant_type has to be authorization_code or refresh_token")
+		return nil, tiktokBadRequest("unsupported_grant_type", "grant_type has to be authorization_code, refresh_token or client_credentials")
 	}
 	var answer map[string]any
 	err = n.store.in(r.Context(), func(t tx) error {
@@ -198,17 +202,15 @@ func (n *tiktok) caller(r *http.Request, t tx, scope string) (tiktokCaller, erro
 
 // userInfo tells what the caller asks of its account.
 func (n *tiktok) userInfo(r *http.Request) (any, error) {
-	scope := "user.info.basic"
 	fields := strings.Split(r.Form.Get("fields"), ",")
-	if slices.Contains(fields, "username") {
-		scope = "user.info.profile"
-	}
 	var a tiktokCaller
 	err := n.store.in(r.Context(), func(t tx) error {
 		var err error
-		a, err = n.caller(r, t, scope)
+		a, err = n.callerFor(r, t, fields)
 		return err
 	})
-	all := map[string]any{"open_id": a.id, "username": a.handle, "display_name": a.displayName}
+	all := map[string]any{
+		"open_id": a.id, "username": a.handle, "display_name": a.displayName, "follower_count": followers(tiktokName, a.id, n.now()),
+	}
 	return map[string]any{"user": tiktokPick(fields, all)}, err
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -316,9 +317,13 @@ func (n *tiktok) listVideos(r *http.Request) (any, error) {
 		Most   int   `json:"max_count"`
 		Cursor int64 `json:"cursor"`
 	}{Most: 10}
+	fields := strings.Split(r.Form.Get("fields"), ",")
 	err := readTikTok(r, &asked)
 	if err == nil && (asked.Most < 1 || asked.Most > tiktokPageSize || r.Form.Get("fields") == "") {
 		err = tiktokInvalid("max_count has to be from 1 to 20, and fields are required")
+	}
+	if err == nil {
+		err = tiktokUnknown(fields)
 	}
 	if err != nil {
 		return nil, err
@@ -337,8 +342,14 @@ func (n *tiktok) listVideos(r *http.Request) (any, error) {
 		found, err := t.tiktokAll(r.Context(), `where account = ? and posted and privacy = ? and done_at <= ? order by done_at desc, seq desc limit ?`, a.id, tiktokEveryone, before, asked.Most+1)
 		more = len(found) > asked.Most
 		for _, p := range found[:min(len(found), asked.Most)] {
+			counted, err := n.figures(r, t, p)
+			if err != nil {
+				return err
+			}
 			cursor = p.done.UnixMilli()
-			videos = append(videos, tiktokPick(strings.Split(r.Form.Get("fields"), ","), n.listed(r, a, p)))
+			told := n.listed(r, a, p)
+			maps.Copy(told, counted)
+			videos = append(videos, tiktokPick(fields, told))
 		}
 		return err
 	})

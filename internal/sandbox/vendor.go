@@ -11,18 +11,9 @@ import (
 	"time"
 )
 
-// The data vendor answers for public profiles by pressroom's bridge contract (docs/bridge.md), without a token.
-// Every profile has a beginning of its name that asks for a certain outcome, or is there and has media.
-const (
-	markMissing = "missing." // there is no such profile
-	markPrivate = "private." // not shown to the public
-	markEmpty   = "empty."   // an avatar and nothing else
-	markFailing = "error."   // the vendor fails
-	markSlowly  = "slow."    // the vendor takes slowVendor
-)
+// The data vendor answers for the public world by pressroom's bridge contract (docs/bridge.md), without a token.
 
 const (
-	slowVendor     = 3 * time.Second
 	vendorPage     = 20 // items where no limit is given
 	maxVendorPage  = 50
 	maxVendorWalks = 7 // days for which a cursor leads on
@@ -43,24 +34,31 @@ type vendorError struct {
 func (s *Server) vendorHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{platform}/profiles/{username}/media", s.vendorMedia)
+	mux.HandleFunc("GET /v1/{platform}/profiles/{username}", s.vendorProfile)
+	mux.HandleFunc("GET /v1/{platform}/hashtags/{hashtag}", s.vendorHashtag)
 	mux.HandleFunc("GET /files/{size}/{file}", vendorFile)
 	return mux
 }
 
-func (s *Server) vendorMedia(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("username")
+// vendorShows answers for a profile that is not shown, whatever is asked of it. It is true where the profile is.
+func (s *Server) vendorShows(w http.ResponseWriter, name string) bool {
 	switch {
 	case !vendorName.MatchString(name) || strings.HasPrefix(name, markMissing):
 		writeJSON(w, http.StatusNotFound, vendorError{"profile_not_found"})
-		return
 	case strings.HasPrefix(name, markPrivate):
 		writeJSON(w, http.StatusForbidden, vendorError{"profile_private"})
-		return
 	case strings.HasPrefix(name, markFailing):
 		writeJSON(w, http.StatusInternalServerError, vendorError{"internal"})
-		return
-	case strings.HasPrefix(name, markSlowly) && !s.pause(slowVendor):
+	case strings.HasPrefix(name, markSlowly) && !s.pause(slowWorld):
 		cut(w)
+	default:
+		return true
+	}
+	return false
+}
+
+func (s *Server) vendorMedia(w http.ResponseWriter, r *http.Request) {
+	if !s.vendorShows(w, r.PathValue("username")) {
 		return
 	}
 	ask, refused := s.vendorAsk(r)
@@ -68,12 +66,15 @@ func (s *Server) vendorMedia(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusBadRequest, vendorError{refused})
 		return
 	}
-	writeJSON(w, http.StatusOK, ask.answer(s.baseURL(r)+"/vendor/files/"))
+	writeJSON(w, http.StatusOK, ask.answer(s.vendorFiles(r)))
 }
+
+// vendorFiles is what the addresses of files begin with.
+func (s *Server) vendorFiles(r *http.Request) string { return s.baseURL(r) + "/vendor/files/" }
 
 // vendorAsk is what is asked of one profile.
 type vendorAsk struct {
-	profile vendorProfile
+	profile worldProfile
 	kind    string // of media
 	limit   int
 	cursor  vendorCursor
@@ -92,40 +93,63 @@ type vendorCursor struct {
 func (s *Server) vendorAsk(r *http.Request) (vendorAsk, string) {
 	query, now := r.URL.Query(), s.now().UTC()
 	ask := vendorAsk{
-		profile: vendorProfile{platform: r.PathValue("platform"), name: r.PathValue("username")},
-		kind:    query.Get("type"), limit: vendorPage, now: now,
-		cursor: vendorCursor{Type: query.Get("type"), Day: now.Unix() / secondsPerDay},
+		profile: worldProfile{platform: r.PathValue("platform"), name: r.PathValue("username")},
+		kind:    query.Get("type"), now: now, cursor: vendorCursor{Type: query.Get("type"), Day: dayOf(now)},
 	}
 	if _, known := vendorTypes[ask.profile.platform][ask.kind]; !known {
 		return ask, "invalid_type"
 	}
-	if text := query.Get("limit"); text != "" {
-		limit, err := strconv.Atoi(text)
-		if err != nil || limit < 1 || limit > maxVendorPage {
-			return ask, "invalid_limit"
-		}
-		ask.limit = limit
+	limit, good := vendorLimit(query.Get("limit"), maxVendorPage)
+	if !good {
+		return ask, "invalid_limit"
 	}
-	if text := query.Get("cursor"); text != "" && !ask.resume(text) {
-		return ask, "invalid_cursor"
+	ask.limit = limit
+	if text := query.Get("cursor"); text != "" {
+		var good bool
+		if ask.cursor, good = ask.cursor.resumed(text); !good || !vendorTypes[ask.profile.platform][ask.kind] {
+			return ask, "invalid_cursor"
+		}
 	}
 	return ask, ""
 }
 
-// resume goes on where a page ended. It is false where the cursor is not one of this list's, or an old one.
-func (a *vendorAsk) resume(text string) bool {
+// vendorLimit reads how many items are asked for.
+func vendorLimit(text string, most int) (int, bool) {
+	if text == "" {
+		return vendorPage, true
+	}
+	limit, err := strconv.Atoi(text)
+	return limit, err == nil && limit >= 1 && limit <= most
+}
+
+// resumed goes on where a page ended, in a walk that would begin at c. It is false where the cursor is not one of this
+// list's, or an old one.
+func (c vendorCursor) resumed(text string) (vendorCursor, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		return false
+		return c, false
 	}
 	var given vendorCursor
 	if err := json.Unmarshal(raw, &given); err != nil {
-		return false
+		return c, false
 	}
-	today := a.cursor.Day
-	a.cursor = given
-	return vendorTypes[a.profile.platform][a.kind] && given.Type == a.kind && given.From > 0 &&
-		given.Day <= today && given.Day > today-maxVendorWalks
+	return given, given.Type == c.Type && given.From > 0 && given.Day <= c.Day && given.Day > c.Day-maxVendorWalks
+}
+
+func (c vendorCursor) String() string {
+	raw, _ := json.Marshal(c) //nolint:errchkjson // two numbers and a word
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// page is what of so many items a page shows, and the cursor of the next one; empty on the last.
+func (c vendorCursor) page(items, limit int) (int, int, string) {
+	from := min(c.From, items)
+	to := min(from+limit, items)
+	if to == items {
+		return from, to, ""
+	}
+	c.From = to
+	return from, to, c.String()
 }
 
 // vendorItem is an item as the contract has it.
@@ -146,9 +170,8 @@ type vendorAnswer struct {
 }
 
 func (a *vendorAsk) answer(files string) vendorAnswer {
-	all := a.profile.media(a.kind, a.cursor.Day, a.now)
-	from := min(a.cursor.From, len(all))
-	to := min(from+a.limit, len(all))
+	all := a.media()
+	from, to, next := a.cursor.page(len(all), a.limit)
 	answer := vendorAnswer{Items: slices.Clone(all[from:to])}
 	for i := range answer.Items {
 		answer.Items[i].URL = files + answer.Items[i].URL
@@ -156,10 +179,8 @@ func (a *vendorAsk) answer(files string) vendorAnswer {
 	if answer.Items == nil {
 		answer.Items = []vendorItem{}
 	}
-	if to < len(all) && vendorTypes[a.profile.platform][a.kind] {
-		a.cursor.From = to
-		raw, _ := json.Marshal(a.cursor) //nolint:errchkjson // two numbers and a word
-		answer.Next = base64.RawURLEncoding.EncodeToString(raw)
+	if vendorTypes[a.profile.platform][a.kind] {
+		answer.Next = next
 	}
 	return answer
 }

@@ -49,6 +49,7 @@ func (n *xAPI) handler() http.Handler {
 		"POST /2/oauth2/token":               n.tokens,
 		"GET /2/users/me":                    n.me,
 		"GET /2/users/{id}/tweets":           n.list,
+		"GET /2/tweets":                      n.lookup,
 		"POST /2/media/upload/initialize":    n.beginUpload,
 		"POST /2/media/upload/{id}/finalize": n.endUpload,
 		"GET /2/media/upload":                n.uploadStatus,
@@ -129,13 +130,18 @@ func (n *xAPI) tokens(r *http.Request) (any, error) {
 }
 
 func (n *xAPI) me(r *http.Request) (any, error) {
-	var me account
+	told := map[string]any{}
 	err := n.store.in(r.Context(), func(t tx) error {
-		var err error
-		me, _, err = n.caller(r, t)
+		me, _, err := n.caller(r, t)
+		if err != nil {
+			return err
+		}
+		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ?`, xName, me.id)
+		told["id"], told["username"], told["name"] = me.id, me.handle, me.displayName
+		n.figures(told, r.Form.Get("user.fields"), me.id, len(held))
 		return err
 	})
-	return xData(map[string]string{"id": me.id, "username": me.handle, "name": me.displayName}), err
+	return xData(told), err
 }
 
 func xData(data any) map[string]any { return map[string]any{"data": data} }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,64 +165,34 @@ func (n *xAPI) number(ctx context.Context, t tx, p *post, shown xShown) error {
 
 // list lists an account's posts, the newest first, from a time on.
 func (n *xAPI) list(r *http.Request) (any, error) {
-	from, limit, err := n.readPage(r.Form)
+	page, err := n.readPage(r.Form)
 	if err != nil {
 		return nil, err
 	}
 	data := []map[string]any{}
+	meta := map[string]any{}
+	answer := map[string]any{"meta": meta}
 	err = n.store.in(r.Context(), func(t tx) error {
 		if _, _, err := n.caller(r, t); err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ?`,
-			xName, r.PathValue("id"), from.UnixMilli(), limit)
+		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`,
+			xName, r.PathValue("id"), page.from.UnixMilli(), page.limit+1, page.skip)
+		if len(held) > page.limit {
+			held = held[:page.limit]
+			meta["next_token"] = strconv.Itoa(page.skip + page.limit)
+		}
 		for _, p := range held {
-			data = append(data, xTold(p, r.Form.Get("post.fields")))
+			data = append(data, n.told(p, r.Form.Get("post.fields")))
+		}
+		if included := xIncluded(r.Form, held); included != nil {
+			answer["includes"] = included
 		}
 		return err
 	})
-	answer := map[string]any{"meta": map[string]any{"result_count": len(data)}}
+	meta["result_count"] = len(data)
 	if len(data) > 0 {
 		answer["data"] = data
 	}
 	return answer, err
-}
-
-// readPage is from when on, and how many. A parameter that is not known is refused.
-func (n *xAPI) readPage(form url.Values) (time.Time, int, error) {
-	for name := range form {
-		if !slices.Contains([]string{"start_time", "max_results", "post.fields"}, name) {
-			return time.Time{}, 0, n.says.unread
-		}
-	}
-	from, limit := time.Unix(0, 0), 10
-	var err error
-	if text := form.Get("start_time"); text != "" {
-		from, err = time.Parse(time.RFC3339, text)
-	}
-	if text := form.Get("max_results"); text != "" && err == nil {
-		limit, err = strconv.Atoi(text)
-	}
-	if err != nil || limit < 5 || limit > 100 {
-		return time.Time{}, 0, n.says.unread
-	}
-	return from, limit, nil
-}
-
-// xTold is a post with the fields that were asked for.
-func xTold(p post, fields string) map[string]any {
-	var shown xShown
-	_ = json.Unmarshal(p.body, &shown) // it was written by number
-	told := map[string]any{"id": p.id, "text": shown.Text, "edit_history_post_ids": []string{p.id}}
-	for field := range strings.SplitSeq(fields, ",") {
-		switch {
-		case field == "created_at":
-			told[field] = p.at.Truncate(time.Second).Format(xTime)
-		case field == "entities" && len(shown.Links) > 0:
-			told[field] = map[string]any{"urls": shown.Links}
-		case field == "attachments" && len(shown.Keys) > 0:
-			told[field] = map[string]any{"media_keys": shown.Keys}
-		}
-	}
-	return told
 }

@@ -58,6 +58,7 @@ func (n *youtube) handler() http.Handler {
 		"GET /youtube/v3/channels":       n.listChannels,
 		"GET /youtube/v3/playlistItems":  n.listUploads,
 		"GET /youtube/v3/videos":         n.listVideos,
+		"GET /v2/reports":                n.report,
 		"POST /upload/youtube/v3/videos": n.beginUpload,
 		"GET /media/{account}/{cid}":     n.mediaFile,
 		"/":                              n.nowhere,

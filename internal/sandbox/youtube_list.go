@@ -80,10 +80,8 @@ func (n *youtube) listChannels(r *http.Request) (any, error) {
 				"title": a.displayName, "description": "", "customUrl": "@" + a.handle, "publishedAt": "2020-01-01T00:00:00Z", "thumbnails": map[string]any{},
 			},
 			"contentDetails": map[string]any{"relatedPlaylists": map[string]string{"likes": "", "uploads": youtubeUploads(a.id)}},
-			"statistics": map[string]any{
-				"viewCount": "0", "subscriberCount": "0", "hiddenSubscriberCount": false, "videoCount": strconv.Itoa(len(held)),
-			},
-			"status": map[string]any{"privacyStatus": "public", "isLinked": true, "longUploadsStatus": "allowed"},
+			"statistics":     n.channelStatistics(a, held),
+			"status":         map[string]any{"privacyStatus": "public", "isLinked": true, "longUploadsStatus": "allowed"},
 		})}, err
 	})
 }
@@ -147,7 +145,7 @@ func youtubeItem(a account, p post, position int, asked map[string]bool) map[str
 // listVideos lists videos of the caller by their ids.
 func (n *youtube) listVideos(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	return n.list(r, "video", []string{"id", "snippet", "status", "processingDetails"}, func(t tx, a account) ([]map[string]any, error) {
+	return n.list(r, "video", []string{"id", "snippet", "status", "processingDetails", "statistics", "contentDetails"}, func(t tx, a account) ([]map[string]any, error) {
 		ids := strings.Split(query.Get("id"), ",")
 		if query.Get("id") == "" || len(ids) > mostYouTube {
 			return nil, youtubeInvalid("missingRequiredParameter", "No filter selected. Expected one of: id, of at most 50")
@@ -192,6 +190,8 @@ func (n *youtube) video(p post, asked map[string]bool) map[string]any {
 			"thumbnails": map[string]any{}, "liveBroadcastContent": "none",
 		},
 		"status":            status,
+		"statistics":        n.statistics(p),
+		"contentDetails":    map[string]any{"duration": "PT15S", "dimension": "2d", "definition": "hd", "caption": "false", "licensedContent": false},
 		"processingDetails": map[string]string{"processingStatus": processing},
 	})
 }

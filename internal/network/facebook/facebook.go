@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pressroom/internal/network"
@@ -24,9 +25,9 @@ const (
 	defaultVersion   = "v25.0"
 )
 
-// defaultScopes are what publishing needs: to list the Pages, to look back at their posts, to post. Pages that belong to
+// neededScopes are what publishing needs: to list the Pages, to look back at their posts, to post. Pages that belong to
 // a business may need business_management as well (not confirmed).
-var defaultScopes = []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts"}
+var neededScopes = []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts"}
 
 // Options are what an operator or a test may set. The zero value is the real network, without an app to connect Pages
 // for.
@@ -54,7 +55,7 @@ func New(opts Options) *Network {
 }
 
 func (o Options) complete() Options {
-	o.App = o.Complete(platform, defaultScopes...)
+	o.App = o.Complete(platform, append(slices.Clone(neededScopes), insightsScope)...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
 	o.VideoHost = strings.TrimRight(cmp.Or(o.VideoHost, defaultVideo), "/")

@@ -51,7 +51,7 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	if person.Scopes, err = n.login().Permissions(ctx, person); err != nil {
 		return nil, err
 	}
-	for _, needed := range defaultScopes { // people may take single ones back on the consent page
+	for _, needed := range neededScopes { // people may take single ones back on the consent page
 		if !slices.Contains(person.Scopes, needed) {
 			return nil, &network.Error{
 				Class: network.AuthDead, Status: http.StatusOK, Code: needed, Err: fmt.Errorf("the permission %s was not given", needed),

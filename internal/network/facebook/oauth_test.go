@@ -33,7 +33,7 @@ func TestConnect(t *testing.T) {
 	ends := start.Add(60 * 24 * time.Hour)
 	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 		Server: w.url + "/facebook/graph", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: ends, Refresh: g.Refresh, RefreshExpires: ends,
-		Scopes: []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts"},
+		Scopes: []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts", "read_insights"},
 	}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
 		t.Error(diff)
@@ -192,7 +192,7 @@ func TestConsentPageOfTheRealNetwork(t *testing.T) {
 	}
 	want := url.Values{
 		"client_id": {"17"}, "redirect_uri": {redirect}, "response_type": {"code"}, "state": {"s"},
-		"scope": {"pages_show_list,pages_read_engagement,pages_manage_posts"},
+		"scope": {"pages_show_list,pages_read_engagement,pages_manage_posts,read_insights"},
 	}
 	if diff := cmp.Diff(want, address.Query()); diff != "" {
 		t.Error(diff)

@@ -51,7 +51,7 @@ type Options struct {
 type Facebook struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"-"`
-	Scopes       []string `json:"scopes"`      // asked for at the consent; what publishing needs by default
+	Scopes       []string `json:"scopes"`      // asked for at the consent; what publishing and figures need by default
 	DialogHost   string   `json:"dialog_host"` // base URL of the consent page
 	GraphHost    string   `json:"graph_host"`  // base URL of the API; an account keeps the one it was connected by
 }
@@ -78,14 +78,14 @@ func New(opts Options) *Network {
 }
 
 func (o Options) complete() Options {
-	o.App = o.Complete(platform, "instagram_business_basic", instagramPublish)
+	o.App = o.Complete(platform, "instagram_business_basic", instagramPublish, "instagram_business_manage_insights")
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.TokenHost = strings.TrimRight(cmp.Or(o.TokenHost, defaultTrade), "/")
 	o.GraphHost = strings.TrimRight(cmp.Or(o.GraphHost, defaultGraph), "/")
 	o.Version = cmp.Or(o.Version, defaultVersion)
 	f := &o.Facebook
 	if len(f.Scopes) == 0 {
-		f.Scopes = []string{"instagram_basic", facebookPublish, "pages_show_list", "pages_read_engagement", "business_management"}
+		f.Scopes = []string{"instagram_basic", facebookPublish, "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"}
 	}
 	f.DialogHost = strings.TrimRight(cmp.Or(f.DialogHost, defaultDialog), "/")
 	f.GraphHost = strings.TrimRight(cmp.Or(f.GraphHost, defaultPageGraph), "/")

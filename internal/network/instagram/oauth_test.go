@@ -38,9 +38,9 @@ func TestAuthorize(t *testing.T) {
 	n := instagram.New(instagram.Options{App: network.App{ClientID: "1"}, Facebook: instagram.Facebook{ClientID: "2"}})
 	for kind, want := range map[string]string{
 		"instagram": "https://www.instagram.com/oauth/authorize?client_id=1&redirect_uri=https%3A%2F%2Fa.test%2Fback&response_type=code" +
-			"&scope=instagram_business_basic%2Cinstagram_business_content_publish&state=s",
+			"&scope=instagram_business_basic%2Cinstagram_business_content_publish%2Cinstagram_business_manage_insights&state=s",
 		"facebook": "https://www.facebook.com/v25.0/dialog/oauth?client_id=2&redirect_uri=https%3A%2F%2Fa.test%2Fback&response_type=code" +
-			"&scope=instagram_basic%2Cinstagram_content_publish%2Cpages_show_list%2Cpages_read_engagement%2Cbusiness_management&state=s",
+			"&scope=instagram_basic%2Cinstagram_content_publish%2Cinstagram_manage_insights%2Cpages_show_list%2Cpages_read_engagement%2Cbusiness_management&state=s",
 	} {
 		if got := n.Authorize(network.Authorization{Kind: kind, State: "s", Redirect: "https://a.test/back"}); got != want {
 			t.Errorf("%s: %s", kind, got)
@@ -66,7 +66,7 @@ func TestConnect(t *testing.T) {
 	}
 	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 		Server: w.url + "/instagram/graph", Kind: "instagram", Account: g.Account, Username: "harbour.coffee", Access: g.Access,
-		Expires: start.Add(60 * 24 * time.Hour), Scopes: []string{"instagram_business_basic", "instagram_business_content_publish"},
+		Expires: start.Add(60 * 24 * time.Hour), Scopes: []string{"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_insights"},
 		Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
 	}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
@@ -88,7 +88,7 @@ func TestConnectByFacebook(t *testing.T) {
 	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 		Server: w.url + "/instagram/facebook", Kind: "facebook", Account: direct.Account, Username: "harbour.coffee", Access: g.Access,
 		Expires: start.Add(60 * 24 * time.Hour), Extra: g.Extra,
-		Scopes: []string{"instagram_basic", "instagram_content_publish", "pages_show_list", "pages_read_engagement", "business_management"},
+		Scopes: []string{"instagram_basic", "instagram_content_publish", "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
 	}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
 		t.Error(diff)

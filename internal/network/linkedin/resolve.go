@@ -2,6 +2,7 @@ package linkedin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -59,6 +60,7 @@ type listed struct {
 	ID         string `json:"id"`
 	Commentary string `json:"commentary"`
 	Created    int64  `json:"createdAt"` // Unix milliseconds
+	Lifecycle  string `json:"lifecycleState"`
 	Content    struct {
 		Media *struct {
 			ID string `json:"id"`
@@ -68,6 +70,11 @@ type listed struct {
 				ID string `json:"id"`
 			} `json:"images"`
 		} `json:"multiImage"`
+		Article     json.RawMessage `json:"article"`
+		Carousel    json.RawMessage `json:"carousel"`
+		Poll        json.RawMessage `json:"poll"`
+		Celebration json.RawMessage `json:"celebration"`
+		Event       json.RawMessage `json:"reference"`
 	} `json:"content"`
 }
 

@@ -23,8 +23,8 @@ const (
 	maxMessage = 500  // characters kept of the network's own text
 )
 
-// defaultScopes are what publishing needs.
-var defaultScopes = []string{"threads_basic", "threads_content_publish"}
+// defaultScopes are what publishing needs, and the insights of what was published.
+var defaultScopes = []string{"threads_basic", "threads_content_publish", "threads_manage_insights"}
 
 // Options are what an operator or a test may set. The zero value is the real network, without an app to connect
 // accounts for.

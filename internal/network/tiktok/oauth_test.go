@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/network/tiktok"
 )
 
-var asked = []string{"user.info.basic", "user.info.profile", "video.publish", "video.list"}
+var asked = []string{"user.info.basic", "user.info.profile", "user.info.stats", "video.publish", "video.list"}
 
 func TestConnect(t *testing.T) {
 	t.Parallel()

@@ -29,13 +29,13 @@ const (
 // Business is the kind of an account that is connected by the operator's app for businesses.
 const Business = "business"
 
-// What publishing needs: videoList for posts of which the answer was lost.
+// What publishing needs: videoList for posts of which the answer was lost, and for their figures.
 const (
 	videoPublish = "video.publish"
 	videoList    = "video.list"
 )
 
-var defaultScopes = []string{"user.info.basic", "user.info.profile", videoPublish, videoList}
+var defaultScopes = []string{"user.info.basic", "user.info.profile", userStats, videoPublish, videoList}
 
 // Options are what an operator or a test may set. The zero value is the real network, without an app to connect
 // accounts for.

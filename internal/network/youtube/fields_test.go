@@ -15,6 +15,8 @@ var (
 		"PUT " + session:                        {"uploadType", "upload_id"},
 		"GET /youtube/youtube/v3/channels":      {"part", "mine", "id", "maxResults"},
 		"GET /youtube/youtube/v3/playlistItems": {"part", "playlistId", "maxResults", "pageToken"},
+		"GET /youtube/youtube/v3/videos":        {"part", "id", "maxResults"},
+		"GET /youtube/v2/reports":               {"ids", "startDate", "endDate", "metrics", "dimensions", "filters", "sort", "maxResults", "startIndex", "currency"},
 		"POST /youtube/token":                   nil,
 	}
 	insertMembers = map[string][]string{
@@ -28,6 +30,7 @@ var (
 			"":               {"kind", "etag", "id", "snippet", "contentDetails", "statistics", "status"},
 			"snippet":        {"title", "description", "customUrl", "publishedAt", "thumbnails", "defaultLanguage", "localized", "country"},
 			"contentDetails": {"relatedPlaylists"},
+			"statistics":     {"viewCount", "subscriberCount", "hiddenSubscriberCount", "videoCount", "commentCount"},
 		},
 		"youtube#playlistItem": {
 			"": {"kind", "etag", "id", "snippet", "contentDetails", "status"},
@@ -37,7 +40,8 @@ var (
 			},
 		},
 		"youtube#video": {
-			"": {"kind", "etag", "id", "snippet", "status", "processingDetails"},
+			"":           {"kind", "etag", "id", "snippet", "status", "processingDetails", "statistics", "contentDetails"},
+			"statistics": {"viewCount", "likeCount", "dislikeCount", "favoriteCount", "commentCount"},
 			"snippet": {
 				"publishedAt", "channelId", "title", "description", "thumbnails", "channelTitle", "tags", "categoryId", "liveBroadcastContent",
 				"defaultLanguage", "localized",
@@ -78,6 +82,8 @@ func checkAnswer(t *testing.T, s sent, status int, body []byte) {
 		}
 	case status >= http.StatusBadRequest && s.path != "/youtube/token":
 		checkMembers(t, s.path, map[string][]string{"": {"error"}, "error": {"code", "message", "errors", "status"}}, body)
+	case s.method == http.MethodGet && s.path == "/youtube/v2/reports":
+		checkMembers(t, s.path, map[string][]string{"": {"kind", "columnHeaders", "rows", "errors"}}, body)
 	case s.method == http.MethodGet:
 		checkMembers(t, s.path, map[string][]string{"": listMembers}, body)
 		var list struct{ Items []json.RawMessage }

@@ -20,7 +20,7 @@ func TestAuthorize(t *testing.T) {
 	got, err := url.ParseQuery(query)
 	want := url.Values{
 		"client_id": {"app"}, "redirect_uri": {redirect}, "response_type": {"code"}, "state": {"s"}, "access_type": {"offline"}, "prompt": {"consent"},
-		"scope":          {"https://www.googleapis.com/auth/youtube.upload https://www.googleapis.com/auth/youtube.readonly"},
+		"scope":          {"https://www.googleapis.com/auth/youtube.upload https://www.googleapis.com/auth/youtube.readonly https://www.googleapis.com/auth/yt-analytics.readonly"},
 		"code_challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, "code_challenge_method": {"S256"}, // RFC 7636, appendix B
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" || address != "https://accounts.google.com/o/oauth2/v2/auth" {
@@ -46,7 +46,7 @@ func TestConnect(t *testing.T) {
 	}
 	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 		Server: w.url + "/youtube", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh, Expires: start.Add(time.Hour),
-		Scopes: []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"},
+		Scopes: []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly", "https://www.googleapis.com/auth/yt-analytics.readonly"},
 	}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
 		t.Error(diff)

@@ -29,8 +29,11 @@ const (
 	chunkUnit        = 256 << 10 // bytes; every part of a file but its last is a multiple, by Google's protocol
 )
 
-// defaultScopes are what publishing needs, and what finding a lost post needs.
-var defaultScopes = []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly"}
+// defaultScopes are what publishing needs, what finding a lost post and reading the figures of posts needs, and what the
+// Analytics API needs, without which all else works.
+var defaultScopes = []string{
+	"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly", reportScope,
+}
 
 // Options are what an operator or a test may set. The zero value is the real network, without an app to connect
 // channels for.
@@ -40,6 +43,7 @@ type Options struct {
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
 	TokenHost     string `json:"token_host"`     // base URL of the token endpoint
 	APIHost       string `json:"api_host"`       // base URL of the API and its uploads; an account keeps the one it was connected by
+	AnalyticsHost string `json:"analytics_host"` // base URL of the Analytics API, for accounts that were connected by the usual APIHost
 	WebURL        string `json:"web_url"`        // base URL of the pages of videos
 	Version       string `json:"version"`        // of the API
 	Privacy       string `json:"privacy"`        // of a video: public, unlisted or private
@@ -65,6 +69,7 @@ func (o Options) complete() Options {
 	o.AuthorizeHost = base(o.AuthorizeHost, defaultAuthorize)
 	o.TokenHost = base(o.TokenHost, defaultToken)
 	o.APIHost = base(o.APIHost, defaultAPI)
+	o.AnalyticsHost = base(o.AnalyticsHost, defaultAnalytics)
 	o.WebURL = base(o.WebURL, defaultWeb)
 	o.Version = cmp.Or(o.Version, defaultVersion)
 	o.Privacy = cmp.Or(o.Privacy, defaultPrivacy)

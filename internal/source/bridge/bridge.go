@@ -1,5 +1,5 @@
-// Package bridge asks a data vendor of the operator's own for profiles' media, by the small HTTP contract of
-// docs/bridge.md. Nothing that comes back is trusted.
+// Package bridge asks a data vendor of the operator's own for profiles' media and for the public figures of profiles and
+// hashtags, by the small HTTP contract of docs/bridge.md. Nothing that comes back is trusted.
 package bridge
 
 import (
@@ -15,14 +15,13 @@ import (
 	"time"
 
 	"pressroom/internal/source"
+	"pressroom/internal/source/wire"
 )
 
 const (
 	answerWithin = 30 * time.Second
 	fileWithin   = 10 * time.Minute
-	maxAnswer    = 1 << 20  // bytes
-	maxHeader    = 64 << 10 // bytes
-	maxAfter     = 24 * time.Hour
+	maxAnswer    = 1 << 20 // bytes
 	maxRedirects = 5
 )
 
@@ -31,13 +30,17 @@ type Fetch func(ctx context.Context, address string, most int64, into io.Writer)
 
 // Options say where the bridge is and how it is asked.
 type Options struct {
-	URL     string           // base address, http or https; /v1/… is appended
-	Token   string           // sent as a bearer token to the bridge alone; none where empty
-	Public  Fetch            // gets files that lie elsewhere; has to be safe with any address
-	HTTP    *http.Client     // one with bounds of its own where nil; its redirects and cookies are not used
-	Timeout time.Duration    // for a whole answer; 30 s where 0
-	Files   time.Duration    // for a whole file of the bridge's; 10 min where 0
-	Now     func() time.Time // time.Now where nil
+	// URL is the bridge's base address, http or https; /v1/… is appended.
+	URL string `json:"url"`
+	// TokenEnv names the variable of the environment in which the bridge's token is; none where empty.
+	TokenEnv string `json:"token_env"`
+
+	Token   string           `json:"-"` // what TokenEnv holds: sent as a bearer token to the bridge alone; none where empty
+	Public  Fetch            `json:"-"` // gets files that lie elsewhere; has to be safe with any address
+	HTTP    *http.Client     `json:"-"` // one with bounds of its own where nil; its redirects and cookies are not used
+	Timeout time.Duration    `json:"-"` // for a whole answer; 30 s where 0
+	Files   time.Duration    `json:"-"` // for a whole file of the bridge's; 10 min where 0
+	Now     func() time.Time `json:"-"` // time.Now where nil
 }
 
 // Client asks one bridge. It is safe for use by many goroutines.
@@ -70,7 +73,7 @@ func New(opts Options) (*Client, error) {
 		opts.Now = time.Now
 	}
 	c := &Client{opts: opts, base: base}
-	c.http = c.confined(opts.HTTP)
+	c.http = wire.Client(opts.HTTP, c.within)
 	return c, nil
 }
 
@@ -81,23 +84,12 @@ func orElse(given, usual time.Duration) time.Duration {
 	return usual
 }
 
-// confined is a client that follows redirects within the bridge alone, so that the token stays there.
-func (c *Client) confined(given *http.Client) *http.Client {
-	client := &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: maxHeader, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
-	}}
-	if given != nil {
-		own := *given
-		own.Jar = nil
-		client = &own
+// within keeps redirects to the bridge itself, so that the token stays there.
+func (c *Client) within(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects || !c.own(r.URL) {
+		return errors.New("redirected too often or to elsewhere")
 	}
-	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
-		if len(via) > maxRedirects || !c.own(r.URL) {
-			return errors.New("redirected too often or to elsewhere")
-		}
-		return nil
-	}
-	return client
+	return nil
 }
 
 // own tells whether an address is on the bridge's own scheme, host and port.
@@ -115,57 +107,53 @@ func port(u *url.URL) string {
 	return u.Port()
 }
 
-// ProfileMedia asks for a page of a profile's media. Errors are source.ErrNotFound, source.ErrPrivate and
-// *source.Unavailable.
+// ProfileMedia asks for a page of a profile's media. Errors are source.ErrNotFound, source.ErrPrivate,
+// source.ErrNotOffered and *source.Unavailable.
 func (c *Client) ProfileMedia(ctx context.Context, q source.Query) (source.Page, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
-	defer cancel()
-	response, err := c.get(ctx, c.address(q))
-	if err != nil {
-		return source.Page{}, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	if err != nil {
-		return source.Page{}, unavailable("reading the answer: %w", err)
-	}
-	if len(body) > maxAnswer {
-		return source.Page{}, unavailable("reading the answer: it is longer than 1 MiB")
-	}
-	if response.StatusCode != http.StatusOK {
-		return source.Page{}, refusal(response, body, c.opts.Now())
-	}
-	return read(body, q, c.opts.Now())
-}
-
-func (c *Client) address(q source.Query) string {
-	target := c.base.JoinPath("v1", url.PathEscape(q.Platform), "profiles", url.PathEscape(q.Username), "media")
 	params := url.Values{"type": {q.Type}, "limit": {strconv.Itoa(q.Limit)}}
 	if q.Cursor != "" {
 		params.Set("cursor", q.Cursor)
 	}
-	target.RawQuery = params.Encode()
-	return target.String()
+	body, err := c.ask(ctx, maxAnswer, params, q.Platform, "profiles", q.Username, "media")
+	if err != nil {
+		return source.Page{}, err
+	}
+	return read(body, q, c.opts.Now())
 }
 
-// get asks the bridge. Whoever calls closes the body.
-func (c *Client) get(ctx context.Context, address string) (*http.Response, error) {
+// ask is one question at a path below /v1; the answer may have so many bytes.
+func (c *Client) ask(ctx context.Context, most int64, params url.Values, path ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.opts.Timeout)
+	defer cancel()
+	target := c.base.JoinPath("v1")
+	for _, part := range path {
+		target = target.JoinPath(url.PathEscape(part))
+	}
+	target.RawQuery = params.Encode()
+	request, err := c.request(ctx, target.String())
+	if err != nil {
+		return nil, err
+	}
+	answer, err := wire.Ask(c.http, request, most)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Status != http.StatusOK {
+		return nil, refusal(answer, c.opts.Now())
+	}
+	return answer.Body, nil
+}
+
+// request is one to the bridge.
+func (c *Client) request(ctx context.Context, address string) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, unavailable("the bridge's answer leads nowhere") // the error repeats the address
+		return nil, wire.Unavailable("the bridge's answer leads nowhere") // the error repeats the address
 	}
 	if c.opts.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.opts.Token)
 	}
-	request.Header.Set("User-Agent", "pressroom")
-	response, err := c.http.Do(request)
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		err = failed.Err // without the address, which says who was asked for
-	}
-	if err != nil {
-		return nil, unavailable("asking the bridge: %w", err)
-	}
-	return response, nil
+	return request, nil
 }
 
 // Fetch writes the bytes of an item to into. A file on the bridge's own host is asked for with the token, any other
@@ -178,13 +166,17 @@ func (c *Client) Fetch(ctx context.Context, address string, most int64, into io.
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.opts.Files)
 	defer cancel()
-	response, err := c.get(ctx, address)
+	request, err := c.request(ctx, address)
+	if err != nil {
+		return err
+	}
+	response, err := wire.Do(c.http, request)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return unanswered(response, c.opts.Now())
+		return unanswered(response.StatusCode, response.Header, c.opts.Now())
 	}
 	if response.ContentLength > most {
 		return source.ErrTooLarge
@@ -205,7 +197,7 @@ func take(from io.Reader, most int64, into io.Writer) error {
 		return source.ErrTooLarge
 	}
 	if taken == 0 {
-		return unavailable("the file is empty")
+		return wire.Unavailable("the file is empty")
 	}
 	return nil
 }
@@ -216,11 +208,7 @@ type body struct{ io.Reader }
 func (b body) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = unavailable("reading the file: %w", err)
+		err = wire.Unavailable("reading the file: %w", err)
 	}
 	return n, err
-}
-
-func unavailable(format string, args ...any) *source.Unavailable {
-	return &source.Unavailable{Err: fmt.Errorf(format, args...)}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,7 +18,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/source"
+	"pressroom/internal/source/wire"
 )
+
+// idForm is that of source.Item and source.Post.
+var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
 var (
 	now      = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -83,14 +88,14 @@ func TestWhatIsAsked(t *testing.T) {
 func TestWhatIsTaken(t *testing.T) {
 	t.Parallel()
 	const at = `"kind":"image","url":"https://cdn.example/x.jpg"`
-	long := strings.Repeat("é", maxCaption+1)
+	long := strings.Repeat("é", wire.MaxText+1)
 	client, _ := ask(t, says(http.StatusOK, `{"next_cursor":"further","cost":1,"items":[null,7,"x",[],{},`+strings.Join([]string{
 		`{"id":"a_-9","kind":"video","url":"http://cdn.example/a.mp4","taken_at":"2026-11-01T10:00:00+02:00","caption":"Hi\r\n\u0000\u001b[1m\ud800 🙂","width":1080,"height":1920,"duration_seconds":1.5,"likes":3}`,
 		`{"id":"a_-9",` + at + `}`,
 		`{"id":"audio","kind":"audio","url":"https://cdn.example/a.mp3"}`,
 		`{"id":7,` + at + `}`, `{"id":"",` + at + `}`,
 		`{"id":"file","kind":"image","url":"file:///etc/passwd"}`, `{"id":"rel","kind":"image","url":"/x.jpg"}`, `{"id":"user","kind":"image","url":"https://a:b@cdn.example/"}`,
-		`{"id":"longurl","kind":"image","url":"https://cdn.example/` + strings.Repeat("x", maxAddress) + `"}`,
+		`{"id":"longurl","kind":"image","url":"https://cdn.example/` + strings.Repeat("x", wire.MaxAddress) + `"}`,
 		`{"id":"absurd",` + at + `,"taken_at":"2003-12-31T23:59:59Z","width":-1,"height":1e400,"duration_seconds":5,"caption":7}`,
 		`{"id":"é/1",` + at + `,"taken_at":"2026-11-22T09:30:01Z","caption":"` + long + `","width":10.5,"height":100001}`,
 		`{"id":"fourth",` + at + `}`,
@@ -105,12 +110,12 @@ func TestWhatIsTaken(t *testing.T) {
 			Caption: "Hi\n[1m\ufffd 🙂", Width: 1080, Height: 1920, Duration: 1500 * time.Millisecond,
 		},
 		{ID: "absurd", Kind: source.Image, URL: "https://cdn.example/x.jpg"},
-		{ID: identity("é/1"), Kind: source.Image, URL: "https://cdn.example/x.jpg", Caption: long[:2*maxCaption]},
+		{ID: wire.ID("é/1"), Kind: source.Image, URL: "https://cdn.example/x.jpg", Caption: long[:2*wire.MaxText]},
 	}}
 	if diff := cmp.Diff(want, page); diff != "" {
 		t.Error(diff)
 	}
-	if !idForm.MatchString(identity("é/1")) || identity("é/1") == identity("é/2") {
+	if !idForm.MatchString(wire.ID("é/1")) || wire.ID("é/1") == wire.ID("é/2") {
 		t.Error("ids that are none are not told apart")
 	}
 }
@@ -144,7 +149,7 @@ func TestFailures(t *testing.T) {
 		"too often":         {says(http.StatusTooManyRequests, `{}`, "Retry-After", "90"), nil, 90 * time.Second},
 		"until a time":      {says(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2026 09:31:00 GMT"), nil, time.Minute},
 		"until it is past":  {says(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2020 09:31:00 GMT"), nil, 0},
-		"for years":         {says(http.StatusTooManyRequests, ``, "Retry-After", "4000000000"), nil, maxAfter},
+		"for years":         {says(http.StatusTooManyRequests, ``, "Retry-After", "4000000000"), nil, wire.MaxAfter},
 		"for nonsense":      {says(http.StatusTooManyRequests, ``, "Retry-After", "-99999999999999999999"), nil, 0},
 		"no content":        {says(http.StatusNoContent, ``), nil, 0},
 		"not JSON":          {says(http.StatusOK, `<html>natgeo`), nil, 0},
@@ -153,9 +158,9 @@ func TestFailures(t *testing.T) {
 		"no usable item":    {says(http.StatusOK, `{"items":[{"id":"natgeo"}]}`), nil, 0},
 		"cut off":           {says(http.StatusOK, `{"items":[`, "Content-Length", "1000"), nil, 0},
 		"too long":          {says(http.StatusOK, `{"items":[]}`+strings.Repeat(" ", maxAnswer)), nil, 0},
-		"too long a cursor": {says(http.StatusOK, `{"items":[],"next_cursor":"`+strings.Repeat("x", maxAddress+1)+`"}`), nil, 0},
+		"too long a cursor": {says(http.StatusOK, `{"items":[],"next_cursor":"`+strings.Repeat("x", wire.MaxAddress+1)+`"}`), nil, 0},
 		"a cursor with NUL": {says(http.StatusOK, `{"items":[],"next_cursor":"\u0000"}`), nil, 0},
-		"too long a header": {says(http.StatusOK, `{"items":[]}`, "X-Long", strings.Repeat("x", 2*maxHeader)), nil, 0},
+		"too long a header": {says(http.StatusOK, `{"items":[]}`, "X-Long", strings.Repeat("x", 2*wire.MaxHeader)), nil, 0},
 		"sent elsewhere":    {says(http.StatusFound, ``, "Location", "http://elsewhere.example/natgeo"), nil, 0},
 		"sent in circles":   {says(http.StatusFound, ``, "Location", "/natgeo"), nil, 0},
 		"silent":            {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil, 0},
@@ -326,11 +331,11 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := json.Marshal(page); err != nil || len(page.Items) > question.Limit || len(page.Next) > maxAddress {
+		if _, err := json.Marshal(page); err != nil || len(page.Items) > question.Limit || len(page.Next) > wire.MaxAddress {
 			t.Errorf("%v: %d items, a cursor of %d bytes", err, len(page.Items), len(page.Next))
 		}
 		for _, i := range page.Items {
-			if !idForm.MatchString(i.ID) || !usable(i.URL) || i.Width < 0 || i.Height < 0 || i.Duration < 0 || len([]rune(i.Caption)) > maxCaption || strings.ContainsRune(i.Caption, 0) {
+			if !idForm.MatchString(i.ID) || !wire.Usable(i.URL) || i.Width < 0 || i.Height < 0 || i.Duration < 0 || len([]rune(i.Caption)) > wire.MaxText || strings.ContainsRune(i.Caption, 0) {
 				t.Errorf("taken: %+v", i)
 			}
 		}

@@ -8,8 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/source"
 )
@@ -30,14 +33,17 @@ func TestBridgeOfTheGuide(t *testing.T) {
 		"media/instagram/natgeo/posts/2.mp4":       []byte("second"),
 		"media/instagram/natgeo/posts/3.jpg":       []byte("third"),
 		"media/instagram/natgeo/posts/notes.txt":   []byte("none"),
+		"media/instagram/slow.bread/figures.json":  []byte(strings.Replace(examples(guide, "profile"), `"cGFnZSAy"`, `""`, 1)),
+		"media/hashtags/instagram/bread.json":      []byte(examples(guide, "hashtag")),
 		"secret.jpg":                               []byte("outside"),
 	} {
 		write(t, filepath.Join(dir, name), content)
 	}
-	client, err := New(Options{URL: "http://" + run(t, dir), Token: token, Public: nowhere})
+	client, err := New(Options{URL: "http://" + run(t, dir), Token: token, Public: nowhere, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkGuideFigures(t, client)
 	q, got := question, ""
 	q.Limit = 2
 	for more := true; more; more = q.Cursor != "" {
@@ -63,6 +69,60 @@ func TestBridgeOfTheGuide(t *testing.T) {
 		if _, err := client.ProfileMedia(t.Context(), q); !errors.Is(err, source.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+var example = regexp.MustCompile("(?s)```json\n(.*?)```")
+
+// examples is the example of the guide that begins with a member.
+func examples(guide []byte, member string) string {
+	for _, found := range example.FindAllSubmatch(guide, -1) {
+		if strings.HasPrefix(strings.TrimLeft(string(found[1]), "{ \n"), `"`+member+`"`) {
+			return string(found[1])
+		}
+	}
+	return ""
+}
+
+// checkGuideFigures asks the guide's bridge for the guide's examples.
+func checkGuideFigures(t *testing.T, client *Client) {
+	t.Helper()
+	ask := source.ProfileQuery{Platform: source.Instagram, Username: "slow.bread", Most: 10}
+	figures, err := client.Profile(t.Context(), ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := time.Date(2026, 11, 20, 17, 4, 5, 0, time.UTC)
+	want := source.ProfileFigures{
+		Account: source.Account{
+			Username: "slow.bread", DisplayName: "Slow Bread 🥖", Biography: "Sourdough, and nothing else.", Website: "https://bread.example/",
+			Followers: new(int64(48_210)), Follows: new(int64(312)), Posts: new(int64(861)), MeasuredAt: now,
+		},
+		Posts: []source.Post{{
+			ID: "3141592653589793238", Format: source.FormatReel, TakenAt: taken, Caption: "Rain all week, then this. #sourdough",
+			URL: "https://www.instagram.com/reel/C0dE/", Hashtags: []string{"sourdough"}, Likes: new(int64(1204)), Comments: new(int64(31)), Shares: new(int64(12)), Views: new(int64(22_875)),
+			Duration: 31500 * time.Millisecond,
+		}},
+	}
+	if diff := cmp.Diff(want, figures); diff != "" {
+		t.Error(diff)
+	}
+	ask.Since = taken.Add(time.Second)
+	if figures, err := client.Profile(t.Context(), ask); err != nil || len(figures.Posts) != 0 {
+		t.Errorf("since then: %v, %v", figures.Posts, err)
+	}
+	hashtag, err := client.Hashtag(t.Context(), source.HashtagQuery{Platform: source.Instagram, Hashtag: "bread", Most: 10})
+	if err != nil || *hashtag.Size != 6_120_334 || len(hashtag.Top) != 1 || len(hashtag.Recent) != 1 || !hashtag.From.Equal(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) {
+		t.Errorf("%+v, %v", hashtag, err)
+	}
+	for name, want := range map[string]error{"natgeo": source.ErrNotOffered, "nobody": source.ErrNotFound, "../..": source.ErrNotFound} {
+		ask.Username = name
+		if _, err := client.Profile(t.Context(), ask); !errors.Is(err, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := client.Hashtag(t.Context(), source.HashtagQuery{Platform: source.TikTok, Hashtag: "bread", Most: 10}); !errors.Is(err, source.ErrNotFound) {
+		t.Error(err)
 	}
 }
 

@@ -111,3 +111,46 @@ func TestSandboxVendorRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The figures of the sandbox's vendor, page by page.
+func TestSandboxVendorFigures(t *testing.T) {
+	t.Parallel()
+	client := vendor(t)
+	for _, platform := range []string{source.Instagram, source.TikTok} {
+		figures, err := client.Profile(t.Context(), source.ProfileQuery{Platform: platform, Username: "slow.bread", Most: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := figures.Account
+		if a.Followers == nil || a.Posts == nil || int64(len(figures.Posts)) != *a.Posts || a.DisplayName == "" {
+			t.Errorf("%s: %+v with %d posts", platform, a, len(figures.Posts))
+		}
+		since, err := client.Profile(t.Context(), source.ProfileQuery{Platform: platform, Username: "slow.bread", Most: 1000, Since: figures.Posts[10].TakenAt})
+		if err != nil || len(since.Posts) != 11 {
+			t.Errorf("%s: %d posts since the 11th, %v", platform, len(since.Posts), err)
+		}
+		tagged, err := client.Hashtag(t.Context(), source.HashtagQuery{Platform: platform, Hashtag: "bread", Most: 100})
+		if err != nil || tagged.Size == nil || tagged.From.IsZero() || len(tagged.Top) == 0 {
+			t.Errorf("%s: %d top posts, %v, %v", platform, len(tagged.Top), tagged.Size, err)
+		}
+	}
+}
+
+func TestSandboxVendorRefusesFigures(t *testing.T) {
+	t.Parallel()
+	client := vendor(t)
+	for name, want := range map[string]error{"missing.you": source.ErrNotFound, "private.me": source.ErrPrivate, "empty.room": nil} {
+		figures, err := client.Profile(t.Context(), source.ProfileQuery{Platform: source.TikTok, Username: name, Most: 10})
+		if !errors.Is(err, want) || len(figures.Posts) != 0 {
+			t.Errorf("%s: %v, %v", name, figures, err)
+		}
+	}
+	if _, err := client.Profile(t.Context(), source.ProfileQuery{Platform: "youtube", Username: "bread", Most: 10}); !errors.Is(err, source.ErrNotOffered) {
+		t.Error(err)
+	}
+	if _, err := client.Hashtag(t.Context(), source.HashtagQuery{Platform: source.TikTok, Hashtag: "missingbread", Most: 10}); !errors.Is(err, source.ErrNotFound) {
+		t.Error(err)
+	}
+	_, err := client.Hashtag(t.Context(), source.HashtagQuery{Platform: source.TikTok, Hashtag: "errorbread", Most: 10})
+	checkFailure(t, err, nil, 0)
+}

@@ -1,0 +1,201 @@
+package bluesky
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+var _ network.Collector = (*Network)(nil)
+
+const (
+	listEach  = "100" // posts
+	mostLists = 20
+)
+
+// Collect tells of the account's posts with what is counted publicly at them, without its answers to others. The counts
+// are those of the network's view of the whole, which an account's server passes on; one that has none tells the posts
+// alone. Nobody counts there who saw a post.
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+	var profile struct {
+		Followers *int64 `json:"followersCount"`
+	}
+	err := n.read(ctx, g, "app.bsky.actor.getProfile", url.Values{"actor": {g.Account}}, &profile)
+	if viewless(err) {
+		return n.collectRecords(ctx, g, since, most)
+	}
+	if err != nil {
+		return network.Collected{}, err
+	}
+	posts, err := n.walk(since, most, func(cursor string) ([]seen, string, error) {
+		var answer struct {
+			Feed   []entry `json:"feed"`
+			Cursor string  `json:"cursor"`
+		}
+		err := n.read(ctx, g, "app.bsky.feed.getAuthorFeed", paged(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &answer)
+		return n.feed(g, answer.Feed), answer.Cursor, err
+	})
+	return network.Collected{Followers: profile.Followers, Posts: posts}, err
+}
+
+// read asks the account's server.
+func (n *Network) read(ctx context.Context, g network.Grant, method string, params url.Values, out any) error {
+	return n.call(ctx, call{purpose: network.Reading, verb: http.MethodGet, method: method, server: g.Server, token: g.Access, params: params, out: out})
+}
+
+// viewless tells whether a server has no view of the whole network, or none that it reaches.
+func viewless(err error) bool {
+	said, ok := errors.AsType[*network.Error](err)
+	return ok && (said.Status == http.StatusNotImplemented || slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, said.Code))
+}
+
+// seen is a place in a list. One that is not the account's own post is passed over.
+type seen struct {
+	network.Figures
+
+	own bool
+}
+
+// walk reads a list, the newest first, until it comes to what is older than a time, or has so many.
+func (n *Network) walk(since time.Time, most int, next func(cursor string) ([]seen, string, error)) ([]network.Figures, error) {
+	var found []network.Figures
+	cursor := ""
+	for range mostLists {
+		listed, after, err := next(cursor)
+		if err != nil {
+			return found, err
+		}
+		for _, s := range listed {
+			switch {
+			case !s.own || s.PostedAt.IsZero():
+				continue
+			case s.PostedAt.Before(since) || len(found) >= most:
+				return found, nil
+			}
+			found = append(found, s.Figures)
+		}
+		if after == "" || after == cursor {
+			break
+		}
+		cursor = after
+	}
+	return found, nil
+}
+
+func paged(params url.Values, cursor string) url.Values {
+	params.Set("limit", listEach)
+	if cursor != "" {
+		params.Set("cursor", cursor)
+	}
+	return params
+}
+
+// entry is a place in the account's feed.
+type entry struct {
+	Post struct {
+		URI    string `json:"uri"`
+		Author struct {
+			DID string `json:"did"`
+		} `json:"author"`
+		Record    shownRecord `json:"record"`
+		IndexedAt string      `json:"indexedAt"`
+		Likes     *int64      `json:"likeCount"`
+		Reposts   *int64      `json:"repostCount"`
+		Replies   *int64      `json:"replyCount"`
+		Quotes    *int64      `json:"quoteCount"`
+		Bookmarks *int64      `json:"bookmarkCount"`
+	} `json:"post"`
+	Reason *struct{} `json:"reason"` // why somebody else's post, or an older one, stands here
+}
+
+// shownRecord is what is read of a post's record.
+type shownRecord struct {
+	Text      string    `json:"text"`
+	CreatedAt string    `json:"createdAt"`
+	Reply     *struct{} `json:"reply"`
+	Embed     embedded  `json:"embed"`
+}
+
+type embedded struct {
+	Type   string     `json:"$type"`
+	Images []struct{} `json:"images"`
+	Media  *embedded  `json:"media"` // of one that also quotes a post
+}
+
+func (n *Network) feed(g network.Grant, entries []entry) []seen {
+	out := make([]seen, len(entries))
+	for i, e := range entries {
+		p := e.Post
+		out[i] = n.seen(g, p.URI, p.Record)
+		out[i].own = out[i].own && e.Reason == nil && p.Author.DID == g.Account
+		// A record says itself when it was made; what says that it is of the future counts from when it was seen.
+		if indexed := at(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
+			out[i].PostedAt = indexed
+		}
+		out[i].Likes, out[i].Comments, out[i].Shares, out[i].Saves = p.Likes, p.Replies, network.Sum(p.Reposts, p.Quotes), p.Bookmarks
+	}
+	return out
+}
+
+func at(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text) // zero where it is none
+	return t.UTC()
+}
+
+// seen is a post without counts.
+func (n *Network) seen(g network.Grant, uri string, r shownRecord) seen {
+	rkey, ok := strings.CutPrefix(uri, "at://"+g.Account+"/"+collection+"/")
+	return seen{own: ok && r.Reply == nil, Figures: network.Figures{
+		ID: uri, URL: n.opts.WebURL + "/profile/" + url.PathEscape(g.Username) + "/post/" + url.PathEscape(rkey),
+		Text: r.Text, Format: r.Embed.format(), PostedAt: at(r.CreatedAt),
+	}}
+}
+
+func (e embedded) format() string {
+	switch e.Type {
+	case "":
+		return network.FormatText
+	case "app.bsky.embed.images", "app.bsky.embed.gallery":
+		if len(e.Images) > 1 {
+			return network.FormatCarousel
+		}
+		return network.FormatImage
+	case "app.bsky.embed.video":
+		return network.FormatVideo
+	case "app.bsky.embed.external":
+		return network.FormatLink
+	case "app.bsky.embed.record":
+		return network.FormatText
+	case "app.bsky.embed.recordWithMedia":
+		if e.Media != nil && e.Media.Type != e.Type {
+			return e.Media.format()
+		}
+	}
+	return ""
+}
+
+// collectRecords tells the posts of a server that has no view of the whole: nobody counts anything there.
+func (n *Network) collectRecords(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+	posts, err := n.walk(since, most, func(cursor string) ([]seen, string, error) {
+		var answer struct {
+			Records []struct {
+				URI   string      `json:"uri"`
+				Value shownRecord `json:"value"`
+			} `json:"records"`
+			Cursor string `json:"cursor"`
+		}
+		err := n.read(ctx, g, "com.atproto.repo.listRecords", paged(url.Values{"repo": {g.Account}, "collection": {collection}}, cursor), &answer)
+		out := make([]seen, len(answer.Records))
+		for i, r := range answer.Records {
+			out[i] = n.seen(g, r.URI, r.Value)
+		}
+		return out, answer.Cursor, err
+	})
+	return network.Collected{Posts: posts}, err
+}

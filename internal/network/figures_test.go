@@ -1,0 +1,131 @@
+package network_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+)
+
+func TestNewest(t *testing.T) {
+	t.Parallel()
+	at := func(minute int) time.Time { return time.Date(2026, 11, 21, 9, minute, 0, 0, time.UTC) }
+	posts := func(minutes ...int) []network.Figures {
+		var out []network.Figures
+		for _, minute := range minutes {
+			out = append(out, network.Figures{ID: string(rune('a' + minute)), PostedAt: at(minute)})
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		given []network.Figures
+		since time.Time
+		most  int
+		want  []network.Figures
+	}{
+		"in order":      {posts(3, 2, 1), at(0), 9, posts(3, 2, 1)},
+		"out of order":  {posts(1, 3, 2), at(0), 9, posts(3, 2, 1)},
+		"twice":         {posts(3, 2, 2, 1, 3), at(0), 9, posts(3, 2, 1)},
+		"the moment":    {posts(3, 2, 1), at(2), 9, posts(3, 2)},
+		"at most":       {posts(1, 2, 3), at(0), 2, posts(3, 2)},
+		"none":          {posts(1), at(0), 0, nil},
+		"less than one": {posts(1), at(0), -1, nil},
+		"nothing":       {nil, time.Time{}, 9, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := network.Newest(c.given, c.since, c.most); len(got) != len(c.want) || !cmp.Equal(got, c.want) && len(got) > 0 {
+				t.Error(cmp.Diff(c.want, got))
+			}
+		})
+	}
+}
+
+func TestToldAndSum(t *testing.T) {
+	t.Parallel()
+	one, two, unknown := new(int64(1)), new(int64(2)), new(int64(-1))
+	if network.Told(nil) != nil || network.Told(unknown) != nil || *network.Told(one) != 1 || *network.Told(new(int64)) != 0 {
+		t.Error("a figure is not what was told")
+	}
+	for name, c := range map[string]struct {
+		told []*int64
+		want *int64
+	}{
+		"nothing": {nil, nil}, "not told": {[]*int64{nil, unknown}, nil}, "one": {[]*int64{nil, one}, one}, "both": {[]*int64{one, two}, new(int64(3))},
+	} {
+		if diff := cmp.Diff(c.want, network.Sum(c.told...)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if *one != 1 {
+		t.Error("adding changed a figure")
+	}
+}
+
+func TestWithheld(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err      error
+		withheld bool
+		closed   network.Class
+	}{
+		"nothing":         {nil, false, ""},
+		"ours":            {errors.New("x"), false, ""},
+		"of ours":         {network.Unusable(errors.New("x")), false, network.Rejected},
+		"rejected":        {&network.Error{Class: network.Rejected, Status: 400}, true, network.Rejected},
+		"not for the app": {&network.Error{Class: network.Unapproved, Status: 403}, true, network.Unapproved},
+		"forbidden":       {&network.Error{Class: network.AuthDead, Status: 403}, true, network.Unapproved},
+		"a dead token":    {&network.Error{Class: network.AuthDead, Status: 401}, false, network.AuthDead},
+		"an old token":    {&network.Error{Class: network.AuthRefresh, Status: 401}, false, network.AuthRefresh},
+		"too often":       {&network.Error{Class: network.Rate, Status: 429}, false, network.Rate},
+		"a failure":       {&network.Error{Class: network.Transient, Status: 500}, false, network.Transient},
+	} {
+		closed := network.Closed(c.err)
+		said, _ := errors.AsType[*network.Error](closed)
+		if network.Withheld(c.err) != c.withheld || (closed == nil) != (c.err == nil) || said != nil && said.Class != c.closed {
+			t.Errorf("%s: withheld %v, closed %v", name, network.Withheld(c.err), closed)
+		}
+	}
+}
+
+func TestOffered(t *testing.T) {
+	t.Parallel()
+	rejected, rate := &network.Error{Class: network.Rejected, Status: 400}, &network.Error{Class: network.Rate, Status: 429}
+	forbidden := &network.Error{Class: network.AuthDead, Status: 403}
+	for name, c := range map[string]struct {
+		bad   string // is rejected wherever it is asked for
+		other map[string]error
+		want  []string
+		err   error
+		calls int
+	}{
+		"all":                 {"", nil, []string{"a", "b", "c"}, nil, 1},
+		"one is no more":      {"b", nil, []string{"a", "c"}, nil, 4},
+		"one is forbidden":    {"b", map[string]error{"c": forbidden}, []string{"a"}, nil, 4},
+		"too often meanwhile": {"a", map[string]error{"b": rate}, nil, rate, 3},
+		"all are forbidden":   {"", map[string]error{"abc": forbidden}, []string{"a", "b", "c"}, forbidden, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			got, err := network.Offered([]string{"a", "b", "c"}, func(names []string) error {
+				calls++
+				joined := ""
+				for _, name := range names {
+					joined += name
+				}
+				if slices.Contains(names, c.bad) {
+					return rejected
+				}
+				return c.other[joined]
+			})
+			if !slices.Equal(got, c.want) || !errors.Is(err, c.err) || calls != c.calls {
+				t.Errorf("%q in %d calls, %v", got, calls, err)
+			}
+		})
+	}
+}

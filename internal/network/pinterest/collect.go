@@ -1,0 +1,253 @@
+package pinterest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	mostPages     = 20                  // of a board whose pins are counted
+	mostReported  = 100                 // pins of a report on several
+	reportedFor   = 89 * 24 * time.Hour // how old pins of a report may be: it reaches back 90 days
+	mostAlone     = 50                  // pins that are reported one by one
+	notYours      = "7"                 // the code of a refusal to report on a pin, which may have the status of a dead token
+	saved         = "SAVE"
+	impressions   = "IMPRESSION"
+	pinClicks     = "PIN_CLICK"
+	linkClicks    = "OUTBOUND_CLICK"
+	totalComments = "TOTAL_COMMENTS"
+	totalLikes    = "TOTAL_REACTIONS"
+)
+
+// reported are the figures that a report is asked for.
+var reported = []string{impressions, pinClicks, linkClicks, saved, totalComments, totalLikes}
+
+var _ network.Collector = (*Network)(nil)
+
+// Collect lists the board's pins with what was counted since they are there, as far as the network tells it with the
+// list. What it does not tell there of a pin is read from reports, which reach back 90 days, so of older pins it stays
+// unknown. The followers are the account's.
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+	on, err := board(g)
+	if err != nil {
+		return network.Collected{}, err
+	}
+	followers, err := n.followers(ctx, g)
+	if err != nil && !network.Withheld(err) {
+		return network.Collected{}, err
+	}
+	posts, err := n.own(ctx, g, on, since, true)
+	if network.Withheld(err) {
+		posts, err = n.own(ctx, g, on, since, false)
+	}
+	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, most)}
+	if err != nil {
+		return collected, network.Closed(err)
+	}
+	if err := n.report(ctx, g, collected.Posts); err != nil && !unreported(err) {
+		return collected, err
+	}
+	return collected, nil
+}
+
+func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
+	var me struct {
+		Followers *int64 `json:"follower_count"`
+	}
+	err := n.do(ctx, n.on(g, http.MethodGet, "user_account"), &me)
+	return network.Told(me.Followers), err
+}
+
+// counted is a pin with its figures as the network lists it.
+type counted struct {
+	pin
+
+	Title   string `json:"title"`
+	Mine    *bool  `json:"is_owner"` // a board may have pins of several accounts
+	Metrics struct {
+		Lifetime struct {
+			Impressions *int64 `json:"impression"`
+			PinClicks   *int64 `json:"pin_click"`
+			Outbound    *int64 `json:"outbound_click"` // this and save are told without being described
+			LinkClicks  *int64 `json:"clickthrough"`
+			Saves       *int64 `json:"save"`
+			Likes       *int64 `json:"reaction"`
+			Comments    *int64 `json:"comment"`
+		} `json:"lifetime_metrics"`
+	} `json:"pin_metrics"`
+}
+
+// own are the account's pins on the board since a moment. That a board begins with its newest pins is believed of pages
+// in this order alone.
+func (n *Network) own(ctx context.Context, g network.Grant, on string, since time.Time, metrics bool) ([]network.Figures, error) {
+	var posts []network.Figures
+	bookmark := ""
+	for range mostPages {
+		var page struct {
+			Items    []counted `json:"items"`
+			Bookmark string    `json:"bookmark"`
+		}
+		c := n.on(g, http.MethodGet, "boards/"+on+"/pins")
+		c.Query = paged(pinPage, bookmark)
+		if metrics {
+			c.Query.Set("pin_metrics", "true")
+		}
+		if err := n.do(ctx, c, &page); err != nil {
+			return posts, err
+		}
+		var pins []pin
+		for _, p := range page.Items {
+			pins = append(pins, p.pin)
+			if isID(p.ID) && !p.at().IsZero() && (p.Mine == nil || *p.Mine) {
+				posts = append(posts, p.figures(n))
+			}
+		}
+		past := newestFirst(pins) && pins[len(pins)-1].at().Before(since)
+		if past || page.Bookmark == "" || page.Bookmark == bookmark {
+			break
+		}
+		bookmark = page.Bookmark
+	}
+	return posts, nil
+}
+
+func (c counted) figures(n *Network) network.Figures {
+	told := c.Metrics.Lifetime
+	return network.Figures{
+		ID: c.ID, URL: n.receipt(c.ID).Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), c.Title), Format: c.format(), PostedAt: c.at(),
+		Views: network.Told(told.Impressions), Likes: network.Told(told.Likes), Comments: network.Told(told.Comments),
+		Saves: network.Told(told.Saves), Clicks: network.Sum(told.PinClicks, known(told.Outbound, told.LinkClicks)),
+	}
+}
+
+func (p pin) format() string {
+	return map[string]string{
+		"image": network.FormatImage, "video": network.FormatVideo, "multiple_images": network.FormatCarousel,
+		"multiple_videos": network.FormatCarousel, "multiple_mixed": network.FormatCarousel,
+	}[p.Media.Type]
+}
+
+// report completes the figures of pins that are not too old for it. Not every app may have reports on several pins; of
+// one that may not, the newest are asked for one by one.
+func (n *Network) report(ctx context.Context, g network.Grant, posts []network.Figures) error {
+	var lacking []*network.Figures
+	for i := range posts {
+		if p := &posts[i]; n.opts.Now().Sub(p.PostedAt) < reportedFor && (p.Views == nil || p.Saves == nil || p.Clicks == nil) {
+			lacking = append(lacking, p)
+		}
+	}
+	for batch := range slices.Chunk(lacking, mostReported) {
+		told, err := n.reportOn(ctx, g, batch)
+		if unreported(err) || err == nil && len(told) == 0 {
+			return n.reportAlone(ctx, g, lacking[:min(len(lacking), mostAlone)])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unreported tells whether a report is refused for good.
+func unreported(err error) bool {
+	said, ok := errors.AsType[*network.Error](err)
+	return network.Withheld(err) || ok && said.Code == notYours
+}
+
+// report is what is told of a pin, by the apps that people used: there is one entry, for all of them.
+type report map[string]struct {
+	Summary  map[string]float64 `json:"summary_metrics"`
+	Lifetime map[string]float64 `json:"lifetime_metrics"`
+}
+
+// reportOn completes the figures of several pins: those that the network reports.
+func (n *Network) reportOn(ctx context.Context, g network.Grant, posts []*network.Figures) ([]string, error) {
+	ids := make([]string, len(posts))
+	for i, p := range posts {
+		ids[i] = p.ID
+	}
+	return network.Offered(reported, func(metrics []string) error {
+		c := n.on(g, http.MethodGet, "pins/analytics")
+		c.Query = n.reportQuery(posts, metrics)
+		c.Query["pin_ids"] = ids
+		var answer map[string]report
+		if err := n.do(ctx, c, &answer); err != nil {
+			return err
+		}
+		for _, p := range posts {
+			answer[p.ID].complete(p)
+		}
+		return nil
+	})
+}
+
+func (n *Network) reportAlone(ctx context.Context, g network.Grant, posts []*network.Figures) error {
+	metrics := reported
+	for _, p := range posts {
+		told, err := network.Offered(metrics, func(metrics []string) error {
+			c := n.on(g, http.MethodGet, "pins/"+p.ID+"/analytics")
+			c.Query = n.reportQuery([]*network.Figures{p}, metrics)
+			var answer report
+			if err := n.do(ctx, c, &answer); err != nil {
+				return err
+			}
+			answer.complete(p)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if metrics = told; len(metrics) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// reportQuery asks for these figures since the oldest of the pins is there.
+func (n *Network) reportQuery(posts []*network.Figures, metrics []string) url.Values {
+	now := n.opts.Now().UTC()
+	first := now
+	for _, p := range posts {
+		if p.PostedAt.Before(first) {
+			first = p.PostedAt
+		}
+	}
+	return url.Values{"start_date": {first.Format(time.DateOnly)}, "end_date": {now.Format(time.DateOnly)}, "metric_types": {strings.Join(metrics, ",")}}
+}
+
+// complete sets the figures that are not known yet.
+func (r report) complete(p *network.Figures) {
+	for _, all := range r {
+		told := func(name string) *int64 {
+			value, known := all.Lifetime[name]
+			if !known {
+				value, known = all.Summary[name]
+			}
+			if !known || value < 0 || value >= math.MaxInt64 {
+				return nil
+			}
+			return new(int64(value))
+		}
+		p.Views, p.Saves = known(p.Views, told(impressions)), known(p.Saves, told(saved))
+		p.Likes, p.Comments = known(p.Likes, told(totalLikes)), known(p.Comments, told(totalComments))
+		p.Clicks = known(p.Clicks, network.Sum(told(pinClicks), told(linkClicks)))
+	}
+}
+
+// known is the first figure that was told.
+func known(first, second *int64) *int64 {
+	if first != nil {
+		return first
+	}
+	return second
+}

@@ -1,0 +1,129 @@
+package tiktok
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	userStats    = "user.info.stats" // a scope, for the number of followers
+	mostPages    = 100               // of a list, as the network may give pages with hardly anything on them
+	scopeMissing = "scope_not_authorized"
+	scopeGone    = "scope_permission_missed"
+)
+
+// ownFields are what is asked for of each post, and ownCounts what was counted at it.
+var (
+	ownFields = []string{"id", "create_time", "duration", "title", "video_description", "share_url"}
+	ownCounts = []string{"view_count", "like_count", "comment_count", "share_count"}
+)
+
+var _ network.Collector = (*Network)(nil)
+
+// Collect lists the account's public posts with their figures.
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+	followers, err := n.followers(ctx, g)
+	if err = allowed(err); err != nil && !network.Withheld(err) {
+		return network.Collected{}, err
+	}
+	var posts []network.Figures
+	told, err := network.Offered(ownCounts, func(counts []string) error {
+		wanted := most
+		if len(counts) < len(ownCounts) {
+			wanted = 1 // the network only has to say whether it knows this one
+		}
+		var err error
+		posts, err = n.own(ctx, g, since, wanted, counts)
+		return err
+	})
+	if err == nil && len(told) < len(ownCounts) {
+		posts, err = n.own(ctx, g, since, most, told)
+	}
+	return network.Collected{Followers: followers, Posts: network.Newest(posts, since, most)}, allowed(err)
+}
+
+// allowed is the error where a scope is missing: the account can still publish, so no person has to connect it again.
+func allowed(err error) error {
+	said, ok := errors.AsType[*network.Error](err)
+	if !ok || said.Code != scopeMissing && said.Code != scopeGone {
+		return network.Closed(err)
+	}
+	closed := *said
+	closed.Class = network.Unapproved
+	return &closed
+}
+
+// followers is nil where the person did not allow to read it.
+func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
+	if !slices.Contains(g.Scopes, userStats) {
+		return nil, nil //nolint:nilnil // not told
+	}
+	var found struct {
+		User struct {
+			Followers *int64 `json:"follower_count"`
+		} `json:"user"`
+	}
+	asked := network.Call{Method: http.MethodGet, Query: url.Values{"fields": {"follower_count"}}}
+	err := n.ask(ctx, g, asked, "user/info/", &found)
+	return network.Told(found.User.Followers), err
+}
+
+// counted is a post with its figures as the network lists it.
+type counted struct {
+	listed
+
+	Views    *int64 `json:"view_count"`
+	Likes    *int64 `json:"like_count"`
+	Comments *int64 `json:"comment_count"`
+	Shares   *int64 `json:"share_count"`
+}
+
+// own are the account's posts since a moment, the newest first, as many pages as are needed for so many.
+func (n *Network) own(ctx context.Context, g network.Grant, since time.Time, most int, counts []string) ([]network.Figures, error) {
+	var posts []network.Figures
+	body := map[string]int64{"max_count": pageSize}
+	for range mostPages {
+		var page struct {
+			Videos []counted `json:"videos"`
+			Cursor int64     `json:"cursor"` // Unix milliseconds
+			More   bool      `json:"has_more"`
+		}
+		c := post(network.Reading, body)
+		c.Query = url.Values{"fields": {strings.Join(slices.Concat(ownFields, counts), ",")}}
+		if err := n.ask(ctx, g, c, "video/list/", &page); err != nil {
+			return posts, err
+		}
+		for _, v := range page.Videos {
+			if numericID.MatchString(v.ID) && v.Created > 0 {
+				posts = append(posts, v.figures(n, g))
+			}
+		}
+		past := page.Cursor < since.UnixMilli() || body["cursor"] != 0 && page.Cursor >= body["cursor"]
+		if !page.More || past || len(posts) >= most {
+			break
+		}
+		body = map[string]int64{"max_count": pageSize, "cursor": page.Cursor}
+	}
+	return posts, nil
+}
+
+// figures are a post's. Photos are listed without a duration, which is not confirmed, and how many they are is not told.
+func (v counted) figures(n *Network, g network.Grant) network.Figures {
+	r := v.receipt(n, g)
+	format := network.FormatVideo
+	if v.Duration == 0 {
+		format = network.FormatImage
+	}
+	return network.Figures{
+		ID: v.ID, URL: r.Permalink, Text: cmp.Or(strings.TrimSpace(v.Description), strings.TrimSpace(v.Title)), Format: format, PostedAt: r.At,
+		Views: network.Told(v.Views), Likes: network.Told(v.Likes), Comments: network.Told(v.Comments), Shares: network.Told(v.Shares),
+	}
+}

@@ -1,0 +1,210 @@
+package x
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+const (
+	leastListed = 5                   // of a page; the network takes no smaller number
+	mostListed  = 100                 // of a page, and of a look-up
+	privateFor  = 30 * 24 * time.Hour // for which the network tells of a post what only its author may know
+	listedFrom  = 2011                // the year from which on start_time may be
+)
+
+// ownFields are what is asked for of each post; metrics are what everybody sees, and private what its author alone does.
+const (
+	ownFields      = "attachments,created_at,entities"
+	publicMetrics  = "public_metrics"
+	privateMetrics = "non_public_metrics,organic_metrics"
+)
+
+var _ network.Collector = (*Network)(nil)
+
+// Collect lists the account's posts, without what it reposted and replied, and reads what was clicked on those of the
+// last 30 days.
+func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+	followers, err := n.followers(ctx, g)
+	if err != nil && !network.Withheld(err) {
+		return network.Collected{}, err
+	}
+	posts, err := n.own(ctx, g, since, most, ownFields+","+publicMetrics)
+	if network.Withheld(err) {
+		posts, err = n.own(ctx, g, since, most, ownFields)
+	}
+	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, most)}
+	if err != nil {
+		return collected, network.Closed(err)
+	}
+	if err := n.clicks(ctx, g, collected.Posts); err != nil && !network.Withheld(err) {
+		return collected, err
+	}
+	return collected, nil
+}
+
+func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error) {
+	var me struct {
+		Data struct {
+			Metrics struct {
+				Followers *int64 `json:"followers_count"`
+			} `json:"public_metrics"`
+		} `json:"data"`
+	}
+	c := n.on(g, http.MethodGet, "users/me")
+	c.Query = url.Values{"user.fields": {publicMetrics}}
+	err := n.do(ctx, c, &me)
+	return network.Told(me.Data.Metrics.Followers), err
+}
+
+// counted is a post with its figures as the network lists it.
+type counted struct {
+	tweet
+
+	Public struct {
+		Impressions *int64 `json:"impression_count"`
+		Likes       *int64 `json:"like_count"`
+		Replies     *int64 `json:"reply_count"`
+		Reposts     *int64 `json:"repost_count"`
+		Retweets    *int64 `json:"retweet_count"` // its name before
+		Quotes      *int64 `json:"quote_count"`
+		Bookmarks   *int64 `json:"bookmark_count"`
+	} `json:"public_metrics"`
+}
+
+// countedPage is a part of the account's posts, and what their media are.
+type countedPage struct {
+	Data     []counted `json:"data"`
+	Includes struct {
+		Media []struct {
+			Key  string `json:"media_key"`
+			Type string `json:"type"`
+		} `json:"media"`
+	} `json:"includes"`
+	Meta struct {
+		Next string `json:"next_token"`
+	} `json:"meta"`
+}
+
+// own are the account's posts since a moment, as many pages as are needed for so many.
+func (n *Network) own(ctx context.Context, g network.Grant, since time.Time, most int, fields string) ([]network.Figures, error) {
+	var posts []network.Figures
+	next := ""
+	for len(posts) < most {
+		c := n.on(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
+		c.Query = url.Values{
+			"max_results": {strconv.Itoa(min(max(most-len(posts), leastListed), mostListed))}, "post.fields": {fields},
+			"exclude": {"replies,retweets"}, "expansions": {"attachments.media_keys"}, "media.fields": {"type"},
+		}
+		if since.Year() >= listedFrom {
+			c.Query.Set("start_time", since.UTC().Format(time.RFC3339))
+		}
+		if next != "" {
+			c.Query.Set("pagination_token", next)
+		}
+		var page countedPage
+		if err := n.do(ctx, c, &page); err != nil {
+			return posts, err
+		}
+		posts = append(posts, n.figures(g, page)...)
+		if page.Meta.Next == "" || page.Meta.Next == next {
+			break
+		}
+		next = page.Meta.Next
+	}
+	return posts, nil
+}
+
+func (n *Network) figures(g network.Grant, page countedPage) []network.Figures {
+	kinds := map[string]string{}
+	for _, medium := range page.Includes.Media {
+		kinds[medium.Key] = medium.Type
+	}
+	var posts []network.Figures
+	for _, p := range page.Data {
+		if !isID(p.ID) || p.Created.IsZero() {
+			continue
+		}
+		reposts := p.Public.Reposts
+		if reposts == nil {
+			reposts = p.Public.Retweets
+		}
+		posts = append(posts, network.Figures{
+			ID: p.ID, URL: n.receipt(g, p.ID).Permalink, Text: strings.TrimSpace(p.full()), Format: p.format(kinds), PostedAt: p.Created.UTC(),
+			Views: network.Told(p.Public.Impressions), Likes: network.Told(p.Public.Likes), Comments: network.Told(p.Public.Replies),
+			Shares: network.Sum(reposts, p.Public.Quotes), Saves: network.Told(p.Public.Bookmarks),
+		})
+	}
+	return posts
+}
+
+// format is what a post shows, by the kinds of media; empty where the network does not tell of its one medium.
+func (t tweet) format(kinds map[string]string) string {
+	switch media := t.Attachments.Media; {
+	case len(media) > 1:
+		return network.FormatCarousel
+	case len(media) == 1:
+		return map[string]string{
+			"photo": network.FormatImage, "animated_gif": network.FormatImage, "video": network.FormatVideo,
+		}[kinds[media[0]]]
+	}
+	for _, link := range t.Entities.Links {
+		if link.Media == "" {
+			return network.FormatLink
+		}
+	}
+	return network.FormatText
+}
+
+// clicks reads how often the addresses in posts were followed, which the network tells an author for 30 days.
+func (n *Network) clicks(ctx context.Context, g network.Grant, posts []network.Figures) error {
+	recent := slices.IndexFunc(posts, func(p network.Figures) bool { return n.opts.Now().Sub(p.PostedAt) >= privateFor })
+	if recent < 0 {
+		recent = len(posts)
+	}
+	for batch := range slices.Chunk(posts[:recent], mostListed) {
+		if err := n.clicksOn(ctx, g, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Network) clicksOn(ctx context.Context, g network.Grant, posts []network.Figures) error {
+	type private struct {
+		Clicks *int64 `json:"url_link_clicks"`
+	}
+	var answer struct {
+		Data []struct {
+			ID      string  `json:"id"`
+			All     private `json:"non_public_metrics"`
+			Organic private `json:"organic_metrics"` // without those of advertisements
+		} `json:"data"`
+	}
+	ids := make([]string, len(posts))
+	place := map[string]int{}
+	for i, p := range posts {
+		ids[i], place[p.ID] = p.ID, i
+	}
+	c := n.on(g, http.MethodGet, "tweets")
+	c.Query = url.Values{"ids": {strings.Join(ids, ",")}, "post.fields": {privateMetrics}}
+	if err := n.do(ctx, c, &answer); err != nil {
+		return err
+	}
+	for _, p := range answer.Data {
+		i, asked := place[p.ID]
+		if !asked {
+			continue
+		}
+		if posts[i].Clicks = network.Told(p.All.Clicks); posts[i].Clicks == nil {
+			posts[i].Clicks = network.Told(p.Organic.Clicks)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+)
+
+// graphField is one field that the Graph API is asked for, as in media.limit(5){id,caption}.
+type graphField struct {
+	name   string
+	args   map[string]string // by the modifiers' names
+	fields []graphField      // of what the field holds
+}
+
+const (
+	maxFieldsText  = 4096 // bytes
+	maxFieldsDepth = 5
+)
+
+// parseGraphFields reads what stands in the parameter fields. It is false where that is not well-formed.
+func parseGraphFields(text string) ([]graphField, bool) {
+	p := fieldParser{rest: text}
+	fields, good := p.list(0)
+	return fields, good && p.rest == "" && len(text) <= maxFieldsText
+}
+
+// fieldParser reads field lists: names with modifiers in parentheses, and lists in braces.
+type fieldParser struct{ rest string }
+
+func (p *fieldParser) skip(mark string) bool {
+	rest, found := strings.CutPrefix(p.rest, mark)
+	p.rest = rest
+	return found
+}
+
+func (p *fieldParser) word() (string, bool) {
+	end := strings.IndexFunc(p.rest, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	if end < 0 {
+		end = len(p.rest)
+	}
+	word := p.rest[:end]
+	p.rest = p.rest[end:]
+	return word, word != ""
+}
+
+func (p *fieldParser) list(depth int) ([]graphField, bool) {
+	var fields []graphField
+	for depth <= maxFieldsDepth {
+		field, good := p.field(depth)
+		if !good {
+			return nil, false
+		}
+		fields = append(fields, field)
+		if !p.skip(",") {
+			return fields, true
+		}
+	}
+	return nil, false
+}
+
+func (p *fieldParser) field(depth int) (graphField, bool) {
+	name, good := p.word()
+	field := graphField{name: name, args: map[string]string{}}
+	for good && p.skip(".") {
+		good = p.modifier(field.args)
+	}
+	if good && p.skip("{") {
+		field.fields, good = p.list(depth + 1)
+		good = good && p.skip("}")
+	}
+	return field, good
+}
+
+// modifier reads one such as limit(5), whose argument holds no parentheses.
+func (p *fieldParser) modifier(args map[string]string) bool {
+	name, good := p.word()
+	if !good || !p.skip("(") {
+		return false
+	}
+	argument, rest, closed := strings.Cut(p.rest, ")")
+	p.rest = rest
+	args[name] = argument
+	return closed && !strings.Contains(argument, "(")
+}
+
+// told keeps what a list of fields asks for, and the id. A field that is none is refused; one that is there but not told
+// is left out, as a nil in all says.
+func told(asked []graphField, all map[string]any) (map[string]any, error) {
+	answer := map[string]any{}
+	if id, has := all["id"]; has {
+		answer["id"] = id
+	}
+	for _, field := range asked {
+		value, known := all[field.name]
+		if !known {
+			return nil, invalidParameter("(#100) Tried accessing nonexisting field (" + field.name + ")")
+		}
+		if edge, isEdge := value.(graphEdge); isEdge {
+			var err error
+			if value, err = edge(field); err != nil {
+				return nil, err
+			}
+		}
+		if value != nil {
+			answer[field.name] = value
+		}
+	}
+	return answer, nil
+}
+
+// graphEdge answers for a field that holds other objects.
+type graphEdge func(graphField) (any, error)
+
+// only refuses modifiers that a field does not have.
+func (f graphField) only(names ...string) error {
+	for name := range f.args {
+		if !slices.Contains(names, name) {
+			return invalidParameter("(#100) Unknown modifier " + name)
+		}
+	}
+	return nil
+}

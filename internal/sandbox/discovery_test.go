@@ -1,0 +1,440 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// operated is a sandbox with an operator's account.
+func operated(t *testing.T, now *time.Time) (*box, OperatorAccount) {
+	t.Helper()
+	b := vendor(t, now)
+	accounts, err := b.Operator(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, accounts[0]
+}
+
+// ask makes a call of Facebook Login's host with the operator's token.
+func (o OperatorAccount) ask(t *testing.T, b *box, path string, values ...string) answer {
+	t.Helper()
+	return b.instagram(t, http.MethodGet, instagramFacebook+path, o.Token, values...)
+}
+
+func (o OperatorAccount) discover(t *testing.T, b *box, name, fields string) answer {
+	t.Helper()
+	return o.ask(t, b, o.ID, "fields", "business_discovery.username("+name+"){"+fields+"}")
+}
+
+// graphList is a page of objects.
+type graphList struct {
+	Data   []map[string]any
+	Paging struct {
+		Cursors struct{ After, Before string }
+		Next    string
+	}
+}
+
+type discoveredProfile struct {
+	ID         string
+	Discovered struct {
+		ID, Name, Biography, Website string
+		Followers                    int64 `json:"followers_count"`
+		Posts                        int64 `json:"media_count"`
+		Media                        graphList
+	} `json:"business_discovery"`
+}
+
+func graphSaid[T any](t *testing.T, a answer) T {
+	t.Helper()
+	var said T
+	if err := json.Unmarshal(a.body, &said); err != nil || a.status != http.StatusOK {
+		t.Fatalf("HTTP %d: %s", a.status, a.body)
+	}
+	return said
+}
+
+// Business discovery tells the figures that the vendor tells, page by page.
+func TestDiscoveryAgreesWithVendor(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b, o := operated(t, &now)
+	for _, p := range someProfiles(60) {
+		if p.platform != instagramName {
+			continue
+		}
+		figures := b.allFigures(t, "instagram/profiles/"+p.name, "limit=200", func() {})
+		const fields = "id,caption,comments_count,like_count,view_count,media_type,media_product_type,timestamp,media_url"
+		said := graphSaid[discoveredProfile](t, o.discover(t, b, p.name, "followers_count,media_count,media.limit(100){"+fields+"}"))
+		face := b.figures(t, "instagram/profiles/"+p.name, "limit=1").Profile
+		if said.Discovered.Followers != face.Followers || said.Discovered.Posts != face.Posts || said.ID != o.ID {
+			t.Errorf("%s: %+v, want %+v", p.name, said.Discovered, face)
+		}
+		media := said.Discovered.Media.Data
+		for next := said.Discovered.Media.Paging.Cursors.After; next != ""; {
+			page := graphSaid[discoveredProfile](t, o.discover(t, b, p.name, "media.after("+next+").limit(100){"+fields+"}")).Discovered.Media
+			media, next = append(media, page.Data...), page.Paging.Cursors.After
+		}
+		if len(media) != len(figures) {
+			t.Fatalf("%s: %d media, %d posts", p.name, len(media), len(figures))
+		}
+		for i, one := range media {
+			post := figures[i]
+			want := map[string]any{
+				"id": post.ID, "caption": post.Caption, "comments_count": float64(post.Comments), "timestamp": strings.Replace(post.TakenAt, "Z", "+0000", 1),
+				"media_type": graphTypes[post.Format], "media_product_type": map[bool]string{true: "REELS", false: "FEED"}[post.Format == worldReel],
+			}
+			if post.Likes != nil {
+				want["like_count"] = float64(*post.Likes)
+			}
+			if post.Views != nil {
+				want["view_count"] = float64(*post.Views)
+			}
+			if _, has := one["media_url"]; has == (p.habits().keepsReels && post.Format == worldReel) {
+				t.Errorf("%s: %v", p.name, one)
+			}
+			delete(one, "media_url")
+			if diff := cmp.Diff(want, one); diff != "" {
+				t.Errorf("%s: %s", p.name, diff)
+			}
+		}
+	}
+}
+
+func TestDiscoveryTellsWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b, o := operated(t, &now)
+	a := o.ask(t, b, o.ID, "fields", "username,business_discovery.username(Harbour.Bread){username,media.limit(40){children{media_type,media_url}}}")
+	var said map[string]any
+	if err := json.Unmarshal(a.body, &said); err != nil || said["username"] != "operator.1" || a.header.Get("X-App-Usage") == "" {
+		t.Fatalf("HTTP %d: %s", a.status, a.body)
+	}
+	found := said["business_discovery"].(map[string]any)
+	if len(said) != 3 || len(found) != 3 || found["username"] != "harbour.bread" {
+		t.Errorf("%s", a.body)
+	}
+	rows := 0
+	for _, one := range found["media"].(map[string]any)["data"].([]any) {
+		post := one.(map[string]any)
+		children, has := post["children"].(map[string]any)
+		if !has && len(post) == 1 {
+			continue
+		}
+		parts := children["data"].([]any)
+		rows++
+		part := parts[0].(map[string]any)
+		if len(parts) < 2 || len(part) != 3 || part["id"] == post["id"] {
+			t.Errorf("%v", post)
+		}
+		if a := b.get(t, strings.TrimPrefix(part["media_url"].(string), "http://sandbox.example")); a.status != http.StatusOK {
+			t.Errorf("%v: HTTP %d", part, a.status)
+		}
+	}
+	if rows == 0 {
+		t.Error("there is no carousel")
+	}
+}
+
+func TestDiscoveryRefusals(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b, o := operated(t, &now)
+	person := b.personToken(t, "mira.keller")
+	mine := instagramID("mira.keller")
+	ofHarbour := "business_discovery.username(harbour.bread)"
+	for name, c := range map[string]struct {
+		path, token, fields string
+		status              int
+		want                [2]int
+	}{
+		"missing":           {o.ID, o.Token, "business_discovery.username(missing.you){id}", 400, [2]int{110, 2207013}},
+		"private":           {o.ID, o.Token, "business_discovery.username(private.you){id}", 400, [2]int{110, 2207013}},
+		"no name":           {o.ID, o.Token, "business_discovery.username(no-name){id}", 400, [2]int{110, 2207013}},
+		"failing":           {o.ID, o.Token, "business_discovery.username(error.you){id}", 500, [2]int{2, 0}},
+		"nobody":            {o.ID, o.Token, "business_discovery{id}", 400, [2]int{100, 0}},
+		"a field":           {o.ID, o.Token, ofHarbour + "{email}", 400, [2]int{100, 0}},
+		"a field of a post": {o.ID, o.Token, ofHarbour + "{media{shares_count}}", 400, [2]int{100, 0}},
+		"stories":           {o.ID, o.Token, ofHarbour + "{stories}", 400, [2]int{100, 0}},
+		"a page":            {o.ID, o.Token, ofHarbour + "{media.limit(101){id}}", 400, [2]int{100, 0}},
+		"a cursor":          {o.ID, o.Token, ofHarbour + "{media.after(x){id}}", 400, [2]int{100, 0}},
+		"a modifier":        {o.ID, o.Token, ofHarbour + "{media.offset(1){id}}", 400, [2]int{100, 0}},
+		"open":              {o.ID, o.Token, ofHarbour + "{media{id}", 400, [2]int{2500, 0}},
+		"another account":   {mine, o.Token, ofHarbour + "{id}", 400, [2]int{100, 33}},
+		"no scope":          {mine, person, ofHarbour + "{id}", 403, [2]int{10, 0}},
+		"no token":          {o.ID, "x", ofHarbour + "{id}", 400, [2]int{190, 0}},
+	} {
+		a := b.instagram(t, http.MethodGet, instagramFacebook+c.path, c.token, "fields", c.fields)
+		if a.status != c.status || a.graphCode() != c.want {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+	if a := b.instagram(t, http.MethodGet, instagramGraph+o.ID, o.Token, "fields", ofHarbour+"{id}"); a.graphCode() != [2]int{100, 0} {
+		t.Errorf("by Instagram Login's host: HTTP %d: %s", a.status, a.body)
+	}
+	empty := graphSaid[discoveredProfile](t, o.discover(t, b, "empty.room", "media_count,media{id}"))
+	if empty.Discovered.Posts != 0 || empty.Discovered.Media.Data == nil || len(empty.Discovered.Media.Data) != 0 {
+		t.Errorf("an empty profile: %+v", empty)
+	}
+}
+
+// The operator's accounts are the same each time, and nobody is offered to be one.
+func TestOperatorAccounts(t *testing.T) {
+	t.Parallel()
+	b := start(t, Options{})
+	first, err := b.Operator(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := startIn(t, b.dir, Options{}).Operator(t.Context(), 2)
+	if err != nil || len(first) != 3 || again[1].ID != first[1].ID || again[1].Token == first[1].Token {
+		t.Errorf("%v, then %v: %v", first, again, err)
+	}
+	for _, o := range append(first, again...) {
+		if a := o.ask(t, b, o.ID, "fields", "username"); !strings.HasPrefix(a.member("username"), "operator.") {
+			t.Errorf("HTTP %d: %s", a.status, a.body)
+		}
+	}
+	if a := b.form(t, http.MethodGet, instagramFacebook+"dialog/oauth", asked()); strings.Contains(string(a.body), "operator") || !strings.Contains(string(a.body), "mira.keller") {
+		t.Errorf("on the consent page: %s", a.body)
+	}
+	if a := b.instagram(t, http.MethodGet, instagramFacebook+"me/accounts", b.personToken(t, "studio.north")); strings.Contains(string(a.body), "Operator") {
+		t.Errorf("the agency's Pages: %s", a.body)
+	}
+}
+
+func (o OperatorAccount) search(t *testing.T, b *box, hashtag string) answer {
+	t.Helper()
+	return o.ask(t, b, "ig_hashtag_search", "user_id", o.ID, "q", hashtag)
+}
+
+func (o OperatorAccount) hashtag(t *testing.T, b *box, name string) string {
+	t.Helper()
+	return graphSaid[graphList](t, o.search(t, b, name)).Data[0]["id"].(string)
+}
+
+// hashtagWalk asks page after page by the cursor.
+func (o OperatorAccount) hashtagWalk(t *testing.T, b *box, path string, limit int, between func()) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	after := ""
+	for {
+		page := graphSaid[graphList](t, o.ask(t, b, path, "user_id", o.ID, "fields", "id,caption,media_type,like_count,comments_count,permalink,timestamp", "limit", strconv.Itoa(limit), "after", after))
+		all = append(all, page.Data...)
+		if page.Paging.Cursors.After == "" || page.Paging.Cursors.Before != "" {
+			return all
+		}
+		if strings.HasSuffix(path, "recent_media") && after != "" && after != page.Paging.Cursors.After {
+			t.Error("the cursor of recent posts changes")
+		}
+		after = page.Paging.Cursors.After
+		between()
+	}
+}
+
+// smallHashtag is one of Instagram's with some posts a day.
+func smallHashtag(t *testing.T) worldHashtag {
+	t.Helper()
+	for _, h := range someHashtags(300) {
+		if perDay := h.life().perDay(); h.platform == instagramName && perDay > 120 && perDay < 300 {
+			return h
+		}
+	}
+	t.Fatal("there is no such hashtag")
+	return worldHashtag{}
+}
+
+func TestHashtagMedia(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b, o := operated(t, &now)
+	h := smallHashtag(t)
+	id := o.hashtag(t, b, strings.ToUpper(h.name))
+	if a := o.ask(t, b, id, "fields", "id,name"); a.member("name") != h.name {
+		t.Errorf("the hashtag by its id: %s", a.body)
+	}
+	want := vendorSaid[vendorHashtagFigures](t, b, "instagram/hashtags/"+h.name+"?limit=1000")
+	for path, posts := range map[string][]vendorPost{"/top_media": want.Top, "/recent_media": want.Recent} {
+		began := now
+		media := o.hashtagWalk(t, b, id+path, 23, func() { now = now.Add(time.Minute) })
+		now = began
+		if len(media) != len(posts) || len(posts) < 60 {
+			t.Fatalf("%s: %d media, %d posts", path, len(media), len(posts))
+		}
+		for i, one := range media {
+			if one["id"] != posts[i].ID || one["caption"] != posts[i].Caption || one["like_count"] != float64(*posts[i].Likes) {
+				t.Errorf("%s: %v, want %+v", path, one, posts[i])
+			}
+		}
+	}
+	page := graphSaid[graphList](t, o.ask(t, b, id+"/top_media", "user_id", o.ID, "limit", "3"))
+	next, err := url.Parse(page.Paging.Next)
+	if err != nil || len(page.Data) != 3 || len(page.Data[0]) != 1 {
+		t.Fatalf("%v: %+v", err, page)
+	}
+	if second := graphSaid[graphList](t, b.get(t, next.RequestURI())); second.Data[0]["id"] != want.Top[3].ID {
+		t.Errorf("the next page begins with %v", second.Data[0])
+	}
+}
+
+func TestHashtagRefusals(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b, o := operated(t, &now)
+	id := o.hashtag(t, b, "bread")
+	for name, c := range map[string]struct {
+		path   string
+		values []string
+		want   [2]int
+	}{
+		"missing":     {"ig_hashtag_search", []string{"q", "missingthings"}, [2]int{24, 2207024}},
+		"emoji":       {"ig_hashtag_search", []string{"q", "🍞"}, [2]int{24, 2207024}},
+		"failing":     {"ig_hashtag_search", []string{"q", "errors"}, [2]int{2, 0}},
+		"nothing":     {"ig_hashtag_search", nil, [2]int{100, 0}},
+		"for another": {"ig_hashtag_search", []string{"q", "bread", "user_id", "1"}, [2]int{100, 33}},
+		"for nobody":  {id + "/top_media", []string{"user_id", ""}, [2]int{100, 33}},
+		"no hashtag":  {"17000/top_media", nil, [2]int{100, 33}},
+		"an author":   {id + "/recent_media", []string{"fields", "id,username"}, [2]int{100, 0}},
+		"its views":   {id + "/top_media", []string{"fields", "view_count"}, [2]int{100, 0}},
+		"a page":      {id + "/recent_media", []string{"limit", "51"}, [2]int{100, 0}},
+		"a cursor":    {id + "/recent_media", []string{"after", "x"}, [2]int{100, 0}},
+		"a top one":   {id + "/top_media", []string{"after", "x"}, [2]int{100, 0}},
+		"no list":     {id + "/top_media", []string{"fields", "id,{"}, [2]int{2500, 0}},
+	} {
+		if a := o.ask(t, b, c.path, append([]string{"user_id", o.ID}, c.values...)...); a.graphCode() != c.want {
+			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
+		}
+	}
+}
+
+// An account may ask for thirty hashtags in seven days; one that it has asked for counts once, and not for longer
+// because it asks again.
+func TestHashtagQuota(t *testing.T) {
+	t.Parallel()
+	now := vendorNow
+	b, o := operated(t, &now)
+	first := o.hashtag(t, b, "first")
+	for i := range hashtagQuota - 1 {
+		now = now.Add(time.Minute)
+		o.hashtag(t, b, "more"+strconv.Itoa(i))
+	}
+	if a := o.search(t, b, "toomany"); a.graphCode() != [2]int{18, 2207034} {
+		t.Errorf("one more: HTTP %d: %s", a.status, a.body)
+	}
+	now = vendorNow.Add(hashtagWindow - time.Hour)
+	if a := o.ask(t, b, first+"/top_media", "user_id", o.ID); a.status != http.StatusOK || o.hashtag(t, b, "First") != first {
+		t.Errorf("again: HTTP %d: %s", a.status, a.body)
+	}
+	counted := func() []map[string]any {
+		return graphSaid[graphList](t, o.ask(t, b, o.ID+"/recently_searched_hashtags", "limit", "30")).Data
+	}
+	if all := counted(); len(all) != hashtagQuota || all[0]["id"] != first {
+		t.Errorf("%d count, first %v", len(all), all[0])
+	}
+	now = vendorNow.Add(hashtagWindow)
+	if all := counted(); len(all) != hashtagQuota-1 {
+		t.Errorf("seven days later %d count", len(all))
+	}
+	if a := o.search(t, b, "toomany"); a.status != http.StatusOK {
+		t.Errorf("one more then: HTTP %d: %s", a.status, a.body)
+	}
+	if a := o.ask(t, b, first+"/top_media", "user_id", o.ID); a.graphCode() != [2]int{18, 2207034} {
+		t.Errorf("the first one's posts then: HTTP %d: %s", a.status, a.body)
+	}
+	other, err := b.Operator(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := other[1].search(t, b, "first"); a.status != http.StatusOK {
+		t.Errorf("by another account: HTTP %d: %s", a.status, a.body)
+	}
+}
+
+// What can be asked for is what the network describes.
+func TestDiscoveryIsDescribed(t *testing.T) {
+	t.Parallel()
+	described := func(name string) []string {
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "api-descriptions", name))
+		if err != nil {
+			t.Skip("the network's description is not here")
+		}
+		var d struct {
+			Fields []struct{ Name string }
+			APIs   []struct{ Method, Endpoint string }
+		}
+		if err := json.Unmarshal(text, &d); err != nil {
+			t.Fatal(err)
+		}
+		names := []string{"media"} // an edge that business discovery alone has as a field
+		for _, field := range d.Fields {
+			names = append(names, field.Name)
+		}
+		for _, api := range d.APIs {
+			if api.Method == http.MethodGet {
+				names = append(names, api.Endpoint)
+			}
+		}
+		return names
+	}
+	d := discovery{profile: worldProfile{instagramName, "harbour.bread"}, day: worldDay}
+	check := func(file string, names ...string) {
+		known := described(file)
+		for _, name := range names {
+			if !slices.Contains(known, name) {
+				t.Errorf("%s: %s is not described", file, name)
+			}
+		}
+	}
+	check("meta-IGUser.json", append(fieldNames(d.fields()), "business_discovery", "recently_searched_hashtags")...)
+	check("meta-IGMedia.json", fieldNames(d.post(d.profile.posts(worldDay)[0]))...)
+	check("meta-ShadowIGHashtag.json", "id", "name", "top_media", "recent_media")
+}
+
+func fieldNames(all map[string]any) []string {
+	var names []string
+	for name := range all {
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestGraphFields(t *testing.T) {
+	t.Parallel()
+	got, good := parseGraphFields("id,a.b(1).c(){d{e},f}")
+	want := []graphField{
+		{name: "id", args: map[string]string{}},
+		{name: "a", args: map[string]string{"b": "1", "c": ""}, fields: []graphField{
+			{name: "d", args: map[string]string{}, fields: []graphField{{name: "e", args: map[string]string{}}}},
+			{name: "f", args: map[string]string{}},
+		}},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(graphField{})); diff != "" || !good {
+		t.Error(diff)
+	}
+	for _, bad := range []string{"", ",", "a,", "a b", "a{", "a{}", "a}", "a.b", "a.(1)", "a.b(1", "a.b((1))", "A", "a{b}c", strings.Repeat("a{", 9) + "a" + strings.Repeat("}", 9), strings.Repeat("a,", 4000) + "a"} {
+		if fields, good := parseGraphFields(bad); good {
+			t.Errorf("%.20q is read as %v", bad, fields)
+		}
+	}
+}
+
+func FuzzGraphFields(f *testing.F) {
+	f.Add("id,business_discovery.username(a){media.limit(3).after(x){id}}")
+	f.Fuzz(func(t *testing.T, text string) {
+		fields, good := parseGraphFields(text)
+		if good && (len(fields) == 0 || fields[0].name == "") {
+			t.Errorf("%q holds nothing", text)
+		}
+	})
+}

@@ -1,0 +1,222 @@
+package sandbox
+
+import (
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// researchSearch is a query for videos.
+type researchSearch struct {
+	Query struct {
+		And []researchCondition `json:"and"`
+		Or  []researchCondition `json:"or"`
+		Not []researchCondition `json:"not"`
+	} `json:"query"`
+	StartDate string `json:"start_date"` // as 20261121, by UTC
+	EndDate   string `json:"end_date"`
+	MaxCount  *int   `json:"max_count"`
+	Cursor    int    `json:"cursor"`
+	SearchID  string `json:"search_id"`
+
+	from, to int64 // Unix seconds; to is not part of it
+	day      int64 // on which the search began
+}
+
+type researchCondition struct {
+	Operation string   `json:"operation"`
+	Field     string   `json:"field_name"`
+	Values    []string `json:"field_values"`
+}
+
+const (
+	researchDate   = "20060102"
+	researchWindow = 30 // days from the first to the last
+	researchPage   = 20
+	maxResearch    = 100 // videos on a page
+)
+
+// check reads the search on a day, and refuses one that is not well-formed.
+func (s *researchSearch) check(today int64) error {
+	first, err := time.Parse(researchDate, s.StartDate)
+	if err != nil {
+		return tiktokInvalid("start_date has to be a day as YYYYMMDD")
+	}
+	last, err := time.Parse(researchDate, s.EndDate)
+	if err != nil || last.Before(first) || last.Sub(first) > researchWindow*24*time.Hour {
+		return tiktokInvalid("end_date has to be a day as YYYYMMDD, at most 30 days after start_date")
+	}
+	s.from, s.to = first.Unix(), last.Unix()+secondsPerDay
+	if count := s.most(); count < 1 || count > maxResearch || s.Cursor < 0 {
+		return tiktokInvalid("max_count has to be from 1 to 100, and cursor not below 0")
+	}
+	if len(s.Query.And)+len(s.Query.Or)+len(s.Query.Not) == 0 {
+		return tiktokInvalid("query has to hold a condition")
+	}
+	for _, condition := range s.conditions() {
+		if err := condition.check(); err != nil {
+			return err
+		}
+	}
+	if len(s.usernames()) == 0 {
+		return tiktokInvalid("This sandbox finds videos by their usernames alone: a condition EQ or IN on username is needed")
+	}
+	return s.resume(today)
+}
+
+// resume begins a search, or goes on with the one that is named: by what it saw on the day on which it began.
+func (s *researchSearch) resume(today int64) error {
+	s.day = today
+	if s.SearchID == "" {
+		if s.Cursor > 0 {
+			return tiktokInvalid("search_id is needed where cursor is given")
+		}
+		s.SearchID = s.id(today)
+		return nil
+	}
+	for ; s.day > today-maxVendorWalks; s.day-- {
+		if s.SearchID == s.id(s.day) {
+			return nil
+		}
+	}
+	return tiktokInvalid("Search Id is invalid or expired")
+}
+
+// id names the search of a day.
+func (s *researchSearch) id(day int64) string {
+	sum := fnv.New64a()
+	for _, part := range []string{s.StartDate, s.EndDate, strconv.FormatInt(day, 10)} {
+		_, _ = sum.Write([]byte(part + " ")) // it cannot fail, here and below
+	}
+	for _, condition := range s.conditions() {
+		_, _ = sum.Write([]byte(condition.Operation + condition.Field + strings.Join(condition.Values, ",") + ";"))
+	}
+	return "7" + strconv.FormatUint(sum.Sum64()>>4, 10)
+}
+
+func (s *researchSearch) most() int {
+	if s.MaxCount == nil {
+		return researchPage
+	}
+	return *s.MaxCount
+}
+
+func (s *researchSearch) conditions() []researchCondition {
+	return slices.Concat(s.Query.And, s.Query.Or, s.Query.Not)
+}
+
+// usernames are those whose videos can be among what is found.
+func (s *researchSearch) usernames() []string {
+	var names []string
+	for _, condition := range slices.Concat(s.Query.And, s.Query.Or) {
+		if condition.Field == "username" {
+			for _, name := range condition.Values {
+				names = append(names, strings.ToLower(name))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// researchOperations are what can be asked of each field.
+var researchOperations = map[string][]string{
+	"username": {"EQ", "IN"}, "hashtag_name": {"EQ", "IN"}, "keyword": {"EQ", "IN"}, "region_code": {"EQ", "IN"}, "video_id": {"EQ", "IN"},
+	"music_id": {"EQ", "IN"}, "effect_id": {"EQ", "IN"}, "video_length": {"EQ", "IN"},
+	"create_date": {"EQ", "IN", "GT", "GTE", "LT", "LTE"},
+}
+
+func (c researchCondition) check() error {
+	switch {
+	case !slices.Contains(researchOperations[c.Field], c.Operation):
+		return tiktokInvalid("The operation " + strconv.Quote(c.Operation) + " on the field " + strconv.Quote(c.Field) + " is not supported")
+	case len(c.Values) == 0 || c.Operation != "IN" && len(c.Values) > 1:
+		return tiktokInvalid("field_values does not fit the operation")
+	}
+	return nil
+}
+
+// researchVideo is a video and whose it is.
+type researchVideo struct {
+	worldPost
+
+	profile worldProfile
+}
+
+// of are the profile's videos that the search finds.
+func (s *researchSearch) of(profile worldProfile) []researchVideo {
+	var found []researchVideo
+	for _, post := range profile.posts(s.day) {
+		video := researchVideo{post, profile}
+		if post.at >= s.from && post.at < s.to && s.finds(video) {
+			found = append(found, video)
+		}
+	}
+	return found
+}
+
+// finds tells whether all of the first conditions hold, one of the second, where there are any, and none of the third.
+func (s *researchSearch) finds(video researchVideo) bool {
+	holds := func(c researchCondition) bool { return c.holds(video) }
+	fails := func(c researchCondition) bool { return !c.holds(video) }
+	return !slices.ContainsFunc(s.Query.And, fails) && !slices.ContainsFunc(s.Query.Not, holds) &&
+		(len(s.Query.Or) == 0 || slices.ContainsFunc(s.Query.Or, holds))
+}
+
+func (c researchCondition) holds(video researchVideo) bool {
+	return slices.ContainsFunc(c.Values, func(value string) bool { return c.fits(video, value) })
+}
+
+// fits compares one value. What the world holds nothing of fits nothing.
+func (c researchCondition) fits(video researchVideo, value string) bool {
+	switch c.Field {
+	case "username":
+		return strings.EqualFold(value, video.profile.name)
+	case "hashtag_name":
+		return slices.Contains(video.tags, strings.ToLower(strings.TrimPrefix(value, "#")))
+	case "keyword":
+		return strings.Contains(strings.ToLower(video.caption), strings.ToLower(value))
+	case "region_code":
+		return value == video.profile.region()
+	case "video_id":
+		return value == strings.TrimLeft(video.id, "0")
+	case "video_length":
+		return value == "SHORT" // all are of a few seconds
+	case "create_date":
+		return compares(c.Operation, strings.Compare(time.Unix(video.at, 0).UTC().Format(researchDate), value))
+	}
+	return false
+}
+
+// compares tells whether an operation holds for how two things compare.
+func compares(operation string, order int) bool {
+	switch operation {
+	case "GT":
+		return order > 0
+	case "GTE":
+		return order >= 0
+	case "LT":
+		return order < 0
+	case "LTE":
+		return order <= 0
+	}
+	return order == 0
+}
+
+// regions are where profiles may be.
+var regions = []string{"DE", "ES", "BR", "JP", "EG", "US", "IN", "KR", "TR", "GB"}
+
+func (p worldProfile) region() string { return regions[p.dice("region").IntN(len(regions))] }
+
+// told is the video as the API tells it, with the figures of a moment in Unix seconds.
+func (v researchVideo) told(now int64) map[string]any {
+	figures := v.figures(now)
+	id, _ := strconv.ParseInt(v.id, 10, 64) // 19 digits, from a number of that size
+	return map[string]any{
+		"id": id, "video_description": v.caption, "create_time": v.at, "region_code": v.profile.region(), "share_count": figures.shares,
+		"view_count": figures.views, "like_count": figures.likes, "comment_count": figures.comments, "hashtag_names": v.tags,
+		"username": v.profile.name, "video_duration": int64(v.file.seconds),
+	}
+}
