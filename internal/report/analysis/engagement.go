@@ -1,0 +1,37 @@
+package analysis
+
+import "pressroom/internal/source"
+
+// engagementOf takes the medians of what the counted posts tell.
+func engagementOf(all *figures) Engagement {
+	out := Engagement{Basis: "measured", Counts: all.counts}
+	var byFollowers, byViews []float64
+	for _, p := range all.posts {
+		if !p.counted {
+			continue
+		}
+		out.PostsAnalysed++
+		if all.followers != nil && *all.followers > 0 {
+			byFollowers = append(byFollowers, p.engagement/float64(*all.followers))
+		}
+		if views := told(p.Views); views != nil && *views > 0 {
+			byViews = append(byViews, p.engagement/float64(*views))
+		}
+	}
+	out.RateByFollowers, out.RateByViews = medianOf(byFollowers), medianOf(byViews)
+	out.Likes = medianOf(all.each(func(p *source.Post) *int64 { return p.Likes }))
+	out.Comments = medianOf(all.each(func(p *source.Post) *int64 { return p.Comments }))
+	out.Views = medianOf(all.each(func(p *source.Post) *int64 { return p.Views }))
+	return out
+}
+
+// each lists a figure of the settled posts that tell it.
+func (f *figures) each(of func(*source.Post) *int64) []float64 {
+	var values []float64
+	for _, p := range f.posts {
+		if figure := told(of(p.Post)); figure != nil && !p.young {
+			values = append(values, float64(*figure))
+		}
+	}
+	return values
+}

@@ -1,0 +1,106 @@
+package tag
+
+import (
+	"cmp"
+	"slices"
+
+	"pressroom/internal/source"
+)
+
+const (
+	ofRecent = "recent"
+	ofTop    = "top"
+)
+
+// figure reads one of a post's figures.
+type figure func(source.Post) *int64
+
+func likes(p source.Post) *int64    { return p.Likes }
+func comments(p source.Post) *int64 { return p.Comments }
+func views(p source.Post) *int64    { return p.Views }
+
+// told are the figures of the posts that tell it. What is below zero is a fault and tells nothing.
+func (f figure) told(posts []source.Post) []float64 {
+	var out []float64
+	for _, p := range posts {
+		if value := f(p); value != nil && *value >= 0 {
+			out = append(out, float64(*value))
+		}
+	}
+	return out
+}
+
+// reactions is nil where no post tells anything.
+func (s shown) reactions(posts []source.Post) *Reactions {
+	out := Reactions{
+		Posts: len(posts), Likes: quartiles(figure(likes).told(posts)), Comments: quartiles(figure(comments).told(posts)),
+		Views: quartiles(figure(views).told(posts)),
+	}
+	if out.Likes == nil && out.Comments == nil && out.Views == nil {
+		return nil
+	}
+	if ages := s.ages(posts); len(ages) > 0 {
+		out.MedianAge = new(tidy(quantile(ages, 0.5)))
+	}
+	return &out
+}
+
+func (s shown) audience() Audience {
+	return Audience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
+}
+
+// engagement is the headline of the audience: what is newly posted meets what anybody's post can expect; what the
+// network shows as best does not.
+func (s shown) engagement(a Audience) Engagement {
+	out := Engagement{Basis: Measured, PostsAnalysed: len(s.all)}
+	from := a.Recent
+	switch {
+	case a.Recent != nil:
+		out.Of = ofRecent
+	case a.Top != nil:
+		out.Of, from = ofTop, a.Top
+	default:
+		return out
+	}
+	out.Likes, out.Comments, out.Views = from.Likes, from.Comments, from.Views
+	return out
+}
+
+// formats is nil where no post tells its format.
+func (s shown) formats() *Formats {
+	all, top, recent := byFormat(s.all), byFormat(s.top), byFormat(s.recent)
+	out := Formats{Posts: all.of}
+	for name, posts := range all.with {
+		out.Formats = append(out.Formats, Format{Format: name, Posts: posts, TopShare: top.share(name), RecentShare: recent.share(name)})
+	}
+	slices.SortFunc(out.Formats, func(a, b Format) int { return cmp.Or(b.Posts-a.Posts, cmp.Compare(a.Format, b.Format)) })
+	if out.Posts == 0 {
+		return nil
+	}
+	return &out
+}
+
+// tally counts in how many of some posts each name is.
+type tally struct {
+	of   int
+	with map[string]int
+}
+
+func byFormat(posts []source.Post) tally {
+	known := []string{source.FormatImage, source.FormatVideo, source.FormatReel, source.FormatCarousel}
+	out := tally{with: map[string]int{}}
+	for _, p := range posts {
+		if slices.Contains(known, p.Format) {
+			out.of++
+			out.with[p.Format]++
+		}
+	}
+	return out
+}
+
+func (t tally) share(name string) *float64 {
+	if t.of == 0 {
+		return nil
+	}
+	return new(tidy(float64(t.with[name]) / float64(t.of)))
+}

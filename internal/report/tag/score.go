@@ -1,0 +1,96 @@
+package tag
+
+import (
+	"math"
+)
+
+// scale is how a component is read from its figure, by logarithms: worst is worth 0, best 100.
+type scale struct {
+	name, figure string
+	worst, best  float64
+	weight       float64
+}
+
+// The components. The scales are conventions, not findings: they are set so that figures as they are met spread over
+// them. docs/scoring.md has the reasons.
+var (
+	activity    = scale{name: "activity", figure: "posts_per_day", worst: 1, best: 1000, weight: 0.3}
+	reacted     = scale{name: "reactions", figure: "median_likes", worst: 1, best: 1000, weight: 0.4}
+	competition = scale{name: "competition", figure: "top_likes_by_recent_likes", worst: 10_000, best: 1, weight: 0.3}
+)
+
+// read is a figure on a scale, from 0 to 100.
+func (s scale) read(figure float64) float64 {
+	if figure <= 0 {
+		figure = math.SmallestNonzeroFloat64
+	}
+	part := math.Log(figure/s.worst) / math.Log(s.best/s.worst)
+	return 100 * max(0, min(1, part))
+}
+
+// score sums up what the hashtag offers: that much is going on, that posts are met with likes, and that those which the
+// network shows as best can be reached. It is nil where nothing of that is known.
+func score(rate *Rate, a Audience) *ScoreSection {
+	out := ScoreSection{Components: []ComponentCause{}, Missing: []string{}}
+	known := 0.0
+	for _, part := range []struct {
+		scale
+		figure *float64
+	}{{activity, perDay(rate)}, {reacted, medianLikes(a.Recent)}, {competition, distance(a)}} {
+		if part.figure == nil {
+			out.Missing = append(out.Missing, part.name)
+			continue
+		}
+		known += part.weight
+		out.Components = append(out.Components, ComponentCause{
+			Component: Component{Name: part.name, Value: tidy(part.read(*part.figure)), Weight: part.weight},
+			Figure:    part.scale.figure, Measured: tidy(*part.figure), Worst: part.worst, Best: part.best, FullWeight: part.weight,
+		})
+	}
+	if known == 0 {
+		return nil
+	}
+	sum := 0.0
+	for i := range out.Components {
+		c := &out.Components[i]
+		c.Weight = tidy(c.FullWeight / known)
+		sum += c.Value * c.FullWeight / known
+	}
+	out.Value = tidy(sum)
+	return &out
+}
+
+func perDay(rate *Rate) *float64 {
+	if rate == nil {
+		return nil
+	}
+	return &rate.Value
+}
+
+func medianLikes(r *Reactions) *float64 {
+	if r == nil || r.Likes == nil {
+		return nil
+	}
+	return &r.Likes.Median
+}
+
+// distance is how many times as many likes the lower quartile of the top posts has as the middle of the recent ones:
+// what it takes to get there. One like is added to both, as many posts have none.
+func distance(a Audience) *float64 {
+	if a.Top == nil || a.Top.Likes == nil || medianLikes(a.Recent) == nil {
+		return nil
+	}
+	return new((a.Top.Likes.LowerQuartile + 1) / (a.Recent.Likes.Median + 1))
+}
+
+// short is the score without how it came about.
+func (s *ScoreSection) short() *Score {
+	if s == nil {
+		return nil
+	}
+	out := Score{Value: s.Value, Components: []Component{}}
+	for _, c := range s.Components {
+		out.Components = append(out.Components, c.Component)
+	}
+	return &out
+}

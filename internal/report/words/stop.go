@@ -1,0 +1,69 @@
+package words
+
+import (
+	_ "embed" // the table beside this file
+	"math/bits"
+	"strings"
+	"sync"
+
+	"pressroom/internal/source"
+)
+
+//go:embed stop.txt
+var stopText string
+
+// enough is how many sure words of a language a caption holds before its doubtful ones are taken for that language's,
+// too: "la" alone is no proof of Spanish, and "un hat" is none of German.
+const enough = 2
+
+// use says in which languages a word says nothing; a bit for each.
+type use struct{ sure, doubtful uint32 }
+
+// stops are the words of stop.txt.
+var stops = sync.OnceValue(func() map[string]use {
+	table := map[string]use{}
+	language := 0
+	for line := range strings.Lines(stopText) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		for _, word := range fields[1:] {
+			name, doubtful := strings.CutPrefix(word, "~")
+			entry := table[source.Folded(name)]
+			if doubtful {
+				entry.doubtful |= 1 << language
+			} else {
+				entry.sure |= 1 << language
+			}
+			table[source.Folded(name)] = entry
+		}
+		language++
+	}
+	return table
+})
+
+// meaningful takes out of a caption's words those that stand in every sentence. What it leaves it leaves again, as
+// fewer words are proof of fewer languages.
+func meaningful(found []string) []string {
+	table := stops()
+	var seen [32]int
+	for _, word := range found {
+		for languages := table[word].sure; languages != 0; languages &= languages - 1 {
+			seen[bits.TrailingZeros32(languages)]++
+		}
+	}
+	var present uint32
+	for language, count := range seen {
+		if count >= enough {
+			present |= 1 << language
+		}
+	}
+	kept := found[:0]
+	for _, word := range found {
+		if use := table[word]; use.sure == 0 && use.doubtful&present == 0 {
+			kept = append(kept, word)
+		}
+	}
+	return kept
+}
