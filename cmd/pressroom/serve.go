@@ -42,6 +42,7 @@ type serveCmd struct {
 	ImportAllow    []string      `help:"Hosts and networks from which files are imported although they are private, such as media.corp.example or 10.1.0.0/16." env:"PRESSROOM_IMPORT_ALLOW"`
 	Bridge         string        `help:"Address of a vendor of profiles' media that speaks the contract of docs/bridge.md; its token goes in PRESSROOM_BRIDGE_TOKEN." env:"PRESSROOM_BRIDGE"`
 	BridgeToken    string        `hidden:"" env:"PRESSROOM_BRIDGE_TOKEN"`
+	Sources        string        `help:"JSON file with the official sources of public figures (docs/sources.md)." type:"path" env:"PRESSROOM_SOURCES"`
 	BlueskyServers []string      `help:"Addresses of Bluesky servers, beside https://bsky.social, whose accounts people may connect in the app." env:"PRESSROOM_BLUESKY_SERVERS"`
 	Networks       string        `help:"JSON file with your apps at the networks and what else differs from today's values (docs/networks.md); their secrets go in PRESSROOM_THREADS_CLIENT_SECRET and the like. pressroom sandbox --settings prints one for the sandbox networks." type:"path" env:"PRESSROOM_NETWORKS"`
 	Scratch        string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
@@ -115,6 +116,11 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AnyServer = c.TrustedProxies, c.BlueskyServers, false
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return cfg, err
+	}
+	if c.Sources != "" {
+		if cfg.Sources, err = server.ReadSources(c.Sources); err != nil {
+			return cfg, err
+		}
 	}
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch
 	cfg.PublicURL, cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = strings.TrimRight(c.PublicURL, "/"), server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr

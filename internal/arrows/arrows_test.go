@@ -12,14 +12,15 @@ var rooms = map[string][]string{
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
 	"ground":   {"internal/blob", "internal/db", "internal/event", "internal/fetch", "internal/seal"},
-	"subjects": {"internal/credit", "internal/delivery", "internal/job", "internal/limit", "internal/media", "internal/post", "internal/replay", "internal/social", "internal/team"},
+	"subjects": {"internal/credit", "internal/delivery", "internal/job", "internal/insight", "internal/limit", "internal/media", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/team"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
-	"sources":  {"internal/source/bridge"},
+	"analyses": {"internal/report/analysis", "internal/report/tag", "internal/report/words"},
+	"sources":  {"internal/source/bridge", "internal/source/instagramgraph", "internal/source/joined", "internal/source/tiktokresearch", "internal/source/wire"},
 	"sandbox":  {"internal/sandbox"},
 	"app":      {"internal/web"},
 	"server":   {"internal/server"},
-	"tests":    {"internal/arrows", "internal/testkit", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
+	"tests":    {"internal/arrows", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
 }
 
 // forbidden lists the arrows that must not be. The names are rooms, packages, FOLDER/... with all below it, ours
@@ -83,8 +84,11 @@ var forbidden = []rule{
 		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe"),
 		why: "making a smaller picture is about bytes alone",
 	}, {
-		who: names("sources"), what: names("ours"), notWhat: names("internal/source"),
-		why: "a source of profiles' media speaks its protocol: it knows no jobs, no credits and no other source",
+		who: names("sources"), what: names("ours"), notWhat: names("internal/source", "internal/source/wire"),
+		why: "a source of public figures speaks its protocol: it knows no jobs, no credits and no other source",
+	}, {
+		who: names("analyses"), what: names("ours"), notWhat: names("analyses", "internal/source"),
+		why: "what figures mean follows from the figures alone: the same ones give the same answer, on every machine and at every time",
 	}, {
 		who: names("ours"), notWho: names("internal/server", "sources"), what: names("sources"),
 		why: "a subject knows what a source is, not which one there is",
@@ -127,6 +131,9 @@ var allowed = []exception{
 	{"internal/delivery", "internal/post", "a delivery settles its post, in the transaction that ends it"},
 	{"internal/delivery", "internal/social", "a delivery acts by an account's grant and may lose it"},
 	{"internal/delivery", "internal/job", "the last delivery ends the job; the queue wakes deliveries"},
+	{"internal/insight", "internal/social", "figures are collected by an account's grant, which may be lost by that"},
+	{"internal/report", "internal/job", "a report is made by a job that clients follow, begun and ended in the same transactions"},
+	{"internal/source/instagramgraph", "internal/db", "which account asked for which hashtag is kept for days, and shared by all nodes"},
 	{"internal/media", "internal/job", "an import, a download and an upload batch each have a job that clients follow, made and ended in the same transaction"},
 	{"internal/media", "internal/pipeline", "an upload link is refused by what stands in the way of the key that opened it, with the pipeline's own words"},
 	{"internal/replay", "internal/pipeline", "it fills the pipeline's port and takes its claim"},

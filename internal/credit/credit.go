@@ -88,9 +88,9 @@ type Usage struct {
 	Balance      int64     // what the team has left
 	UsedTeam     int64     // settled, by everybody
 	UsedKeys     int64     // the part of it that keys and assistants used
-	ReservedKey  int64     // open, of the one key
-	ReservedTeam int64     // open, by everybody
-	// What counts against the limits of the day: settled and open.
+	ReservedKey  int64     // open, of the one key, and held
+	ReservedTeam int64     // open, by everybody, and held
+	// What counts against the limits of the day: settled, open and held.
 	countedKey  int64
 	countedKeys int64
 }
@@ -100,10 +100,14 @@ type Usage struct {
 func (s *Service) Today(ctx context.Context, actor *access.Actor, at time.Time) (Usage, error) {
 	begins, ends := moment.Day(at, actor.Zone)
 	u := Usage{Ends: ends}
-	err := s.db.QueryRow(ctx, usageOfDay, actor.KeyID, actor.KeyID, actor.TeamID, actor.TeamID, db.Micros(begins), db.Micros(ends)).
-		Scan(&u.UsedTeam, &u.UsedKeys, &u.ReservedKey, &u.ReservedTeam, &u.countedKey, &u.countedKeys, &u.Balance)
+	team, key, from, to := actor.TeamID, actor.KeyID, db.Micros(begins), db.Micros(ends)
+	var heldKey, heldTeam int64
+	err := s.db.QueryRow(ctx, usageOfDay, key, key, team, team, from, to, key, team, from, to, team, from, to).
+		Scan(&u.UsedTeam, &u.UsedKeys, &u.ReservedKey, &u.ReservedTeam, &u.countedKey, &u.countedKeys, &u.Balance, &heldKey, &heldTeam)
 	if err != nil {
 		return u, fmt.Errorf("reading what team %d used today: %w", actor.TeamID, err)
 	}
+	u.ReservedKey, u.countedKey = u.ReservedKey+heldKey, u.countedKey+heldKey
+	u.ReservedTeam, u.countedKeys = u.ReservedTeam+heldTeam, u.countedKeys+heldTeam
 	return u, nil
 }

@@ -13,7 +13,7 @@ type Credits struct {
 	Balance       *int64        `json:"balance,omitempty" jsonschema:"Credits that the team has left. Left out where the person's role may not see it."`
 	UsedToday     UsedToday     `json:"used_today" jsonschema:"Credits charged so far for the work of the team's day, which begins at midnight in its time zone."`
 	DailyLimits   DailyLimits   `json:"daily_limits" jsonschema:"Credits that may be used in one day of the team. -1 means unlimited, 0 means none."`
-	ReservedToday ReservedToday `json:"reserved_today" jsonschema:"Credits set aside today for work that has not ended. What keys and assistants set aside counts against the daily limits."`
+	ReservedToday ReservedToday `json:"reserved_today" jsonschema:"Credits set aside today for work that has not ended, and those that tracking counts for its next refresh. What keys and assistants set aside counts against the daily limits."`
 }
 
 // UsedToday is what was charged today.

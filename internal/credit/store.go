@@ -19,7 +19,9 @@ const usageOfDay = `SELECT
 	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'open'), 0) AS BIGINT),
 	CAST(COALESCE(SUM(charged) FILTER (WHERE key_id = ?), 0) AS BIGINT),
 	CAST(COALESCE(SUM(charged) FILTER (WHERE key_id > 0), 0) AS BIGINT),
-	COALESCE((SELECT available FROM wallets WHERE team_id = ?), 0)
+	COALESCE((SELECT available FROM wallets WHERE team_id = ?), 0),
+	CAST(COALESCE((SELECT SUM(amount) FROM credit_holds WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0 AND key_id = ?), 0) AS BIGINT),
+	CAST(COALESCE((SELECT SUM(amount) FROM credit_holds WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0), 0) AS BIGINT)
 	FROM reservations WHERE team_id = ? AND created_at >= ? AND created_at < ?`
 
 // paidBefore looks among the reservations that keys and assistants made, as their index does.

@@ -21,9 +21,11 @@ type Type string
 
 // The types of the contract.
 const (
-	SocialPost   Type = "social_post"
-	MediaImport  Type = "media_import"
-	ContentFetch Type = "content_fetch"
+	ProfileReport Type = "profile_report"
+	HashtagReport Type = "hashtag_report"
+	SocialPost    Type = "social_post"
+	MediaImport   Type = "media_import"
+	ContentFetch  Type = "content_fetch"
 )
 
 // State is how far a job is.

@@ -19,7 +19,7 @@ type Entry struct {
 	FinishedAt *moment.Moment `json:"finished_at,omitempty"`
 	Progress   Progress       `json:"progress"`
 	Error      *Error         `json:"error,omitempty" jsonschema:"Why the job failed, wholly or in part."`
-	Result     any            `json:"result,omitempty" jsonschema:"What a finished job produced, by its type. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and network_message."`
+	Result     any            `json:"result,omitempty" jsonschema:"What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and network_message."`
 }
 
 // Progress tells how many parts of a job are done.
@@ -55,8 +55,9 @@ var messages = map[string]string{
 	"quota_used_up":           "The account's quota at the network is used up. Retry in its next window.",
 	"network_error":           "The network could not be reached or failed. Nothing was published; retry later.",
 	"not_confirmed":           "The network may have published this and could not say. It is not sent again before that is known.",
-	"profile_not_found":       "The network has no profile of this name.",
-	"profile_private":         "The profile is private: its media cannot be read.",
+	"profile_not_found":       "The network shows no public profile of this name.",
+	"profile_private":         "The profile is private: nothing of it can be read.",
+	"nothing_found":           "The source knows nothing of this hashtag.",
 	"source_unavailable":      "The source could not be reached or did not give the data. Try again later.",
 	"address_refused":         "The address leads to where files are not fetched from.",
 	"type_refused":            "The file is none of the types that the library takes, or it is damaged.",

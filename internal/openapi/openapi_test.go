@@ -13,12 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/credit"
+	"pressroom/internal/insight"
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
 	"pressroom/internal/openapi"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
+	"pressroom/internal/report"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
@@ -43,6 +45,8 @@ func registry() *operation.Registry {
 		new(social.Connector).Operations(),
 		new(post.Service).Operations(),
 		(&media.Service{Options: media.Options{Terms: terms.Shipped()}}).Operations(),
+		(&report.Service{Options: report.Options{Terms: terms.Shipped()}}).Operations(),
+		new(insight.Service).Operations(),
 	)
 }
 

@@ -52,8 +52,8 @@ func namesAnItem(op *operation.Operation) bool {
 	})
 }
 
-// toProvider are the operations whose success hangs on the delivery's answer.
-var toProvider = []string{"cancel_post", "publish_post", "retry_post"}
+// toProvider are the operations whose success hangs on the delivery's answer, or on that of a source of public figures.
+var toProvider = []string{"cancel_post", "create_report", "download_profile_media", "publish_post", "retry_post"}
 
 func reachesProvider(op *operation.Operation) bool { return slices.Contains(toProvider, op.Tool) }
 

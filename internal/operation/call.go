@@ -17,6 +17,7 @@ type Call struct {
 	Now       time.Time // when the call was accepted; the same throughout
 	// Reservation is what was set aside for this call, 0 where it costs nothing. Whoever ends the work settles it.
 	Reservation int64
+	Ahead       error  // what Spec.Ahead found
 	Filters     []byte // the arguments without cursor and limit, canonical; a cursor is good for these alone
 }
 

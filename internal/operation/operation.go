@@ -48,6 +48,7 @@ type Spec struct {
 	Price       *Price
 	Success     int // HTTP status of a success
 	Again       *Again
+	Ahead       *Ahead
 	Uncounted   bool // never draws on the daily free-call allowance
 	Networks    bool // reaches social networks
 	Example     Example
@@ -69,6 +70,31 @@ func When[In any](c access.Capability, words string, holds func(context.Context,
 		}
 		return holds(ctx, call, in)
 	}}
+}
+
+// Ahead looks at what lies outside before a call's transaction begins: nobody's transaction waits for others' machines.
+type Ahead struct {
+	run func(context.Context, Call, []byte) error
+}
+
+// Beforehand makes an Ahead. What the function finds is Call.Ahead while the operation works, which refuses with it
+// where it matters to this call.
+func Beforehand[In any](look func(context.Context, Call, In) error) *Ahead {
+	return &Ahead{run: func(ctx context.Context, call Call, args []byte) error {
+		in, err := decode[In](args)
+		if err != nil {
+			return err
+		}
+		return look(ctx, call, in)
+	}}
+}
+
+// LookAhead is what the operation's Ahead finds; nil where it has none.
+func (op *Operation) LookAhead(ctx context.Context, call Call, args []byte) error {
+	if op.Ahead == nil {
+		return nil
+	}
+	return op.Ahead.run(ctx, call, args)
 }
 
 // Again makes the answer to a repeat anew, where the first one held what is not kept.

@@ -74,9 +74,10 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next ha
 	return next(ctx, f)
 }
 
-// idempotency does the rest once for a key. A free call is taken before the transaction that this may open, and
+// idempotency does the rest once for a key. What lies outside is looked at, and a free call is taken, before the transaction that this may open, and
 // given back where the call turns out to be none: a repeat, a refusal, or one that is paid for.
 func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) error {
+	f.outcome.Call.Ahead = f.request.Operation.LookAhead(ctx, f.outcome.Call, f.arguments)
 	if !f.request.Operation.Uncounted {
 		free, left, err := p.FreeCalls.Take(ctx, f.outcome.Call.Actor)
 		if err != nil {

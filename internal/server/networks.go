@@ -89,7 +89,7 @@ var makers = map[string]func(*opening) network.Network{
 		opts := instagram.Options{App: o.app}
 		o.read(&opts)
 		opts.ClientSecret, opts.Facebook.ClientSecret = o.secretOf("INSTAGRAM", opts.ClientID), o.secretOf("INSTAGRAM_FACEBOOK", opts.Facebook.ClientID)
-		return joined(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
+		return ifJoined(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
 	},
 	"linkedin":  maker("LINKEDIN", func(o linkedin.Options) network.Network { return linkedin.New(o) }),
 	"pinterest": maker("PINTEREST", func(o pinterest.Options) network.Network { return pinterest.New(o) }),
@@ -98,7 +98,7 @@ var makers = map[string]func(*opening) network.Network{
 		opts := tiktok.Options{App: o.app}
 		o.read(&opts)
 		opts.ClientSecret, opts.Business.ClientSecret = o.secretOf("TIKTOK", opts.ClientID), o.secretOf("TIKTOK_BUSINESS", opts.Business.ClientID)
-		return joined(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
+		return ifJoined(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
 	},
 	"x": func(o *opening) network.Network {
 		*o.app.Rules = x.Rules() // it counts texts in a way of its own
@@ -121,7 +121,7 @@ func maker[O any, P holding[O]](secret string, made func(O) network.Network) fun
 		*app = o.app
 		o.read(&opts)
 		app.ClientSecret = o.secretOf(secret, app.ClientID)
-		return joined(app.ClientID, made(opts))
+		return ifJoined(app.ClientID, made(opts))
 	}
 }
 
@@ -134,8 +134,8 @@ func (o *opening) secretOf(name, clientID string) string {
 	return secret
 }
 
-// joined is a network that the operator has an app at, else nothing.
-func joined(clientID string, n network.Network) network.Network {
+// ifJoined is a network that the operator has an app at, else nothing.
+func ifJoined(clientID string, n network.Network) network.Network {
 	if clientID == "" {
 		return nil
 	}

@@ -63,7 +63,8 @@ const (
 	demoHandle   = "harbour-coffee.test"
 	demoTimezone = "Europe/Berlin"
 	demoCredits  = 1000
-	demoSpeed    = 50 // how many times the rates of a service, so that one can try things out in loops
+	demoCollect  = time.Minute // the sandbox networks bear to be asked so often, and one sees what comes of a post
+	demoSpeed    = 50          // how many times the rates of a service, so that one can try things out in loops
 )
 
 // OpenQuickstart builds the program on a directory. What the directory holds from an earlier start is kept.
@@ -87,8 +88,11 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	cfg.Database, cfg.SealingKey, cfg.Role = "sqlite:"+filepath.Join(dir, "pressroom.db"), key, RoleAll
 	cfg.Blobs, cfg.BridgeURL = "file:"+filepath.Join(dir, "pressroom.db.media"), q.Greeting.SandboxURL+"/vendor"
 	cfg.BlueskyServers, cfg.Networks = []string{q.Greeting.SandboxURL + "/bluesky"}, SandboxNetworks(q.Greeting.SandboxURL)
+	if cfg.Sources, err = q.sandboxSources(ctx); err != nil {
+		return nil, errors.Join(err, q.closeSandbox())
+	}
 	offered := terms.Shipped().Faster(demoSpeed)
-	cfg.Terms = &offered
+	cfg.Terms, cfg.CollectEvery = &offered, demoCollect
 	if q.Server, err = Open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}
@@ -197,6 +201,9 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 			return err
 		}
 		if err := q.samplePosts(ctx, account, shown); err != nil {
+			return err
+		}
+		if err := q.sampleReport(ctx, teams[0].ID); err != nil {
 			return err
 		}
 	}

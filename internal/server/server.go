@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
 	"pressroom/internal/delivery"
+	"pressroom/internal/insight"
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
@@ -25,6 +26,7 @@ import (
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
 	"pressroom/internal/replay"
+	"pressroom/internal/report"
 	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
@@ -58,6 +60,8 @@ type Config struct {
 	// Blobs is where the library's files lie: file:FOLDER or s3://BUCKET… (package blob). Scratch is where those for S3
 	// are received.
 	Blobs, Scratch string
+	// CollectEvery is how often an account's own figures are collected; 6 hours where 0.
+	CollectEvery time.Duration
 	// LookAtFiles is for what only looks at the library: the store of files is taken as it is.
 	LookAtFiles    bool
 	TrustedProxies []string       // networks whose X-Forwarded-For is believed
@@ -65,7 +69,9 @@ type Config struct {
 	ImportRoots    *x509.CertPool // whose certificates imports trust; the system's where nil
 	// BridgeURL is where profiles' media are asked for, by the contract of docs/bridge.md; nowhere where empty.
 	BridgeURL, BridgeToken string
-	BlueskyServers         []string // addresses of servers, beside the network's own, whose accounts people may connect
+	// Sources are the official sources of public figures.
+	Sources        SourceSettings
+	BlueskyServers []string // addresses of servers, beside the network's own, whose accounts people may connect
 	// AnyServer lets every Bluesky server be called, also one on a private address: for the operator's own commands.
 	AnyServer bool
 	Networks  NetworkSettings
@@ -93,7 +99,9 @@ type Server struct {
 	Approvals *post.Approvals // by it clients approve posts
 	Credits   *credit.Service
 	Media     *media.Service
+	Reports   *report.Service
 	Delivery  *delivery.Service
+	Insight   *insight.Service
 
 	cfg       Config
 	db        *db.DB
@@ -188,14 +196,19 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	results := map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)}
 	s.jobs = job.NewStore(s.db, results, offered.Limits.JobsInFlight)
 	s.worker = job.NewWorker(s.db, s.queue, s.cfg.Log)
-	if err := s.buildMedia(sealer, offered); err != nil {
+	from, err := s.buildMedia(sealer, offered)
+	if err != nil {
+		return err
+	}
+	if err := s.buildReports(from, offered, results); err != nil {
 		return err
 	}
 	results[job.MediaImport], results[job.ContentFetch] = s.Media.ImportsAndBatches, s.Media.Downloads
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, post.DefaultLimits, offered)
 	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Files: s.Media.Files, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
-	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations()}
+	s.Insight = insight.New(s.db, s.Accounts, insight.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Log: s.cfg.Log})
+	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations()}
 	if s.cfg.Extend != nil {
 		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, results, s.queue, s.Credits}))
 	}
@@ -269,8 +282,10 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Delivery.Run(ctx) })
 	tasks.Go(func() { s.waker.Run(ctx, report("waking deliveries")) })
 	tasks.Go(func() { s.Posts.RunSeries(ctx, report("making posts of recurring series")) })
+	tasks.Go(func() { s.Reports.RunTracking(ctx, report("refreshing tracked reports")) })
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
 	tasks.Go(func() { s.Accounts.Run(ctx, report("renewing grants")) })
+	tasks.Go(func() { s.Insight.Run(ctx, report("collecting accounts' figures")) })
 	tasks.Go(func() { s.sweep(ctx, report("sweeping")) })
 }
 
@@ -281,7 +296,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Connects.Sweep, s.app.SweepSessions} {
+		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Connects.Sweep, s.app.SweepSessions} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}

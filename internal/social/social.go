@@ -51,6 +51,7 @@ type Service struct {
 	db       *db.DB
 	seal     *seal.Sealer
 	networks map[string]network.Network
+	told     func(ctx context.Context, tx *db.Tx, account int64) error
 }
 
 // New makes the service over the networks that the program speaks with.
@@ -60,6 +61,11 @@ func New(d *db.DB, s *seal.Sealer, networks ...network.Network) *Service {
 		out.networks[n.Platform()] = n
 	}
 	return out
+}
+
+// Tell has somebody learn of each account that is connected, or connected again, in the transaction that does it.
+func (s *Service) Tell(connected func(ctx context.Context, tx *db.Tx, account int64) error) {
+	s.told = connected
 }
 
 // Platforms are the networks that the program speaks with, by name.
@@ -108,6 +114,11 @@ func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.
 	}
 	if err := s.keepGrant(ctx, tx, a.ID, grant); err != nil {
 		return a, err
+	}
+	if s.told != nil {
+		if err := s.told(ctx, tx, a.ID); err != nil {
+			return a, err
+		}
 	}
 	return a, event.Record(ctx, tx, a.TeamID, by, "social_account.connected", strconv.FormatInt(a.ID, 10), map[string]any{"platform": a.Platform})
 }

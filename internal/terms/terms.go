@@ -60,6 +60,8 @@ type Limits struct {
 	Networks     Rate `json:"networks"`       // of one connection: calls that reach social networks
 	JobsInFlight int  `json:"jobs_in_flight"` // of one team
 
+	RefreshMinutes int `json:"refresh_minutes"` // between two refreshes of one report that the same person asks for
+
 	OpenUploadBatches int   `json:"open_upload_batches"` // of one team
 	OpenUploadLinks   int   `json:"open_upload_links"`   // of one team
 	UploadMinutes     int   `json:"upload_minutes"`      // how long a link and its page are open
@@ -90,7 +92,7 @@ func Shipped() Terms {
 		Lapsed: "free",
 		Prices: Prices{ProfileReport: 5, HashtagReport: 10, ProfileRefresh: 2, HashtagRefresh: 5, HashtagSearch: 3, ProfileMediaDownload: 2},
 		Limits: Limits{
-			Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5,
+			Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5, RefreshMinutes: 10,
 			OpenUploadBatches: 5, OpenUploadLinks: 100, UploadMinutes: 60, MaxImageBytes: 50 * mib, MaxVideoBytes: 4 * gib,
 		},
 	}
@@ -154,6 +156,9 @@ func (t Terms) PlanIDs() []string {
 	return out
 }
 
+// maxRefreshMinutes is a day: the interval is meant to be short (spec, Reports).
+const maxRefreshMinutes = 24 * 60
+
 // maxReportPrice is what the contract allows for a new report (spec, Limits 10).
 const maxReportPrice = 10
 
@@ -208,6 +213,9 @@ func (l Limits) check() error {
 	}
 	if l.JobsInFlight < 1 {
 		return errors.New("jobs_in_flight has to be at least 1")
+	}
+	if l.RefreshMinutes < 0 || l.RefreshMinutes > maxRefreshMinutes {
+		return fmt.Errorf("refresh_minutes has to be from 0 to %d", maxRefreshMinutes)
 	}
 	if l.OpenUploadBatches < 1 || l.OpenUploadLinks < 1 || l.UploadMinutes < 1 || l.UploadMinutes > maxUploadMinutes {
 		return fmt.Errorf("open_upload_batches and open_upload_links have to be at least 1, upload_minutes from 1 to %d", maxUploadMinutes)

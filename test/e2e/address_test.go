@@ -55,7 +55,8 @@ func TestMethods(t *testing.T) {
 			if strings.HasPrefix(op.Path, "/jobs/") {
 				id = "social_post:" + noSuchID
 			}
-			path := names.ReplaceAllString(op.Path, id)
+			path := strings.NewReplacer("{type}", "profile", "{account_id}", "1").Replace(op.Path)
+			path = names.ReplaceAllString(path, id)
 			declared[path] = append(declared[path], op.Method)
 		}
 		for path, has := range declared {

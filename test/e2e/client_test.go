@@ -172,7 +172,11 @@ func address(op *operation.Operation, args map[string]any) (string, map[string]a
 func query(args map[string]any) string {
 	v := url.Values{}
 	for name, value := range args {
-		v.Set(name, fmt.Sprint(value))
+		text := fmt.Sprint(value)
+		if list, ok := value.([]any); ok { // spec, Endpoints: a list in a query string is comma-separated
+			text = strings.Join(strings.Fields(strings.Trim(fmt.Sprint(list), "[]")), ",")
+		}
+		v.Set(name, text)
 	}
 	return v.Encode()
 }
@@ -209,6 +213,7 @@ func (w *world) toolAnswer(tool string, got answer) answer {
 	if json.Unmarshal(out.raw, &out.body) != nil {
 		w.t.Fatalf("%s answered no JSON: %s", tool, got.raw)
 	}
+	w.mustSetPlantedApart(out, func(what string, got any) { w.t.Helper(); w.t.Errorf("%s answered %s: %v\n%s", tool, what, got, out.raw) })
 	if failed, _ := got.at("result.isError").(bool); failed {
 		out.status = int(out.number("status"))
 		return out

@@ -115,10 +115,10 @@ func TestWhichCallsCount(t *testing.T) {
 				{"cancel_post", nowhere, "", 404},
 				{"publish_post", nowhere, "", 404},
 				{"create_post", toFirst(nil)(w), "a key", 201},
-				{"refresh_report", of(aReport)(w), "a paid key", 200},
-				{"refresh_report", of("nowhere")(w), "another", 404},
-				{"refresh_report", of(brokenOne)(w), "another", 500},
-				{"refresh_report", of(aReport)(w), "", 422},
+				{"refresh_standin", of(aReport)(w), "a paid key", 200},
+				{"refresh_standin", of("nowhere")(w), "another", 404},
+				{"refresh_standin", of(brokenOne)(w), "another", 500},
+				{"refresh_standin", of(aReport)(w), "", 422},
 			} {
 				call(full(w), c.tool, c.args, c.idem).mustBe(t, c.status)
 				w.mustLeave(3, c.tool)
@@ -128,15 +128,15 @@ func TestWhichCallsCount(t *testing.T) {
 		w.mustLeave(3, "a call beyond the key's level")
 		w.rest(full(w), "cancel_post", map[string]any{"post_id": draft}, "").mustBe(t, http.StatusOK)
 		w.mustLeave(2, "a change that changes nothing")
-		w.rest(full(w), "refresh_report", of(sameOne)(w), "k").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", of(sameOne)(w), "k").mustBe(t, http.StatusOK)
 		w.mustLeave(1, "a paid call that was refunded")
-		w.rest(full(w), "refresh_report", of(newReport)(w), "k").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", of(newReport)(w), "k").mustBe(t, http.StatusOK)
 		w.mustLeave(0, "a paid call that costs nothing")
-		w.rest(full(w), "refresh_report", of(newReport)(w), "k").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", of(newReport)(w), "k").mustBe(t, http.StatusOK)
 		w.mustLeave(0, "its repeat")
-		w.rest(full(w), "refresh_report", of(newReport)(w), "k2").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
-		w.rest(full(w), "refresh_report", of(aReport)(w), "k2").mustBe(t, http.StatusOK)
-		w.rest(full(w), "refresh_report", of(sameOne)(w), "k2").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", of(newReport)(w), "k2").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		w.rest(full(w), "refresh_standin", of(aReport)(w), "k2").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", of(sameOne)(w), "k2").mustBe(t, http.StatusOK)
 		w.mustLeave(0, "paid calls")
 	})
 }

@@ -78,7 +78,16 @@ func (w *world) sample(op *operation.Operation) map[string]any {
 		case "platform":
 			args[name] = "instagram"
 		case "type":
-			args[name] = "playlists" // of which Instagram has none
+			args[name] = "profile"
+			if op.Tool == "download_profile_media" {
+				args[name] = "playlists" // of which Instagram has none
+			}
+		case "subject":
+			args[name] = "two words" // which name nothing
+		case "enabled":
+			args[name] = true
+		case "account_id":
+			args[name] = 999999999
 		case "url":
 			args[name] = "https://files.harbour.example/a.jpg"
 		default:

@@ -219,10 +219,12 @@ func (w *world) eachCell(do func(*operation.Operation, access.Level)) {
 // goesOn is what a call of the matrix answers that nothing is in the way of: its item is not there.
 func goesOn(op *operation.Operation) (int, string) {
 	switch op.Tool {
-	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media":
+	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media", "list_reports":
 		return http.StatusOK, ""
 	case "schedule_post":
 		return http.StatusUnprocessableEntity, "validation_failed" // its time is over
+	case "create_report":
+		return http.StatusUnprocessableEntity, "validation_failed" // there are none of this kind on the platform
 	case "download_profile_media":
 		return http.StatusUnprocessableEntity, "validation_failed" // the platform has none of these
 	case "get_connect_link":

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,6 +47,9 @@ func (n *normaliser) value(value any, name string) any {
 		}
 		return out
 	case float64:
+		if v != math.Trunc(v) {
+			return v
+		}
 		return n.number(int64(v), name)
 	case string:
 		if name == "cursor" {
@@ -59,8 +63,13 @@ func (n *normaliser) value(value any, name string) any {
 // members walks in a fixed order, so that ids are numbered alike. The list is the name of the one it stands in.
 func (n *normaliser) members(v map[string]any, list string) any {
 	if utc, ok := v["utc"].(string); ok && len(v) == 2 {
-		if at, err := time.Parse(time.RFC3339Nano, utc); err == nil && time.Since(at).Abs() < time.Hour {
+		at, err := time.Parse(time.RFC3339Nano, utc)
+		days := time.Until(at).Round(24 * time.Hour)
+		switch {
+		case err == nil && time.Since(at).Abs() < time.Hour:
 			return "<now>"
+		case err == nil && (time.Until(at)-days).Abs() < time.Hour:
+			return "<now and " + days.String() + ">"
 		}
 	}
 	out := map[string]any{}

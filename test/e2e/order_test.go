@@ -101,7 +101,7 @@ func TestOrderOfChecks(t *testing.T) {
 				if slices.ContainsFunc(with, func(f flaw) bool { return f.check == "credits" }) {
 					w = poor
 				}
-				return w.attempt(attempt{method: http.MethodPost, path: "/reports/" + aReport + "/refresh", level: access.Full, body: `{}`, idem: "new"}, with)
+				return w.attempt(attempt{method: http.MethodPost, path: "/hashtags/standins/" + aReport + "/refresh", level: access.Full, body: `{}`, idem: "new"}, with)
 			})
 		})
 	})

@@ -198,23 +198,34 @@ func TestAnotherTeamsItemIsAMissingOne(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{}, func(t *testing.T, w *world) {
 		other := w.stranger()
-		theirs := map[string]string{"id": other.its("post"), "post_id": other.its("post")}
+		rich(other)
+		reported := other.report(nil)
+		theirs := map[string]any{"id": other.its("post"), "post_id": other.its("post"), "account_id": other.accounts[0]}
 		theirs["job_id"] = other.publish(other.its("post")).text("data.job_id")
 		tried := 0
 		for _, op := range w.Registry().All() {
 			for _, name := range op.InPath {
-				missing, foreign := w.sample(op), w.sample(op)
+				if name == "type" {
+					continue // it names no item
+				}
+				missing, foreign, idem := w.sample(op), w.sample(op), ""
 				foreign[name] = theirs[name]
+				if strings.HasPrefix(op.Path, "/reports") {
+					foreign[name] = reported
+				}
+				if op.Paid() {
+					idem = "k"
+				}
 				if op.Tool == "schedule_post" {
 					missing["scheduled_at"], foreign["scheduled_at"] = ahead(time.Hour), ahead(time.Hour)
 				}
-				if a, b := w.rest(full(w), op.Tool, missing, ""), w.rest(full(w), op.Tool, foreign, ""); steady(a) != steady(b) || a.code() != "not_found" {
+				if a, b := w.rest(full(w), op.Tool, missing, idem), w.rest(full(w), op.Tool, foreign, idem); steady(a) != steady(b) || a.code() != "not_found" {
 					t.Errorf("%s:\n%s\n\n%s", op.Tool, steady(a), steady(b))
 				}
 				tried++
 			}
 		}
-		if tried < 8 {
+		if tried < 12 {
 			t.Errorf("only %d operations were tried", tried)
 		}
 		ofOthers := w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": other.accounts}, "")

@@ -79,7 +79,7 @@ func TestCreditsOfTheDay(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
 		w.grant(100)
-		pay := func(key, id, idem string) { w.rest(key, "refresh_report", of(id)(w), idem).mustBe(t, http.StatusOK) }
+		pay := func(key, id, idem string) { w.rest(key, "refresh_standin", of(id)(w), idem).mustBe(t, http.StatusOK) }
 		_, second := w.newKey(w.team, access.Full, time.Time{})
 		pay(full(w), aReport, "1")
 		pay(second, aReport, "1")
@@ -114,11 +114,11 @@ func TestDailyCreditsBeginAnew(t *testing.T) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
 		w.grant(100)
 		must(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], refreshPrice))
-		pay := func(idem string) answer { return w.rest(full(w), "refresh_report", of(aReport)(w), idem) }
+		pay := func(idem string) answer { return w.rest(full(w), "refresh_standin", of(aReport)(w), idem) }
 		for day, wait := range []int64{30 * 60, 23 * 60 * 60, 24 * 60 * 60} { // the clocks go forward on the second
 			pay(fmt.Sprint("first of day ", day)).mustHold(t, map[string]any{"billing.credits_charged": refreshPrice})
 			for _, call := range []edgeCall{w.rest, w.tool} {
-				got := call(full(w), "refresh_report", of(aReport)(w), "second")
+				got := call(full(w), "refresh_standin", of(aReport)(w), "second")
 				got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
 				got.mustHold(t, map[string]any{"context.scope": "connection", "context.retry_after_seconds": wait})
 			}

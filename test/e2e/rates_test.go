@@ -199,14 +199,14 @@ func TestCallsToNetworks(t *testing.T) {
 		got.mustRefuse(t, http.StatusNotFound, "not_found", "")
 		got.mustStand(t, `"credential";q=100;w=100, "connection";q=3;w=30, "provider";q=1;w=30`, `"credential";r=99;t=1, "connection";r=2;t=10, "provider";r=0;t=30`)
 		w.tool(full(w), "retry_post", nowhere, "").mustSlow(t, "provider", 30)
-		w.rest(full(w), "refresh_report", of(aReport)(w), "k").mustSlow(t, "provider", 30)
+		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustSlow(t, "provider", 30)
 		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "connection", 10)
 		_, other := w.newKey(w.team, access.Full, time.Time{})
 		w.rest(other, "retry_post", nowhere, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
 		clock.Advance(30 * time.Second)
 		w.grant(refreshPrice)
-		w.rest(full(w), "refresh_report", of(aReport)(w), "k").mustBe(t, http.StatusOK)
-		w.rest(full(w), "refresh_report", of(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat reaches no network
+		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK)
+		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat reaches no network
 		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "provider", 30)
 		w.rest(full(w), "schedule_post", merged(nowhere, map[string]any{"scheduled_at": ahead(48 * time.Hour)}), "").mustRefuse(t, http.StatusNotFound, "not_found", "")
 	})
@@ -222,7 +222,7 @@ func TestWhoReachesNetworks(t *testing.T) {
 				reach = append(reach, op.Tool)
 			}
 		}
-		if slices.Sort(reach); !slices.Equal(reach, []string{"download_profile_media", "publish_post", "retry_post"}) {
+		if slices.Sort(reach); !slices.Equal(reach, []string{"create_report", "download_profile_media", "publish_post", "refresh_report", "retry_post"}) {
 			t.Errorf("these do: %v", reach)
 		}
 	})

@@ -40,6 +40,7 @@ func (w *world) mustKeepTheRules(req *http.Request, a answer) {
 	}
 	if !strings.HasPrefix(req.URL.Path, "/mcp") && req.Method != http.MethodHead {
 		w.mustBeWrapped(a, id, wrong)
+		w.mustSetPlantedApart(a, wrong)
 	}
 }
 

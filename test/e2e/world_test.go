@@ -133,7 +133,7 @@ func (h *house) startSandbox() {
 	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(h.t), "sqlite:"))
 	h.sandbox, err = sandbox.Open(dir, sandbox.Options{After: h.after})
 	must(h.t, err)
-	networks := h.sandbox.Handler()
+	networks := plant(h.sandbox.Handler())
 	h.box = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if meddle := h.meddle.Load(); meddle == nil || !(*meddle)(w, r) {
 			networks.ServeHTTP(w, r)

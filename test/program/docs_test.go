@@ -56,6 +56,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/limits.md", before: started},
 		{file: "docs/errors.md"},
 		{file: "docs/media.md", before: started},
+		{file: "docs/reports.md", before: started},
 		{file: "docs/bridge.md"},
 	}
 	for _, g := range guides {

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"net/http"
+
+	"pressroom/internal/access"
+	"pressroom/internal/job"
+	"pressroom/internal/moment"
+	"pressroom/internal/operation"
+)
+
+// Operations declares what clients can do with reports.
+func (s *Service) Operations() []operation.Operation {
+	p := s.Terms.Prices
+	recurring := operation.Recurring{Credits: max(p.ProfileRefresh, p.HashtagRefresh), Repeats: "every frequency_days while tracking is on, at the price of a refresh of the report's kind", Stops: "when tracking is switched off, when the team has too few credits left, or when its plan does not include tracking any more"}
+	return []operation.Operation{
+		operation.Define(operation.Spec{
+			Tool: "list_reports", Method: http.MethodGet, Path: "/reports", Needs: access.Read, Success: http.StatusOK,
+			Summary:     "The team's reports",
+			Description: "Reports on public profiles and hashtags, the newest first. Charges nothing.",
+			Example:     operation.Example{Arguments: map[string]any{"type": "profile", "limit": 1}, Data: List{[]Entry{exampleEntry}}},
+		}, s.list),
+		operation.Define(operation.Spec{
+			Tool: "get_report", Method: http.MethodGet, Path: "/reports/{type}/{id}", Needs: access.Read, Success: http.StatusOK,
+			Summary:     "A report",
+			Description: "The summary of a report and, where sections names some of sections_available, those. Long sections come a page at a time. Texts of the analysed account stand in untrusted_content. Notes say where figures rest on too little. Charges nothing.",
+			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID}, Data: Summary{
+				Entry: exampleEntry, Profile: &Account{Username: "harbour.coffee", URL: "https://www.instagram.com/harbour.coffee", Biography: &operation.Pointer{Untrusted: "u1"}, Followers: new(int64(18_204)), Follows: new(int64(310)), Posts: new(int64(412))},
+				MeasuredAt: &exampleAt, SectionsAvailable: []string{"posts", "hashtags", "words", "times", "formats", "cadence", "score"}}},
+		}, s.get),
+		operation.Define(operation.Spec{
+			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
+			Also:        operation.When(access.Write, "always", alwaysWrites),
+			Price:       operation.Costs(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
+			Ahead:       operation.Beforehand(s.lookAhead),
+			Summary:     "Create a report",
+			Description: "Starts a report on a public profile or, on Instagram, a hashtag. A report that the team has already, or that is being made, is returned without charge; one whose making fails is refunded. The job names the report once it is ready.",
+			Example: operation.Example{Arguments: map[string]any{"type": "profile", "subject": "@harbour.coffee"},
+				Data: job.Entry{JobID: exampleJob, Type: job.ProfileReport, State: job.Pending, CreatedAt: exampleAt, Progress: job.Progress{Total: 1}}},
+		}, s.create),
+		operation.Define(operation.Spec{
+			Tool: "refresh_report", Method: http.MethodPost, Path: "/reports/{type}/{id}/refresh", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
+			Price:       operation.Costs(0, max(p.ProfileRefresh, p.HashtagRefresh), s.refreshPrice),
+			Summary:     "Refresh a report",
+			Description: "Fetches current figures and moves the report's data window on. The job says when that is done; a refresh that fetched nothing is refunded. The same person may refresh the same report again only after a short while.",
+			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID},
+				Data: job.Entry{JobID: exampleJob, Type: job.ProfileReport, State: job.Pending, CreatedAt: exampleAt, Progress: job.Progress{Total: 1}}},
+		}, s.refresh),
+		operation.Define(operation.Spec{
+			Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
+			Price:       operation.Costs(0, p.HashtagRefresh, s.trackPrice).Repeating(recurring),
+			Summary:     "Switch a report's tracking",
+			Description: "Switches on or off that a report is refreshed by itself. While it is on, every automatic refresh is charged with no further call. Switching it on charges the first refresh of a hashtag report at once; of a profile report it charges nothing, but counts one refresh against the day's credit limits, which switching off gives back. Switching off and changing the frequency charge nothing; the same switch again is the same one.",
+			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID, "enabled": true, "frequency_days": 7},
+				Data: Tracking{Enabled: true, FrequencyDays: 7, NextRefreshAt: &exampleAt, CreditsPerRefresh: 2}},
+		}, s.track),
+	}
+}
+
+const exampleJob = "profile_report:019d3889-2b11-7d5a-9e0c-0c8f1d3e0010"
+
+var (
+	exampleAt    = moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
+	exampleEntry = Entry{ID: "019d3889-2b10-7c1e-8a3f-5d2b6f6f0011", Kind: Profile, Subject: "harbour.coffee", Status: Ready, Platform: "instagram", RefreshedAt: &exampleAt, AvailableUntil: &exampleAt}
+)

@@ -1,0 +1,282 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/moment"
+	"pressroom/internal/operation"
+	"pressroom/internal/source"
+)
+
+// GetInput names a report and what of it is wanted.
+type GetInput struct {
+	Named
+
+	Sections []string `json:"sections,omitempty" maxItems:"20" jsonschema:"Names of sections_available; the summary alone where omitted."`
+	Cursor   *string  `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
+	Limit    int      `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page of a long section."`
+}
+
+// Summary is a report (contract, Records). What stands in engagement and the sections depends on its kind.
+type Summary struct {
+	Entry
+
+	Profile           *Account       `json:"profile,omitempty" jsonschema:"The profile, of a profile report."`
+	Hashtag           any            `json:"hashtag,omitempty" jsonschema:"The hashtag, of a hashtag report: name, posts (with basis measured or estimated), posts_per_day, tier."`
+	Engagement        any            `json:"engagement,omitempty" jsonschema:"The headline figures of how people react."`
+	Score             any            `json:"score,omitempty" jsonschema:"value from 0 to 100, and the components that it is made of, each with name, value and weight."`
+	TopHashtags       any            `json:"top_hashtags,omitempty"`
+	TopWords          any            `json:"top_words,omitempty"`
+	BestTime          any            `json:"best_time,omitempty" jsonschema:"weekday and hour, in the team's time zone; left out where no time stands out clearly."`
+	MeasuredAt        *moment.Moment `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
+	SectionsAvailable []string       `json:"sections_available"`
+	Sections          map[string]any `json:"sections,omitempty" jsonschema:"What was asked for, by name."`
+}
+
+// Account is the profile of a report. What its source did not tell is left out.
+type Account struct {
+	Username    string             `json:"username"`
+	URL         string             `json:"url"`
+	DisplayName *operation.Pointer `json:"display_name,omitempty"`
+	Biography   *operation.Pointer `json:"biography,omitempty"`
+	Website     *operation.Pointer `json:"website,omitempty"`
+	Followers   *int64             `json:"followers,omitempty"`
+	Follows     *int64             `json:"follows,omitempty"`
+	Posts       *int64             `json:"posts,omitempty"`
+}
+
+// account is what is kept of a profile.
+type account struct {
+	DisplayName string `json:"display_name,omitempty"`
+	Biography   string `json:"biography,omitempty"`
+	Website     string `json:"website,omitempty"`
+	Followers   *int64 `json:"followers,omitempty"`
+	Follows     *int64 `json:"follows,omitempty"`
+	Posts       *int64 `json:"posts,omitempty"`
+}
+
+func (a account) show(quotes *operation.Quotes, r record) *Account {
+	from := func(kind string) operation.Source {
+		return operation.Source{Kind: kind, Platform: r.platform, Account: r.subject, URL: source.Link(r.platform, r.subject)}
+	}
+	return &Account{
+		Username: r.subject, URL: source.Link(r.platform, r.subject), DisplayName: quotes.Add(a.DisplayName, from("display_name")),
+		Biography: quotes.Add(a.Biography, from("biography")), Website: quotes.Add(a.Website, from("biography")),
+		Followers: a.Followers, Follows: a.Follows, Posts: a.Posts,
+	}
+}
+
+// get gives a report, with the sections that are asked for.
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Summary], error) {
+	out := operation.Answer[Summary]{App: "/reports/" + in.ID}
+	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
+	if err != nil {
+		return out, err
+	}
+	out.Data = Summary{Entry: entry(call, r), SectionsAvailable: []string{}}
+	var quotes operation.Quotes
+	if !r.measuredAt.IsZero() {
+		if err := s.fill(ctx, call, r, in, &out, &quotes); err != nil {
+			return out, err
+		}
+	} else if err := within(in.Sections, nil); err != nil {
+		return out, err
+	}
+	out.Untrusted = quotes
+	if r.measuredAt.IsZero() && in.Cursor != nil {
+		_, err = call.Position(*in.Cursor)
+	}
+	out.Notes = append(out.Notes, standing(r)...)
+	return out, err
+}
+
+// standing says what is unusual about how a report stands.
+func standing(r record) []string {
+	var notes []string
+	switch r.status {
+	case Pending:
+		notes = append(notes, "This report is being made. Ask again in a few seconds.")
+	case Failed:
+		notes = append(notes, "Making this report failed; what it cost was given back. Create it again.")
+	}
+	if r.trackingEnded != "" {
+		notes = append(notes, endedNotes[r.trackingEnded])
+	}
+	return notes
+}
+
+// fill writes what was found into an answer.
+func (s *Service) fill(ctx context.Context, call operation.Call, r record, in GetInput, out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	found, notes, err := s.found(ctx, r)
+	if err != nil {
+		return err
+	}
+	d := &out.Data
+	if r.kind == Profile {
+		d.Profile = found.account.show(quotes, r)
+	}
+	d.Hashtag, d.Engagement, d.Score, d.TopHashtags, d.TopWords, d.BestTime = found.hashtag, found.engagement, found.score, found.topHashtags, found.topWords, found.bestTime
+	d.MeasuredAt, out.Notes = call.Maybe(r.measuredAt), notes
+	for _, section := range found.sections {
+		d.SectionsAvailable = append(d.SectionsAvailable, section.name)
+	}
+	if err := within(in.Sections, d.SectionsAvailable); err != nil {
+		return err
+	}
+	return s.open(ctx, call, r, in, found, out, quotes)
+}
+
+// within refuses sections that the report does not have.
+func within(asked, has []string) error {
+	for _, name := range asked {
+		if !slices.Contains(has, name) {
+			return fault.Invalid(fault.NotAllowedValue, "sections", "This report has no such section; sections_available lists those that it has.")
+		}
+	}
+	return nil
+}
+
+// section is a part of a report that is asked for by name.
+type section struct {
+	name  string
+	value any                    // the whole of it
+	cut   func(from, to int) any // a part of it, where it is paged
+	count int                    // items, where it is paged
+}
+
+// place is where a page of sections begins: behind so many items of each list, and behind a post.
+type place struct {
+	items int
+	taken int64
+	post  string
+}
+
+// first is before everything.
+var first = place{taken: 1 << 62}
+
+func (p place) String() string {
+	return strconv.Itoa(p.items) + "|" + strconv.FormatInt(p.taken, 10) + "|" + p.post
+}
+
+func placeOf(call operation.Call, cursor *string) (place, error) {
+	if cursor == nil {
+		return first, nil
+	}
+	text, err := call.Position(*cursor)
+	if err != nil {
+		return first, err
+	}
+	parts := strings.SplitN(text, "|", 3)
+	var p place
+	if len(parts) != 3 {
+		return first, fmt.Errorf("a position with %d parts was made here", len(parts))
+	}
+	if p.items, err = strconv.Atoi(parts[0]); err != nil {
+		return first, fmt.Errorf("reading a position: %w", err)
+	}
+	p.taken, err = strconv.ParseInt(parts[1], 10, 64)
+	p.post = parts[2]
+	return p, err
+}
+
+// open adds the sections that are asked for; the long ones a page at a time, all of them together.
+func (s *Service) open(ctx context.Context, call operation.Call, r record, in GetInput, found findings, out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	from, err := placeOf(call, in.Cursor)
+	if err != nil {
+		return err
+	}
+	if len(in.Sections) == 0 {
+		return nil
+	}
+	out.Data.Sections = map[string]any{}
+	next, more := place{items: from.items + in.Limit, taken: from.taken, post: from.post}, false
+	for _, section := range found.sections {
+		switch {
+		case !slices.Contains(in.Sections, section.name):
+		case section.name == postsSection:
+			page, further, err := s.pageOf(ctx, call, r, from, &next, in.Limit, quotes)
+			if err != nil {
+				return err
+			}
+			out.Data.Sections[section.name], more = page, more || further
+		case section.cut == nil:
+			out.Data.Sections[section.name] = section.value
+		default:
+			out.Data.Sections[section.name] = section.cut(min(from.items, section.count), min(next.items, section.count))
+			more = more || next.items < section.count
+		}
+	}
+	if more {
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(next.String())}
+	}
+	return nil
+}
+
+// Posts is a page of the posts that a report rests on.
+type Posts struct {
+	Posts []Post `json:"posts"`
+}
+
+// Post is one of them. A figure that the source did not tell is left out.
+type Post struct {
+	ID              string             `json:"id"`
+	Shown           string             `json:"shown,omitempty" enum:"top|recent"`
+	URL             string             `json:"url,omitempty"`
+	TakenAt         *moment.Moment     `json:"taken_at,omitempty"`
+	Format          string             `json:"format,omitempty"`
+	Caption         *operation.Pointer `json:"caption,omitempty"`
+	Likes           *int64             `json:"likes,omitempty"`
+	Comments        *int64             `json:"comments,omitempty"`
+	Shares          *int64             `json:"shares,omitempty"`
+	Views           *int64             `json:"views,omitempty"`
+	DurationSeconds float64            `json:"duration_seconds,omitempty"`
+}
+
+// pageOf reads a page of posts and moves next behind it.
+func (s *Service) pageOf(ctx context.Context, call operation.Call, r record, from place, next *place, limit int, quotes *operation.Quotes) (Posts, bool, error) {
+	out := Posts{Posts: []Post{}}
+	found, err := s.posts(ctx, r.id, from, limit+1)
+	if err != nil {
+		return out, false, err
+	}
+	more := len(found) > limit
+	found = found[:min(len(found), limit)]
+	for _, p := range found {
+		out.Posts = append(out.Posts, showPost(call, r, p, quotes))
+		next.taken, next.post = db.Micros(p.TakenAt), p.ID
+	}
+	return out, more, nil
+}
+
+func showPost(call operation.Call, r record, p shownPost, quotes *operation.Quotes) Post {
+	from := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
+	out := Post{ID: p.ID, URL: p.URL, TakenAt: call.Maybe(p.TakenAt), Format: p.Format, Likes: p.Likes, Comments: p.Comments, Shares: p.Shares, Views: p.Views, DurationSeconds: p.Duration.Seconds()}
+	if r.kind == Profile {
+		from.Account = r.subject
+	} else {
+		out.Shown = p.shown
+	}
+	out.Caption = quotes.Add(p.Caption, from)
+	return out
+}
+
+// stored reads what a report keeps as JSON.
+func (s *Service) stored(ctx context.Context, r record, account, analysis, notes any) error {
+	var texts [3]string
+	if err := s.db.QueryRow(ctx, `SELECT account, analysis, notes FROM reports WHERE id = ?`, r.id).Scan(&texts[0], &texts[1], &texts[2]); err != nil {
+		return fmt.Errorf("reading what report %s found: %w", r.id, err)
+	}
+	for i, into := range []any{account, analysis, notes} {
+		if err := json.Unmarshal([]byte(texts[i]), into); err != nil {
+			return fmt.Errorf("reading what report %s found: %w", r.id, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"pressroom/internal/report"
+	"pressroom/internal/source/instagramgraph"
+	"pressroom/internal/source/tiktokresearch"
+)
+
+// demoOperators is by how many accounts the sandbox's Instagram is asked: each may ask for 30 hashtags in a week.
+const demoOperators = 3
+
+// sandboxSources are the official sources, as the sandbox networks speak them.
+func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error) {
+	operated, err := q.box.Operator(ctx, demoOperators)
+	if err != nil {
+		return SourceSettings{}, fmt.Errorf("making the operator's accounts: %w", err)
+	}
+	graph := &instagramgraph.Options{URL: q.Greeting.SandboxURL + "/instagram/facebook", Hashtags: true}
+	for _, one := range operated {
+		graph.Accounts = append(graph.Accounts, instagramgraph.Account{ID: one.ID, Token: one.Token})
+	}
+	research := &tiktokresearch.Options{Eligible: true, URL: q.Greeting.SandboxURL + "/tiktok", ClientKey: "quickstart", ClientSecret: "quickstart"}
+	return SourceSettings{InstagramGraph: graph, TikTokResearch: research}, nil
+}
+
+// demoSubject is the profile of the report that the demo team finds.
+const demoSubject = "studio.north"
+
+// sampleReport has a report made that costs nothing. It is ready a moment after the service answers.
+func (q *Quickstart) sampleReport(ctx context.Context, team int64) error {
+	if err := q.Reports.Give(ctx, team, report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: demoSubject}); err != nil {
+		return fmt.Errorf("making the demo report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// BenchmarkReadsBesideReports measures reads of a list while nothing else is done, and while a hundred reports are made:
+// both p99 in milliseconds, and the second as a multiple of the first.
+func BenchmarkReadsBesideReports(b *testing.B) {
+	for range b.N {
+		alone, beside := readsBesideReports(b)
+		b.ReportMetric(float64(alone.Microseconds())/1000, "alone-p99-ms")
+		b.ReportMetric(float64(beside.Microseconds())/1000, "beside-p99-ms")
+		b.ReportMetric(float64(beside)/float64(alone), "times")
+	}
+}
+
+const crowd = 100
+
+// serveOneProfile lets the source answer at once with the same figures for every profile: what makes them up would take
+// the processors away from what is measured.
+func (w *world) serveOneProfile(t *testing.T) {
+	t.Helper()
+	var pages sync.Map // by query
+	serve := func(rw http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, "/vendor/v1/instagram/profiles/crowd.") {
+			return false
+		}
+		query := r.URL.Query()
+		query.Del("since")
+		key := query.Encode()
+		kept, known := pages.Load(key)
+		if !known {
+			out := httptest.NewRecorder()
+			r.URL.Path = "/vendor/v1/instagram/profiles/crowd.1"
+			w.sandbox.Handler().ServeHTTP(out, r)
+			kept, _ = pages.LoadOrStore(key, out.Body.Bytes())
+		}
+		rw.Header().Set("Content-Type", "application/json")
+		_, _ = rw.Write(kept.([]byte))
+		return true
+	}
+	w.meddle.Store(&serve)
+	w.report(map[string]any{"subject": "crowd.1"})
+}
+
+func readsBesideReports(b *testing.B) (time.Duration, time.Duration) {
+	b.Helper()
+	var alone, beside time.Duration
+	done := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: "crowd", F: func(t *testing.T) {
+		worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+			w.grant(10_000)
+			w.draft("read me")
+			read := func(until func() bool) time.Duration {
+				var took []time.Duration
+				for !until() || len(took) < 500 {
+					began := time.Now()
+					w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
+					took = append(took, time.Since(began))
+				}
+				slices.Sort(took)
+				return took[len(took)*99/100]
+			}
+			w.serveOneProfile(t)
+			read(func() bool { return true }) // warm
+			alone = read(func() bool { return true })
+			for i := range crowd + 1 {
+				w.rest(full(w), "create_report", about(map[string]any{"subject": fmt.Sprint("crowd.", i)})(w), fmt.Sprint(i)).mustBe(t, http.StatusAccepted)
+			}
+			beside = read(func() bool { return w.count(underWay, w.team) == 0 })
+		})
+	}}})
+	if !done {
+		b.Fatal("the reports were not made")
+	}
+	return alone, beside
+}

@@ -1,0 +1,220 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Many calls for one subject at once make one report, which is paid for once.
+func TestOneReportAtOnce(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		rich(w)
+		var mu sync.Mutex
+		jobs := map[string]bool{}
+		var wg sync.WaitGroup
+		for i := range 12 {
+			wg.Go(func() {
+				got, err := w.try(http.MethodPost, w.base+"/reports", merged2(bearer(full(w)), fmt.Sprint("k", i)), []byte(`{"type":"profile","subject":"harbour_cafe"}`))
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil || got.status != http.StatusAccepted {
+					t.Errorf("%v: %s", err, got.raw)
+					return
+				}
+				jobs[got.text("data.job_id")] = true
+			})
+		}
+		wg.Wait()
+		for id := range jobs {
+			w.finished(id).mustHold(t, map[string]any{"data.state": "succeeded"})
+		}
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - profilePrice})
+		if len(jobs) != 1 || w.count("reports WHERE team_id = ?", w.team) != 1 {
+			t.Errorf("%d jobs made %d reports", len(jobs), w.count("reports WHERE team_id = ?", w.team))
+		}
+		w.mustBeSound()
+	})
+}
+
+func merged2(header http.Header, key string) http.Header {
+	header = header.Clone()
+	header.Set("Content-Type", "application/json")
+	header.Set("Idempotency-Key", key)
+	return header
+}
+
+// The list is filtered by everything that it says, walks every report once, and shows nobody else's.
+func TestReportList(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		rich(w)
+		ids := map[string]string{}
+		for name, more := range map[string]map[string]any{"cafe": nil, "bar": {"subject": "harbour_bar"}, "tok": {"platform": "tiktok", "subject": "harbour_cafe"}, "tag": aHashtag} {
+			ids[name] = w.report(more)
+		}
+		w.finished(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.cafe"})(w), "k").text("data.job_id"))
+		w.rest(full(w), "set_report_tracking", map[string]any{"type": "profile", "id": ids["bar"], "enabled": true}, "t").mustBe(t, http.StatusOK)
+		hasReport(nil)(w.stranger())
+		for filter, c := range map[string]struct {
+			args map[string]any
+			want []string
+		}{
+			"profiles": {map[string]any{"type": "profile", "status": "ready"}, []string{"cafe", "bar", "tok"}}, "hashtags": {map[string]any{"type": "hashtag"}, []string{"tag"}},
+			"TikTok": {map[string]any{"platform": "tiktok"}, []string{"tok"}}, "tracked": {map[string]any{"tracked_only": true}, []string{"bar"}},
+			"ready": {map[string]any{"status": "ready"}, []string{"cafe", "bar", "tok", "tag"}}, "named": {map[string]any{"query": "@CAFE", "status": "ready"}, []string{"cafe", "tok"}},
+			"a part of a hashtag": {map[string]any{"query": "dough"}, []string{"tag"}}, "a sign that stands for any": {map[string]any{"query": "%"}, nil}, "an underscore": {map[string]any{"query": "r_b"}, []string{"bar"}},
+		} {
+			var want []string
+			for _, name := range c.want {
+				want = append(want, ids[name])
+			}
+			slices.Sort(want)
+			slices.Reverse(want) // the newest first
+			var got []string
+			args := merged(c.args, map[string]any{"limit": 2})
+			for {
+				page := w.full("list_reports", args)
+				for i := range page.list("data.reports") {
+					got = append(got, page.text(fmt.Sprintf("data.reports.%d.id", i)))
+				}
+				if page.at("page.cursor") == nil {
+					break
+				}
+				args["cursor"] = page.text("page.cursor")
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", filter, got, want)
+			}
+		}
+	})
+}
+
+// Sections come a page at a time: every post and every hashtag once.
+func TestReportSections(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		hasReport(nil)(w)
+		summary := w.full("get_report", its("profile", nil)(w))
+		available := summary.list("data.sections_available")
+		whole := w.full("get_report", its("profile", map[string]any{"sections": available, "limit": 50})(w))
+		for _, name := range available {
+			if whole.at("data.sections."+fmt.Sprint(name)) == nil {
+				t.Errorf("no section %v: %s", name, whole.raw)
+			}
+		}
+		posts, tags := map[string]bool{}, map[string]bool{}
+		args := its("profile", map[string]any{"sections": []any{"posts", "hashtags"}, "limit": 7})(w)
+		for pages := 0; ; pages++ {
+			got := w.full("get_report", args)
+			w.mustSetApart(got)
+			for i := range got.list("data.sections.posts.posts") {
+				id := got.text(fmt.Sprintf("data.sections.posts.posts.%d.id", i))
+				if posts[id] {
+					t.Errorf("the post %s came twice", id)
+				}
+				posts[id] = true
+			}
+			for i := range got.list("data.sections.hashtags.hashtags") {
+				tag := got.text(fmt.Sprintf("data.sections.hashtags.hashtags.%d.hashtag", i))
+				if tags[tag] {
+					t.Errorf("the hashtag %s came twice", tag)
+				}
+				tags[tag] = true
+			}
+			if got.at("page.cursor") == nil || pages > 100 {
+				break
+			}
+			args["cursor"] = got.text("page.cursor")
+		}
+		if n := w.count("report_posts WHERE report_id = ?", w.notes["report"]); len(posts) != n || n < 8 {
+			t.Errorf("%d posts of %d", len(posts), n)
+		}
+		if got := whole.number("data.sections.hashtags.different"); int64(len(tags)) != got {
+			t.Errorf("%d hashtags of %d", len(tags), got)
+		}
+	})
+}
+
+// A tracked report is refreshed when its time has come, charged each time, until the credits end; then it says so.
+func TestTracking(t *testing.T) {
+	t.Parallel()
+	ahead := &clock{}
+	worlds(t, options{accounts: 1, now: ahead.now}, func(t *testing.T, w *world) {
+		w.grant(profilePrice + 2*profileRefreshPrice + 1)
+		w.notes["report"] = w.report(nil)
+		w.rest(full(w), "set_report_tracking", its("profile", map[string]any{"enabled": true, "frequency_days": 1})(w), "on").mustBe(t, http.StatusOK)
+		report := func() answer { return w.full("get_report", its("profile", nil)(w)) }
+		for n := 1; n <= 2; n++ {
+			before := report().text("data.measured_at.utc")
+			w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
+			w.until("the report to be refreshed", func() bool { return report().text("data.measured_at.utc") > before })
+			w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1 + (2-n)*profileRefreshPrice})
+		}
+		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
+		w.until("tracking to end", func() bool { return report().at("data.tracked") == false })
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1, "data.reserved_today.key": 0})
+		if notes := fmt.Sprint(report().list("notes")); !strings.Contains(notes, "Tracking has stopped") {
+			t.Errorf("it does not say so: %s", notes)
+		}
+		w.mustBeSound()
+	})
+}
+
+// While spending is paused an automatic refresh waits; it is neither lost nor charged.
+func TestTrackingWaitsWhileSpendingIsPaused(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		hasReport(nil)(w)
+		w.rest(full(w), "set_report_tracking", its("profile", map[string]any{"enabled": true})(w), "on").mustBe(t, http.StatusOK)
+		pause := pausesOf("team")[1]
+		must(t, pause.closes(w))
+		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
+		w.until("the refresh to be put off", func() bool { return w.count("reports WHERE id = ? AND next_refresh_at > 1", w.notes["report"]) == 1 })
+		w.full("get_report", its("profile", nil)(w)).mustHold(t, map[string]any{"data.tracked": true})
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - profilePrice})
+		must(t, pause.opens(w))
+		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
+		w.until("the refresh to be charged", func() bool {
+			return w.full("get_credits", nil).number("data.balance") == 1000-profilePrice-profileRefreshPrice
+		})
+	})
+}
+
+// A source that cannot be reached is told before anything is done, and what the team has is given all the same.
+func TestSourceOutOfReach(t *testing.T) {
+	t.Parallel()
+	ahead := &clock{}
+	worlds(t, options{accounts: 1, now: ahead.now}, func(t *testing.T, w *world) {
+		hasReport(nil)(w)
+		down := func(rw http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasPrefix(r.URL.Path, "/vendor/") {
+				return false
+			}
+			rw.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		}
+		w.meddle.Store(&down)
+		ahead.advance(time.Minute)
+		before := w.footprint()
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			call(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+			call(full(w), "create_report", about(nil)(w), "has it").mustHold(t, map[string]any{"data.result.report.id": w.notes["report"], "billing.credits_charged": 0})
+		}
+		if effects := w.footprint().since(before); effects != (rows{paid: 1}) {
+			t.Errorf("changed %+v", effects)
+		}
+		w.meddle.Store(nil)
+		ahead.advance(time.Minute)
+		w.rest(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").mustBe(t, http.StatusAccepted)
+	})
+	worlds(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *world) {
+		rich(w)
+		w.rest(full(w), "create_report", about(nil)(w), "k").mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+	})
+}

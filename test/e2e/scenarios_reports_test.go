@@ -1,0 +1,299 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pressroom/internal/access"
+)
+
+const (
+	profilePrice, hashtagPrice               = 5, 10
+	profileRefreshPrice, hashtagRefreshPrice = 2, 5
+)
+
+// TestReportScenarios plays those of reports.
+func TestReportScenarios(t *testing.T) {
+	t.Parallel()
+	houses(t, options{}, func(t *testing.T, h *house) { h.playAll(t, reportScenarios()) })
+}
+
+func reportScenarios() []scenario {
+	out := append(createReportScenarios(), badReportScenarios()...)
+	out = append(out, readReportScenarios()...)
+	out = append(out, refreshScenarios()...)
+	return append(out, trackingScenarios()...)
+}
+
+// about asks for a report, with more or otherwise.
+func about(more map[string]any) func(*world) map[string]any {
+	return these(merged(map[string]any{"type": "profile", "subject": "harbour_cafe"}, more))
+}
+
+// reported is what a report leaves that was charged; unreported one that was refunded.
+var (
+	reported   = rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
+	unreported = rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1}
+)
+
+// hasReport is a team with credits and a finished report, which the notes name.
+func hasReport(more map[string]any) func(*world) {
+	return func(w *world) {
+		rich(w)
+		w.notes["report"] = w.report(more)
+	}
+}
+
+// report makes a report and gives its id.
+func (w *world) report(more map[string]any) string {
+	w.t.Helper()
+	got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))
+	got.mustBe(w.t, http.StatusAccepted)
+	job := w.finished(got.text("data.job_id"))
+	job.mustHold(w.t, map[string]any{"data.state": "succeeded"})
+	return job.text("data.result.report.id")
+}
+
+// its names the report of the notes, with more.
+func its(kind string, more map[string]any) func(*world) map[string]any {
+	return func(w *world) map[string]any {
+		return merged(map[string]any{"type": kind, "id": w.notes["report"]}, more)
+	}
+}
+
+var aHashtag = map[string]any{"type": "hashtag", "subject": "#Sourdough"}
+
+func createReportScenarios() []scenario {
+	makes := func(name string, more map[string]any, price int, kind string) scenario {
+		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying, effects: reported, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"billing.credits_charged": price, "billing.credits_refunded": 0, "billing.balance": 1000 - price, "data.type": kind + "_report"})
+			job := w.finished(got.text("data.job_id"))
+			job.mustHold(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.result.report.kind": kind, "data.result.report.status": "ready", "data.result.credits_charged": price})
+			w.mustBeSound()
+		}}
+	}
+	fails := func(name, code string, more map[string]any, price int) scenario {
+		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying, effects: unreported, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"billing.credits_charged": price})
+			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result.report.status": "error", "data.result.credits_charged": 0})
+			w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+			w.full("list_reports", map[string]any{"status": "error"}).mustHold(w.t, map[string]any{"data.reports.0.status": "error", "data.reports.0.available_until": nil})
+			w.mustBeSound()
+		}}
+	}
+	again := func(name string, more map[string]any) scenario {
+		return scenario{name: "report again: " + name, tool: "create_report", prepare: hasReport(nil), args: about(more), idem: paying, effects: rows{paid: 1}, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"billing.credits_charged": 0, "billing.balance": 1000 - profilePrice, "data.finished": true, "data.state": "succeeded", "data.result.report.id": w.notes["report"]})
+		}}
+	}
+	return []scenario{
+		makes("a profile", nil, profilePrice, "profile"),
+		makes("a profile on TikTok", map[string]any{"platform": "tiktok"}, profilePrice, "profile"),
+		makes("a profile without posts", map[string]any{"subject": "empty.harbour"}, profilePrice, "profile"),
+		makes("a hashtag", aHashtag, hashtagPrice, "hashtag"),
+		fails("a profile that is not there", "profile_not_found", map[string]any{"subject": "missing.harbour"}, profilePrice),
+		fails("a private profile", "profile_private", map[string]any{"subject": "private.harbour"}, profilePrice),
+		fails("a profile while the source fails", "source_unavailable", map[string]any{"subject": "error.harbour"}, profilePrice),
+		fails("a hashtag that is not there", "nothing_found", map[string]any{"type": "hashtag", "subject": "missingtag"}, hashtagPrice),
+		again("the same", nil), again("its handle", map[string]any{"subject": "@Harbour_Cafe"}), again("its link", map[string]any{"subject": "https://www.instagram.com/harbour_cafe/?hl=en"}),
+		{name: "report again: after it failed", tool: "create_report", args: about(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: unreported, prepare: func(w *world) {
+			rich(w)
+			got := w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "one")
+			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed"})
+		}},
+		{name: "report again: with the same key", tool: "create_report", idem: paying, args: about(nil), prepare: func(w *world) {
+			rich(w)
+			got := w.rest(full(w), "create_report", about(nil)(w), paying)
+			w.finished(got.text("data.job_id"))
+			w.keep("job", got.text("data.job_id"))
+		}, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.job_id": w.notes["job"], "billing.credits_charged": profilePrice})
+		}},
+		{name: "report again: once its time is over", tool: "create_report", idem: paying, args: about(nil), effects: rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}, prepare: func(w *world) {
+			hasReport(nil)(w)
+			w.exec("UPDATE reports SET available_until = 1 WHERE id = ?", w.notes["report"])
+			w.full("list_reports", nil).mustHold(w.t, map[string]any{"data.reports": "[]"})
+		}, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"billing.credits_charged": profilePrice})
+		}},
+	}
+}
+
+func badReportScenarios() []scenario {
+	bad := func(name string, more map[string]any, expected want) scenario {
+		return scenario{name: "bad report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying, want: expected}
+	}
+	by := func(name string, as func(*world) string, expected want) scenario {
+		return scenario{name: "bad report: " + name, tool: "create_report", as: as, prepare: rich, args: about(nil), idem: paying, want: expected}
+	}
+	return []scenario{
+		bad("a hashtag on TikTok", map[string]any{"type": "hashtag", "platform": "tiktok", "subject": "x1"}, invalid("not_allowed_value", "platform")),
+		bad("another type", map[string]any{"type": "story"}, invalid("not_allowed_value", "type")),
+		bad("another platform", map[string]any{"platform": "facebook"}, invalid("not_allowed_value", "platform")),
+		bad("no subject", map[string]any{"subject": ""}, invalid("too_short", "subject")),
+		bad("201 characters", map[string]any{"subject": strings.Repeat("s", 201)}, invalid("too_long", "subject")),
+		bad("two words", map[string]any{"subject": "two words"}, invalid("malformed", "subject")),
+		bad("a link elsewhere", map[string]any{"subject": "https://example.org/harbour_cafe"}, invalid("malformed", "subject")),
+		bad("two hashtags", map[string]any{"type": "hashtag", "subject": "#one #two"}, invalid("malformed", "subject")),
+		bad("an argument that is none", map[string]any{"limit": 5}, invalid("unknown_argument", "limit")),
+		bad("a list", map[string]any{"subject": []any{"harbour_cafe"}}, invalid("not_a_single_value", "subject")),
+		by("by a key for drafts", drafts, refused(403, "spend_not_allowed")), by("by a key that only reads", readOnly, refused(403, "spend_not_allowed")),
+		{name: "bad report: without credits", tool: "create_report", args: about(nil), idem: paying, want: refused(402, "insufficient_credits")},
+		{name: "bad report: without an Idempotency-Key", tool: "create_report", prepare: rich, args: about(nil), want: invalid("idempotency_key_required", "")},
+	}
+}
+
+func readReportScenarios() []scenario {
+	reads := func(name, kind string, prepare func(*world), more map[string]any, check func(*world, answer)) scenario {
+		return scenario{name: "read report: " + name, tool: "get_report", prepare: prepare, args: its(kind, more), check: check}
+	}
+	refuses := func(name, kind string, more map[string]any, expected want) scenario {
+		return scenario{name: "read report: " + name, tool: "get_report", prepare: hasReport(nil), args: its(kind, more), want: expected}
+	}
+	return []scenario{
+		reads("a profile", "profile", hasReport(nil), nil, func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.id": w.notes["report"], "data.kind": "profile", "data.subject": "harbour_cafe", "data.status": "ready", "data.tracked": false,
+				"data.profile.username": "harbour_cafe", "data.sections": nil, "data.sections_available.0": "posts", "data.profile.biography.untrusted": got.at("untrusted_content.1.id")})
+			for _, path := range []string{"data.profile.followers", "data.engagement.rate_by_followers.median", "data.score.value", "data.top_hashtags.0.hashtag", "data.top_words.0.word", "data.measured_at.utc", "data.refreshed_at.utc", "data.available_until.utc"} {
+				if got.at(path) == nil {
+					w.t.Errorf("nothing at %s: %s", path, got.raw)
+				}
+			}
+			w.mustSetApart(got)
+		}),
+		reads("a hashtag", "hashtag", hasReport(aHashtag), nil, func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.kind": "hashtag", "data.subject": "sourdough", "data.hashtag.name": "sourdough", "data.profile": nil})
+			for _, path := range []string{"data.hashtag.posts_per_day.value", "data.engagement.likes.median", "data.score.value"} {
+				if got.at(path) == nil {
+					w.t.Errorf("nothing at %s: %s", path, got.raw)
+				}
+			}
+		}),
+		reads("one that is not ready", "profile", func(w *world) {
+			rich(w)
+			w.finished(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "k").text("data.job_id"))
+			w.notes["report"] = w.full("list_reports", nil).text("data.reports.0.id")
+		}, nil, func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.status": "error", "data.sections_available": "[]", "data.engagement": nil})
+			if len(got.list("notes")) == 0 {
+				w.t.Errorf("it does not say why: %s", got.raw)
+			}
+		}),
+		refuses("of the other kind", "hashtag", nil, notFound),
+		refuses("a section that is none", "profile", map[string]any{"sections": []any{"gossip"}}, invalid("not_allowed_value", "sections")),
+		refuses("a cursor that is none", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"}, invalid("invalid_cursor", "cursor")),
+		refuses("an argument that is none", "profile", map[string]any{"fields": "score"}, invalid("unknown_argument", "fields")),
+		{name: "read report: another team's", tool: "get_report", args: its("profile", nil), want: notFound, prepare: func(w *world) {
+			other := w.stranger()
+			hasReport(nil)(other)
+			w.notes["report"] = other.notes["report"]
+		}},
+		{name: "read report: with a key that only reads", tool: "get_report", as: readOnly, prepare: hasReport(nil), args: its("profile", nil)},
+	}
+}
+
+// mustSetApart checks that no text of the analysed account stands in data.
+func (w *world) mustSetApart(got answer) {
+	w.t.Helper()
+	data := fmt.Sprint(got.at("data"))
+	for i := range got.list("untrusted_content") {
+		at := func(name string) string { return got.text(fmt.Sprintf("untrusted_content.%d.%s", i, name)) }
+		if at("source.platform") == "" || at("source.url") == "" || at("text") == "" || strings.Contains(data, at("text")) {
+			w.t.Errorf("a text is not set apart: %s", got.raw)
+		}
+	}
+}
+
+func refreshScenarios() []scenario {
+	refreshed := func(name, kind string, prepare func(*world), price, had int) scenario {
+		effects := rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
+		return scenario{name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its(kind, nil), idem: paying, effects: effects, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"billing.credits_charged": price, "billing.balance": 1000 - had - price})
+			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.report.id": w.notes["report"], "data.result.credits_charged": price})
+			again := w.rest(full(w), "refresh_report", its(kind, nil)(w), "at once")
+			again.mustRefuse(w.t, http.StatusTooManyRequests, "rate_limited", "")
+			again.mustHold(w.t, map[string]any{"context.scope": "connection"})
+			w.mustBeSound()
+		}}
+	}
+	refuses := func(name string, prepare func(*world), more map[string]any, expected want) scenario {
+		return scenario{name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its("profile", more), idem: paying, want: expected}
+	}
+	broken := func(w *world) { // its profile has gone since
+		hasReport(nil)(w)
+		w.exec("UPDATE reports SET subject = 'missing.harbour' WHERE id = ?", w.notes["report"])
+	}
+	return []scenario{
+		refreshed("a profile", "profile", hasReport(nil), profileRefreshPrice, profilePrice),
+		refreshed("a hashtag", "hashtag", hasReport(aHashtag), hashtagRefreshPrice, hashtagPrice),
+		{name: "refresh: that fetches nothing", tool: "refresh_report", prepare: broken, args: its("profile", nil), idem: paying,
+			effects: rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1}, check: func(w *world, got answer) {
+				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "profile_not_found", "data.result.report.status": "ready", "data.result.credits_charged": 0})
+				w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000 - profilePrice})
+				w.full("get_report", its("profile", nil)(w)).mustHold(w.t, map[string]any{"data.status": "ready"})
+				w.rest(full(w), "refresh_report", its("profile", nil)(w), "at once").mustBe(w.t, http.StatusAccepted)
+			}},
+		refuses("one that is not there", rich, map[string]any{"id": noSuchID}, notFound),
+		refuses("with members", hasReport(nil), map[string]any{"force": true}, invalid("unknown_argument", "force")),
+		refuses("one that failed", func(w *world) {
+			hasReport(nil)(w)
+			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
+		}, nil, wrongState("error")),
+		{name: "refresh: by a key for drafts", tool: "refresh_report", as: drafts, prepare: hasReport(nil), args: its("profile", nil), idem: paying, want: refused(403, "spend_not_allowed")},
+	}
+}
+
+func trackingScenarios() []scenario {
+	switches := func(name, kind string, prepare func(*world), more map[string]any, effects rows, holds, credits map[string]any) scenario {
+		return scenario{name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its(kind, more), idem: paying, effects: effects, check: func(w *world, got answer) {
+			got.mustHold(w.t, holds)
+			w.full("get_credits", nil).mustHold(w.t, credits)
+			w.mustBeSound()
+		}}
+	}
+	tracked := func(more map[string]any) func(*world) {
+		return func(w *world) {
+			hasReport(nil)(w)
+			w.rest(full(w), "set_report_tracking", its("profile", merged(map[string]any{"enabled": true}, more))(w), "on").mustBe(w.t, http.StatusOK)
+		}
+	}
+	refuses := func(name string, prepare func(*world), more map[string]any, expected want) scenario {
+		return scenario{name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its("profile", more), idem: paying, want: expected}
+	}
+	on, off := map[string]any{"enabled": true}, map[string]any{"enabled": false}
+	is := func(enabled bool, days, credits int) map[string]any {
+		return map[string]any{"data.enabled": enabled, "data.frequency_days": days, "data.credits_per_refresh": credits}
+	}
+	had := 1000 - profilePrice
+	return []scenario{
+		switches("a profile, on", "profile", hasReport(nil), on, rows{reports: 1, events: 1, holds: 1, paid: 1}, merged(is(true, 3, profileRefreshPrice), map[string]any{"billing.credits_charged": 0}),
+			map[string]any{"data.balance": had, "data.reserved_today.key": profileRefreshPrice, "data.reserved_today.team": profileRefreshPrice, "data.used_today.team": profilePrice}),
+		switches("a profile, on again", "profile", tracked(nil), on, rows{paid: 1}, is(true, 3, profileRefreshPrice), map[string]any{"data.balance": had, "data.reserved_today.key": profileRefreshPrice}),
+		switches("a profile, more often", "profile", tracked(nil), map[string]any{"enabled": true, "frequency_days": 1}, rows{reports: 1, events: 1, paid: 1}, is(true, 1, profileRefreshPrice), map[string]any{"data.reserved_today.key": profileRefreshPrice}),
+		switches("a profile, off", "profile", tracked(map[string]any{"frequency_days": 7}), off, rows{reports: 1, events: 1, holds: 1, paid: 1}, merged(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
+			map[string]any{"data.balance": had, "data.reserved_today.key": 0, "data.reserved_today.team": 0}),
+		switches("a profile, off although it is off", "profile", hasReport(nil), off, rows{paid: 1}, is(false, 3, profileRefreshPrice), map[string]any{"data.balance": had}),
+		switches("a hashtag, on", "hashtag", hasReport(aHashtag), on, rows{reports: 1, events: 1, jobs: 1, makings: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1},
+			merged(is(true, 3, hashtagRefreshPrice), map[string]any{"billing.credits_charged": hashtagRefreshPrice}),
+			map[string]any{"data.balance": 1000 - hashtagPrice - hashtagRefreshPrice, "data.reserved_today.key": 0, "data.used_today.team": hashtagPrice + hashtagRefreshPrice}),
+		refuses("without saying which", hasReport(nil), nil, invalid("missing_argument", "enabled")),
+		refuses("a word", hasReport(nil), map[string]any{"enabled": "yes"}, invalid("not_a_boolean", "enabled")),
+		refuses("every other day", hasReport(nil), map[string]any{"enabled": true, "frequency_days": 2}, invalid("not_allowed_value", "frequency_days")),
+		refuses("of one that is not there", rich, map[string]any{"id": noSuchID, "enabled": true}, notFound),
+		refuses("of one that failed", func(w *world) {
+			hasReport(nil)(w)
+			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
+		}, on, wrongState("error")),
+		refuses("past the key's credits of the day", func(w *world) {
+			hasReport(nil)(w)
+			must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], profilePrice+1))
+		}, on, refused(429, "daily_credit_limit_reached")),
+		{name: "tracking: on a plan that tracks none", tool: "set_report_tracking", plan: small, args: its("profile", on), idem: paying, want: planLimit, prepare: func(w *world) {
+			must(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, new(int64(-1))))
+			hasReport(nil)(w)
+		}},
+		{name: "tracking: by a key for drafts", tool: "set_report_tracking", as: drafts, prepare: hasReport(nil), args: its("profile", on), idem: paying, want: refused(403, "spend_not_allowed")},
+	}
+}
