@@ -127,7 +127,7 @@ func checkString(value any, s *jsonschema.Schema, name string, pattern *regexp.R
 	case strings.ContainsRune(text, 0) || !utf8.ValidString(text):
 		return nil, fault.Invalid(fault.Malformed, name, "The argument "+name+" holds a NUL or is not valid Unicode.")
 	case s.MinLength != nil && length < *s.MinLength:
-		return nil, fault.Invalid(fault.TooShort, name, fmt.Sprintf("The argument %s needs at least %d characters.", name, *s.MinLength))
+		return nil, fault.Invalid(fault.TooShort, name, fmt.Sprintf("The argument %s is shorter than %d.", name, *s.MinLength))
 	case s.MaxLength != nil && length > *s.MaxLength:
 		return nil, fault.Invalid(fault.TooLong, name, fmt.Sprintf("The argument %s takes at most %d characters. It is not shortened.", name, *s.MaxLength))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):

@@ -47,6 +47,9 @@ func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) e
 		return err
 	}
 	if err := f.checkKey(); err != nil {
+		if _, named := args[keyMember]; named && !f.request.Key.Given {
+			_, err = f.request.Operation.Check(args) // it stands where no argument of this name is
+		}
 		return err
 	}
 	if f.arguments, err = f.request.Operation.Check(args); err != nil {
@@ -58,6 +61,9 @@ func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) e
 	}
 	return next(ctx, f)
 }
+
+// keyMember is what an Idempotency-Key is called that is sent as an argument in vain.
+const keyMember = "idempotency_key"
 
 func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next handler) error {
 	op := f.request.Operation

@@ -60,7 +60,7 @@ var entries = []Entry{
 	{fault.KeyInProgress, http.StatusConflict, "The first call with this Idempotency-Key is still running."},
 	{fault.PreflightBlocked, http.StatusUnprocessableEntity, "The post breaks a network's rules."},
 	{fault.AwaitingApproval, http.StatusForbidden, "The post waits for the client's approval."},
-	{fault.ProviderUnavailable, http.StatusBadGateway, "The network did not confirm."},
+	{fault.ProviderUnavailable, http.StatusBadGateway, "A network, or a source of figures, did not answer or confirm."},
 	{fault.Internal, http.StatusInternalServerError, "Something failed on our side."},
 	{fault.UploadLinkUsed, http.StatusConflict, "The upload link was used."},
 	{fault.UploadLinkClosed, http.StatusGone, "The upload link has expired or was replaced."},

@@ -61,6 +61,9 @@ func (s *Service) analyseProfile(ctx context.Context, t task, f source.ProfileFi
 	}
 	found := analysis.Analyse(input)
 	acc := f.Account
+	if told := len(input.Posts); acc.Posts != nil && int64(told) < *acc.Posts {
+		found.Notes = append(found.Notes, fmt.Sprintf("This rests on %d of the profile's %d posts: the newest, none older than two years, as far as the source tells of them.", told, *acc.Posts))
+	}
 	return measured{
 		at: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography, Website: acc.Website, Followers: acc.Followers, Follows: acc.Follows, Posts: acc.Posts},
 		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts}, posts: map[string][]source.Post{shownPosts: posts},

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"pressroom/internal/db"
@@ -31,9 +32,12 @@ func (in CreateInput) subject() (string, error) {
 	if in.Platform != source.Instagram {
 		return "", fault.Invalid(fault.NotAllowedValue, "platform", "Hashtag reports exist for Instagram alone.")
 	}
-	tag, err := source.Hashtag(in.Subject)
-	if err != nil {
-		return "", fault.Invalid(fault.Malformed, "subject", "Give one hashtag of letters, digits and underscores, with or without #, or its link.").Wrap(err)
+	tag, err := source.HashtagOf(in.Platform, in.Subject)
+	switch {
+	case errors.Is(err, source.ErrHashtagTooLong):
+		return "", fault.Invalid(fault.TooLong, "subject", "A hashtag has at most 100 characters.").Wrap(err)
+	case err != nil:
+		return "", fault.Invalid(fault.Malformed, "subject", "Give one hashtag of letters, digits and underscores, and not of digits alone, with or without #, or its link on Instagram.").Wrap(err)
 	}
 	return tag, nil
 }
@@ -120,7 +124,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 		return fmt.Errorf("writing what a job is for: %w", err)
 	}
 	if p == makes {
-		if _, err := tx.Exec(ctx, `UPDATE reports SET status = ?, made_by = ? WHERE id = ?`, string(Pending), id, r.id); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE reports SET status = ?, made_by = ?, created_at = ? WHERE id = ?`, string(Pending), id, db.Micros(tx.Now()), r.id); err != nil {
 			return fmt.Errorf("beginning report %s: %w", r.id, err)
 		}
 	}

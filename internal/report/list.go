@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/source"
 )
 
 // Entry is a report in a list (contract, Records).
@@ -98,5 +99,5 @@ var escaped = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // containing is the pattern of a text that subjects are searched for, as they are written.
 func containing(text string) string {
-	return "%" + escaped.Replace(strings.ToLower(strings.TrimLeft(text, "@#"))) + "%"
+	return "%" + escaped.Replace(strings.TrimLeft(strings.TrimSpace(source.Folded(text)), "@#")) + "%"
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"net/http"
 
 	"pressroom/internal/access"
@@ -12,7 +13,7 @@ import (
 // Operations declares what clients can do with reports.
 func (s *Service) Operations() []operation.Operation {
 	p := s.Terms.Prices
-	recurring := operation.Recurring{Credits: max(p.ProfileRefresh, p.HashtagRefresh), Repeats: "every frequency_days while tracking is on, at the price of a refresh of the report's kind", Stops: "when tracking is switched off, when the team has too few credits left, or when its plan does not include tracking any more"}
+	recurring := operation.Recurring{Credits: max(p.ProfileRefresh, p.HashtagRefresh), Repeats: fmt.Sprintf("every frequency_days while tracking is on; of a profile report %d credits, of a hashtag report %d", p.ProfileRefresh, p.HashtagRefresh), Stops: "when tracking is switched off, when the team has too few credits left, or when its plan does not include tracking any more"}
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "list_reports", Method: http.MethodGet, Path: "/reports", Needs: access.Read, Success: http.StatusOK,
@@ -30,7 +31,7 @@ func (s *Service) Operations() []operation.Operation {
 		}, s.get),
 		operation.Define(operation.Spec{
 			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Also:        operation.When(access.Write, "always", alwaysWrites),
+			Also:        operation.When(access.Write, "a report is made", alwaysWrites),
 			Price:       operation.Costs(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
 			Ahead:       operation.Beforehand(s.lookAhead),
 			Summary:     "Create a report",

@@ -101,11 +101,10 @@ type record struct {
 	createdAt                   time.Time
 }
 
-// there tells whether the team has the report: it is ready, and its time is not over.
-func (r record) there(now time.Time) bool { return r.status == Ready && now.Before(r.availableUntil) }
-
-// over tells whether the report's time has passed.
-func (r record) over(now time.Time) bool { return r.status == Ready && !now.Before(r.availableUntil) }
+// there tells whether the team has the report: it is ready, and its time is not over; that of a tracked one never is.
+func (r record) there(now time.Time) bool {
+	return r.status == Ready && (r.tracked || now.Before(r.availableUntil))
+}
 
 func (r record) jobType() job.Type {
 	if r.kind == Hashtag {

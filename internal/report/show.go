@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/job"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/source"
@@ -93,18 +95,28 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	if r.measuredAt.IsZero() && in.Cursor != nil {
 		_, err = call.Position(*in.Cursor)
 	}
-	out.Notes = append(out.Notes, standing(r)...)
-	return out, err
+	why, failed := s.failure(ctx, r)
+	out.Notes = append(out.Notes, standing(r, why)...)
+	return out, errors.Join(err, failed)
+}
+
+// failure is the sentence about why making a report failed; empty where it did not, or where that is forgotten.
+func (s *Service) failure(ctx context.Context, r record) (string, error) {
+	if r.status != Failed {
+		return "", nil
+	}
+	last, err := job.Get(ctx, s.db, r.team, r.job)
+	return job.Message(last.ErrorCode), ignoreMissing(err)
 }
 
 // standing says what is unusual about how a report stands.
-func standing(r record) []string {
+func standing(r record, why string) []string {
 	var notes []string
 	switch r.status {
 	case Pending:
 		notes = append(notes, "This report is being made. Ask again in a few seconds.")
 	case Failed:
-		notes = append(notes, "Making this report failed; what it cost was given back. Create it again.")
+		notes = append(notes, strings.TrimSpace("Making this report failed, and what it cost was given back. "+why))
 	}
 	if r.trackingEnded != "" {
 		notes = append(notes, endedNotes[r.trackingEnded])

@@ -24,7 +24,8 @@ const (
 const (
 	maxTries  = 5                // of a job that failed on our side
 	shortRest = 30 * time.Second // a source that asks for a longer rest is not waited for
-	restTries = 3                // rests that a job takes
+	usualRest = time.Second      // of a source that did not say how long
+	restTries = 2                // rests that a job takes
 )
 
 // task is what a job has to do.
@@ -118,14 +119,22 @@ func (s *Service) ask(ctx context.Context, t task) (answered, error) {
 	return a, err
 }
 
+// restOf is how long a source that cannot tell now is left alone: as long as it asked for.
+func restOf(u *source.Unavailable) time.Duration {
+	if u == nil || u.After <= 0 {
+		return usualRest
+	}
+	return u.After
+}
+
 // unanswered ends a job whose source told nothing, or waits where the source asked for a short rest.
 func (s *Service) unanswered(ctx context.Context, h job.Held, t task, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("asking the source: %w", err)
 	}
 	u, resting := errors.AsType[*source.Unavailable](err)
-	if resting && u.After > 0 && u.After <= shortRest && h.Epoch <= restTries {
-		return s.db.Write(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(u.After)) })
+	if rest := restOf(u); resting && rest <= shortRest && h.Epoch <= restTries {
+		return s.db.Write(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
 	}
 	code := "source_unavailable"
 	switch {

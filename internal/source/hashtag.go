@@ -28,12 +28,17 @@ var (
 // Hashtag reads what people give to name a hashtag: tag, #tag, or a link to the page of one. The result is Folded,
 // without the sign, and stands for itself. An error is a sentence about what is wrong that repeats nothing of the text.
 func Hashtag(text string) (string, error) {
+	return HashtagOf("", text)
+}
+
+// HashtagOf is Hashtag for one platform: a link has to be to that one. Any will do where it is empty.
+func HashtagOf(platform, text string) (string, error) {
 	if len(text) > maxText {
 		return "", ErrHashtagTooLong
 	}
 	text = strings.TrimFunc(text, unseen)
 	if strings.Contains(text, "/") {
-		name, err := tagLinked(text)
+		name, err := tagLinked(platform, text)
 		if err != nil {
 			return "", err
 		}
@@ -105,15 +110,16 @@ func ascii(text string) bool {
 
 // tagPages are the paths of the pages that networks have for hashtags, each with the hosts of its network.
 var tagPages = []struct {
-	hosts []string
-	path  string // what stands before the name
+	platform string
+	hosts    []string
+	path     string // what stands before the name
 }{
-	{namings[Instagram].hosts, "explore/tags/"},
-	{namings[TikTok].hosts, "tag/"},
+	{Instagram, namings[Instagram].hosts, "explore/tags/"},
+	{TikTok, namings[TikTok].hosts, "tag/"},
 }
 
-// tagLinked reads the name of a hashtag out of a link; it is not checked yet.
-func tagLinked(link string) (string, error) {
+// tagLinked reads the name of a hashtag out of a link to a platform, or to any; it is not checked yet.
+func tagLinked(platform, link string) (string, error) {
 	if _, rest, found := strings.Cut(link, "://"); !found {
 		link = "https://" + link
 	} else if rest == "" {
@@ -126,7 +132,7 @@ func tagLinked(link string) (string, error) {
 	host := strings.ToLower(address.Host)
 	for _, page := range tagPages {
 		name, found := strings.CutPrefix(strings.TrimPrefix(address.Path, "/"), page.path)
-		if !found || !slices.Contains(page.hosts, host) {
+		if !found || !slices.Contains(page.hosts, host) || platform != "" && platform != page.platform {
 			continue
 		}
 		return strings.TrimSuffix(name, "/"), nil

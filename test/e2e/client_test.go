@@ -213,7 +213,10 @@ func (w *world) toolAnswer(tool string, got answer) answer {
 	if json.Unmarshal(out.raw, &out.body) != nil {
 		w.t.Fatalf("%s answered no JSON: %s", tool, got.raw)
 	}
-	w.mustSetPlantedApart(out, func(what string, got any) { w.t.Helper(); w.t.Errorf("%s answered %s: %v\n%s", tool, what, got, out.raw) })
+	w.mustSetPlantedApart(out, func(what string, got any) {
+		w.t.Helper()
+		w.t.Errorf("%s answered %s: %v\n%s", tool, what, got, out.raw)
+	})
 	if failed, _ := got.at("result.isError").(bool); failed {
 		out.status = int(out.number("status"))
 		return out

@@ -38,7 +38,7 @@ func TestNothingIsKnownOfAnEmptyProfile(t *testing.T) {
 	}
 	want := `{"engagement":{"basis":"measured","posts_analysed":0,"counts":[]},"top_hashtags":[],"top_words":[],"sections":{},"notes":[` +
 		`"The profile has no public posts that could be read.","The number of followers is not public, so there is no rate by followers.",` +
-		`"Growth is told from the second measurement on."]}`
+		`"Growth is told from the second measurement on, half a day after the first or later."]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}

@@ -22,7 +22,7 @@ func notes(out Profile, all *figures, e *effects) []string {
 	say(len(e.hashtags) > 0 && len(e.works) == 0, "No hashtag can be told from chance: their order is a guess.")
 	say(e.tied, "Some hashtags always come together: what each of them does cannot be told apart.")
 	say(all.followers == nil, "The number of followers is not public, so there is no rate by followers.")
-	say(out.Sections.Growth == nil, "Growth is told from the second measurement on.")
+	say(out.Sections.Growth == nil, "Growth is told from the second measurement on, half a day after the first or later.")
 	return notes
 }
 

@@ -25,6 +25,9 @@ func notes(s shown, found Result, background Background, compared bool, aboutSiz
 	default:
 		out = append(out, "No post tells how people reacted.")
 	}
+	if r := found.Sections.Audience; r != nil && r.Recent != nil && r.Recent.Likes != nil && r.Recent.Likes.Posts < leastScored {
+		out = append(out, "Fewer than five new posts tell how people reacted: the score does not count that.")
+	}
 	if background.Posts < leastCompared && len(found.TopHashtags) > 0 {
 		out = append(out, "Too few posts of other hashtags are known to say which of the hashtags beside this one belong to it; they are ranked by how often they are there.")
 	}

@@ -52,7 +52,7 @@ func (s shown) audience() Audience {
 // engagement is the headline of the audience: what is newly posted meets what anybody's post can expect; what the
 // network shows as best does not.
 func (s shown) engagement(a Audience) Engagement {
-	out := Engagement{Basis: Measured, PostsAnalysed: len(s.all)}
+	out := Engagement{Basis: Measured}
 	from := a.Recent
 	switch {
 	case a.Recent != nil:
@@ -62,6 +62,7 @@ func (s shown) engagement(a Audience) Engagement {
 	default:
 		return out
 	}
+	out.PostsAnalysed = from.Posts
 	out.Likes, out.Comments, out.Views = from.Likes, from.Comments, from.Views
 	return out
 }

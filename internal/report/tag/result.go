@@ -48,7 +48,7 @@ type Rate struct {
 type Engagement struct {
 	Basis         string     `json:"basis" enum:"measured"`
 	Of            string     `json:"of,omitempty" enum:"recent|top" jsonschema:"Which posts the figures are of. Recent posts are hours old: they will have more."`
-	PostsAnalysed int        `json:"posts_analysed" jsonschema:"Different posts that were looked at, recent and top."`
+	PostsAnalysed int        `json:"posts_analysed" jsonschema:"Posts that the figures are of."`
 	Likes         *Quartiles `json:"likes,omitempty"`
 	Comments      *Quartiles `json:"comments,omitempty"`
 	Views         *Quartiles `json:"views,omitempty"`

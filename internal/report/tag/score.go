@@ -19,6 +19,9 @@ var (
 	competition = scale{name: "competition", figure: "top_likes_by_recent_likes", worst: 10_000, best: 1, weight: 0.3}
 )
 
+// leastScored is how many recent posts have to tell their likes for a score to rest on them.
+const leastScored = 5
+
 // read is a figure on a scale, from 0 to 100.
 func (s scale) read(figure float64) float64 {
 	if figure <= 0 {
@@ -68,7 +71,7 @@ func perDay(rate *Rate) *float64 {
 }
 
 func medianLikes(r *Reactions) *float64 {
-	if r == nil || r.Likes == nil {
+	if r == nil || r.Likes == nil || r.Likes.Posts < leastScored {
 		return nil
 	}
 	return &r.Likes.Median

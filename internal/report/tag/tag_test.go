@@ -100,7 +100,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 func TestMoreIsNotLess(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		seconds := rapid.SliceOfNDistinct(rapid.IntRange(1, 24*3600-1), 3, 80, rapid.ID[int]).Draw(t, "seconds")
+		seconds := rapid.SliceOfNDistinct(rapid.IntRange(1, 24*3600-1), leastScored+1, 80, rapid.ID[int]).Draw(t, "seconds")
 		var f source.HashtagFigures
 		f.MeasuredAt = measuredAt
 		if rapid.Bool().Draw(t, "whole") {
