@@ -86,7 +86,7 @@ func New(o Options) *Service {
 }
 
 // record is a report as it is stored, without what it holds.
-type record struct {
+type record struct { //nolint:recvcheck // scan fills it, all else only reads
 	id, kind, platform, subject string
 	team                        int64
 	status                      Status

@@ -112,10 +112,10 @@ func (s *Service) failure(ctx context.Context, r record) (string, error) {
 // standing says what is unusual about how a report stands.
 func standing(r record, why string) []string {
 	var notes []string
-	switch r.status {
-	case Pending:
+	if r.status == Pending {
 		notes = append(notes, "This report is being made. Ask again in a few seconds.")
-	case Failed:
+	}
+	if r.status == Failed {
 		notes = append(notes, strings.TrimSpace("Making this report failed, and what it cost was given back. "+why))
 	}
 	if r.trackingEnded != "" {
@@ -193,9 +193,11 @@ func placeOf(call operation.Call, cursor *string) (place, error) {
 	if p.items, err = strconv.Atoi(parts[0]); err != nil {
 		return first, fmt.Errorf("reading a position: %w", err)
 	}
-	p.taken, err = strconv.ParseInt(parts[1], 10, 64)
+	if p.taken, err = strconv.ParseInt(parts[1], 10, 64); err != nil {
+		return first, fmt.Errorf("reading a position: %w", err)
+	}
 	p.post = parts[2]
-	return p, err
+	return p, nil
 }
 
 // open adds the sections that are asked for; the long ones a page at a time, all of them together.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
@@ -30,7 +31,7 @@ type SourceSettings struct {
 // ReadSources reads the settings of sources from a file of JSON.
 func ReadSources(path string) (SourceSettings, error) {
 	var out SourceSettings
-	raw, err := os.ReadFile(path) //nolint:gosec // the operator says which file
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return out, fmt.Errorf("reading the settings of sources: %w", err)
 	}
@@ -66,10 +67,10 @@ type sources struct{ official, vendor []joined.Named }
 
 // figures asks the official sources first; media are the vendor's first, who has more of them.
 func (s sources) figures() (*joined.Source, error) {
-	return joined.New(append(s.official[:len(s.official):len(s.official)], s.vendor...)...)
+	return joined.New(slices.Concat(s.official, s.vendor)...)
 }
 func (s sources) media() (*joined.Source, error) {
-	return joined.New(append(s.vendor[:len(s.vendor):len(s.vendor)], s.official...)...)
+	return joined.New(slices.Concat(s.vendor, s.official)...)
 }
 
 // none tells whether the operator has joined no source.

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-func init() {
+func init() { //nolint:gochecknoinits // tests import it for that
 	testkit.Migrate = func(ctx context.Context, url string) error {
 		d, err := server.OpenDatabase(ctx, server.Config{Database: url, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
