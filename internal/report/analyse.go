@@ -25,14 +25,8 @@ type sample struct {
 	Posts     *int64 `json:"posts,omitempty"`
 }
 
-// analyse works out what the figures tell, one report at a time.
+// analyse works out what the figures tell.
 func (s *Service) analyse(ctx context.Context, t task, a answered) (measured, error) {
-	select {
-	case s.analysing <- struct{}{}:
-		defer func() { <-s.analysing }()
-	case <-ctx.Done():
-		return measured{}, ctx.Err()
-	}
 	if t.kind == Hashtag {
 		return s.analyseHashtag(ctx, t, a.hashtag)
 	}

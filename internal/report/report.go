@@ -6,6 +6,7 @@ package report
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"pressroom/internal/db"
@@ -68,8 +69,9 @@ type Service struct {
 
 	db    *db.DB
 	reach reach
-	// analysing holds one analysis at a time: many reports at once leave the other processors to the requests.
-	analysing chan struct{}
+	// Many reports at once leave processors to the requests: asking holds those that are fetched, analysing the one that
+	// is analysed and kept.
+	asking, analysing chan struct{}
 }
 
 const usualMost = 500
@@ -79,7 +81,7 @@ func New(o Options) *Service {
 	if o.Most == 0 {
 		o.Most = usualMost
 	}
-	s := &Service{Options: o, db: o.DB, analysing: make(chan struct{}, 1)}
+	s := &Service{Options: o, db: o.DB, asking: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), analysing: make(chan struct{}, 1)}
 	o.Worker.Handle(job.ProfileReport, s.do)
 	o.Worker.Handle(job.HashtagReport, s.do)
 	return s

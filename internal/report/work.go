@@ -50,9 +50,20 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 	if err := s.db.Write(ctx, "report.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, 0) }); err != nil {
 		return err
 	}
-	found, err := s.ask(ctx, t)
+	found, err := s.askInTurn(ctx, t)
 	if err != nil {
 		return s.unanswered(ctx, h, t, err)
+	}
+	return s.conclude(ctx, h, t, found)
+}
+
+// conclude analyses and keeps what a source told, one report at a time on a node.
+func (s *Service) conclude(ctx context.Context, h job.Held, t task, found answered) error {
+	select {
+	case s.analysing <- struct{}{}:
+		defer func() { <-s.analysing }()
+	case <-ctx.Done():
+		return fmt.Errorf("waiting to analyse: %w", ctx.Err())
 	}
 	measured, err := s.analyse(ctx, t, found)
 	if err != nil {
@@ -103,6 +114,17 @@ func kindOf(t job.Type) string {
 type answered struct {
 	profile source.ProfileFigures
 	hashtag source.HashtagFigures
+}
+
+// askInTurn asks the source, a few reports at a time on a node: reading what it answers takes processors too.
+func (s *Service) askInTurn(ctx context.Context, t task) (answered, error) {
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	case <-ctx.Done():
+		return answered{}, fmt.Errorf("waiting to ask: %w", ctx.Err())
+	}
+	return s.ask(ctx, t)
 }
 
 func (s *Service) ask(ctx context.Context, t task) (answered, error) {
