@@ -1,0 +1,284 @@
+package money
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/seal"
+	"pressroom/internal/server"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
+)
+
+// press is the whole program with its background work, asked over the network, whose clock the test sets and whose
+// source of public figures answers when the test lets it.
+type press struct {
+	clock  *testkit.Clock
+	source *gate
+	db     *db.DB // a second look into the database
+	nodes  []pressNode
+	people int
+}
+
+// pressNode is one program on the database.
+type pressNode struct {
+	*server.Server
+	root string
+}
+
+// Plans of the teams: they differ in how many reports may be tracked.
+const (
+	largePlan = "agency"
+	smallPlan = "creator"
+)
+
+var mayBeTracked = map[string]int{largePlan: 3, smallPlan: 1}
+
+const (
+	placesForJobs = 2 // of a team's callers
+	reportsKept   = 5 * 24 * time.Hour
+	refreshApart  = 10 * time.Minute
+	callsForFree  = 100_000
+)
+
+// pressTerms have rates that no test meets, and few of everything else.
+func pressTerms() *terms.Terms {
+	t := terms.Shipped().Faster(1000)
+	t.Limits.JobsInFlight, t.Limits.RefreshMinutes = placesForJobs, int(refreshApart/time.Minute)
+	for i, p := range t.Plans {
+		p.FreeCallsPerDay, p.DailyCredits, p.AnalyticsRetentionDays = callsForFree, terms.Unlimited, int64(reportsKept/(24*time.Hour))
+		p.TrackedReports = int64(mayBeTracked[p.ID])
+		t.Plans[i] = p
+	}
+	return &t
+}
+
+func newPress(t *testing.T, url string, nodes int) *press {
+	t.Helper()
+	sealing, err := seal.NewKey()
+	must(t, err)
+	p := &press{clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), source: newGate()}
+	box := newBox(t, p.clock.Now, p.source)
+	t.Cleanup(p.source.throwOpen)
+	cfg := server.Config{
+		Version: "test", PublicURL: root, Database: url, SealingKey: sealing, Role: server.RoleAll, Workers: 64, Blobs: testkit.Blobs(t),
+		BridgeURL: box + "/vendor", Terms: pressTerms(), Log: slog.New(slog.DiscardHandler), Now: p.clock.Now,
+	}
+	for range nodes {
+		p.nodes = append(p.nodes, startPress(t, cfg, p.source))
+	}
+	p.db = testkit.Open(t, url, p.clock)
+	return p
+}
+
+// startPress starts a node until the test ends.
+func startPress(t *testing.T, cfg server.Config, source *gate) pressNode {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	node, err := server.Open(context.Background(), cfg)
+	must(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- node.Run(ctx, listener) }()
+	t.Cleanup(func() {
+		source.throwOpen() // work that waits for it is let end
+		stop()
+		if err := errors.Join(<-ended, node.Close()); err != nil {
+			t.Errorf("ending the program: %v", err)
+		}
+	})
+	return pressNode{node, "http://" + listener.Addr().String()}
+}
+
+// newBox starts the sandbox networks, whose data vendor is the source, and gives their address. A gate may stand
+// before it.
+func newBox(t *testing.T, now func() time.Time, before *gate) string {
+	t.Helper()
+	box, err := sandbox.Open(filepath.Dir(strings.TrimPrefix(testkit.SQLite(t), "sqlite:")), sandbox.Options{Now: now})
+	must(t, err)
+	handler := box.Handler()
+	if before != nil {
+		handler = before.around(handler)
+	}
+	listening := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		if before != nil {
+			before.throwOpen()
+		}
+		listening.Close()
+		_ = box.Close()
+	})
+	return listening.URL
+}
+
+// ending is how a source ends what it is asked.
+type ending string
+
+// The endings. What a name itself asks for, such as missing.you, comes about where it is served.
+const (
+	served  ending = "served"
+	missing ending = "missing"
+	private ending = "private"
+	failing ending = "failing" // and wants to be left alone for long
+	resting ending = "resting" // fails, and may do better a moment later; it does not
+)
+
+// gate stands before the source: whoever asks about a subject waits until the test says how that ends.
+type gate struct {
+	mu      sync.Mutex
+	ends    map[string]ending
+	all     bool
+	down    bool          // the source says that it is out of order, to those who only ask for that
+	changed chan struct{} // closed at each change
+}
+
+func newGate() *gate { return &gate{ends: map[string]ending{}, changed: make(chan struct{})} }
+
+func (g *gate) change(how func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	how()
+	close(g.changed)
+	g.changed = make(chan struct{})
+}
+
+// let answers all who ask about a subject, until shut.
+func (g *gate) let(subject string, end ending) { g.change(func() { g.ends[subject] = end }) }
+
+func (g *gate) shut(subject string) { g.change(func() { delete(g.ends, subject) }) }
+
+func (g *gate) throwOpen() { g.change(func() { g.all = true }) }
+
+func (g *gate) now(subject string) (ending, bool, <-chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	end, said := g.ends[subject]
+	if !said && g.all {
+		end, said = served, true
+	}
+	return end, said, g.changed
+}
+
+func (g *gate) around(source http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		subject, _ := strings.CutPrefix(r.URL.Path, "/vendor/v1/")
+		if subject == "" {
+			g.reached(w, r, source)
+			return
+		}
+		for {
+			end, said, changed := g.now(subject)
+			if said {
+				end.answer(w, r, source)
+				return
+			}
+			select {
+			case <-changed:
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+}
+
+// reached answers whoever wants to know no more than whether somebody answers.
+func (g *gate) reached(w http.ResponseWriter, r *http.Request, source http.Handler) {
+	g.mu.Lock()
+	down := g.down
+	g.mu.Unlock()
+	if down {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	source.ServeHTTP(w, r)
+}
+
+// answer answers as the vendor's contract has it (docs/bridge.md).
+func (e ending) answer(w http.ResponseWriter, r *http.Request, source http.Handler) {
+	refuse := func(status int, word string) {
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, `{"error":%q}`, word)
+	}
+	switch {
+	case e == missing && strings.Contains(r.URL.Path, "/hashtags/"):
+		refuse(http.StatusNotFound, "hashtag_not_found")
+	case e == missing:
+		refuse(http.StatusNotFound, "profile_not_found")
+	case e == private:
+		refuse(http.StatusForbidden, "profile_private")
+	case e == failing:
+		w.Header().Set("Retry-After", "3600")
+		refuse(http.StatusServiceUnavailable, "internal")
+	case e == resting:
+		refuse(http.StatusInternalServerError, "internal")
+	default:
+		source.ServeHTTP(w, r)
+	}
+}
+
+// desk makes a team with some keys and without credits.
+func (p *press) desk(t fatal, zone string, keys int) *desk {
+	t.Helper()
+	ctx, s := context.Background(), p.nodes[0]
+	p.people++
+	owner, err := s.Teams.AddPerson(ctx, "Ada", fmt.Sprintf("ada%d@harbour.example", p.people), "")
+	must(t, err)
+	made, err := s.Teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: zone, Language: "en", Plan: largePlan}, owner.ID)
+	must(t, err)
+	d := &desk{id: made.ID, zone: location(zone), limit: -1, plan: largePlan, free: map[string]int64{}}
+	for range keys {
+		k, value, err := s.Teams.AddKey(ctx, team.NewKey{Team: made.ID, Name: "test", Level: access.Full})
+		must(t, err)
+		d.keys = append(d.keys, &deskKey{id: k.ID, value: value, limit: -1, kept: map[string]*keptAnswer{}, spent: map[string]bool{}})
+	}
+	return d
+}
+
+// asks makes a call at a node.
+func (n pressNode) asks(key *deskKey, w wish) (answer, error) {
+	status, header, raw, err := send(w.request(n.root, key.value))
+	if err != nil {
+		return answer{}, err
+	}
+	return read(status, header, raw)
+}
+
+// reads gets something of a node.
+func (n pressNode) reads(t fatal, key *deskKey, path string) answer {
+	t.Helper()
+	status, header, raw, err := send(get(n.root, path, key.value))
+	must(t, err)
+	a, err := read(status, header, raw)
+	must(t, err)
+	return a
+}
+
+func (p *press) exec(t fatal, statement string, args ...any) {
+	t.Helper()
+	must(t, p.db.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	}))
+}
+
+func (p *press) number(t fatal, query string, args ...any) int64 {
+	t.Helper()
+	var n int64
+	must(t, p.db.QueryRow(context.Background(), query, args...).Scan(&n))
+	return n
+}
