@@ -65,6 +65,9 @@ func (r Role) Valid() bool { return byRole[r] != nil }
 // SeesBalance tells whether the role may see what the team has left to spend.
 func (r Role) SeesBalance() bool { return r == Owner || r == Admin }
 
+// OfRole is what a person of this role may do in the app.
+func OfRole(r Role) []Capability { return slices.Clone(byRole[r]) }
+
 // Effective is what a key of this level may do for a person of this role: what both allow. It is never nil.
 func Effective(l Level, r Role) []Capability {
 	out := []Capability{}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Actor is who a call is made for: a person, in one team, through one API key.
+// Actor is who a call is made for: a person, in one team, through one API key or, where KeyID is 0, in the app.
 type Actor struct {
 	TeamID       int64
 	TeamName     string
@@ -15,7 +15,7 @@ type Actor struct {
 	KeyName      string
 	Role         Role
 	Level        Level
-	Capabilities []Capability   // what level and role allow and nothing pauses
+	Capabilities []Capability   // what Allowed gives and nothing pauses
 	Zone         *time.Location // the team's
 	Language     string         // the team's content language, BCP 47
 	Plan         string         // the id of the plan that holds for the team now
@@ -41,6 +41,25 @@ type Gates struct {
 	NotMember   bool         // the key's person left the team
 	NotOwner    bool         // the key's person does not own the team any more
 	PausedKinds []Capability // kinds of action that are paused: spend, publish
+}
+
+// InApp tells whether the person acts in the app: no key limits it.
+func (a *Actor) InApp() bool { return a.KeyID == 0 }
+
+// Caller is whose calls are counted and remembered together: a key, or below 0 a person in the app.
+func (a *Actor) Caller() int64 {
+	if a.InApp() {
+		return -a.PersonID
+	}
+	return a.KeyID
+}
+
+// Allowed is what the person's role allows, and the key's level where there is a key.
+func (a *Actor) Allowed() []Capability {
+	if a.InApp() {
+		return OfRole(a.Role)
+	}
+	return Effective(a.Level, a.Role)
 }
 
 // Can tells whether the actor has a capability.

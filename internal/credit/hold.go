@@ -16,7 +16,8 @@ func (s *Service) Lock(ctx context.Context, tx *db.Tx, team int64) error {
 
 // Hold counts credits against the limits of the key's and the team's day, until its end or Release, and moves
 // nothing: they are what work to come will be charged. It refuses what crosses a limit (daily_credit_limit_reached).
-// A subject that is held already today is counted once. It joins the transaction of the call.
+// A subject that is held already today is counted once; what a person switches on in the app is not. It joins the
+// transaction of the call.
 func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subject string, amount int64) error {
 	if _, err := s.lock(ctx, tx, call.TeamID); err != nil {
 		return err
@@ -24,17 +25,13 @@ func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subj
 	if err := s.Release(ctx, tx, subject); err != nil {
 		return err
 	}
-	if amount < 1 {
+	if amount < 1 || call.InApp() {
 		return nil
 	}
-	day, err := s.Today(ctx, call.Actor, tx.Now())
-	if err != nil {
+	if err := s.withinDay(ctx, tx, call, amount); err != nil {
 		return err
 	}
-	if err := day.within(call.Daily, amount, tx.Now()); err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO credit_holds (team_id, key_id, subject, amount, created_at) VALUES (?, ?, ?, ?, ?)`,
+	_, err := tx.Exec(ctx, `INSERT INTO credit_holds (team_id, key_id, subject, amount, created_at) VALUES (?, ?, ?, ?, ?)`,
 		call.TeamID, call.KeyID, subject, amount, db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("holding %d credits of team %d: %w", amount, call.TeamID, err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"pressroom/internal/db"
+	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
 
@@ -26,7 +27,7 @@ type reservation struct {
 // (idempotency_key_reused, charge_key_spent). Any other error is a charge that no call can have.
 func (s *Service) Reserve(ctx context.Context, charge pipeline.Charge) (int64, error) {
 	call, claim := charge.Call, charge.Claim
-	if charge.Amount < 1 || call.KeyID < 1 || call.KeyID != claim.APIKey {
+	if charge.Amount < 1 || claim.APIKey == 0 || claim.APIKey != call.Caller() {
 		return 0, fmt.Errorf("no call charges %d credits to key %d under a claim of key %d", charge.Amount, call.KeyID, claim.APIKey)
 	}
 	var id int64
@@ -37,11 +38,7 @@ func (s *Service) Reserve(ctx context.Context, charge pipeline.Charge) (int64, e
 		if err != nil {
 			return err
 		}
-		day, err := s.Today(ctx, call.Actor, tx.Now())
-		if err != nil {
-			return err
-		}
-		if err := day.within(call.Daily, charge.Amount, tx.Now()); err != nil {
+		if err := s.withinDay(ctx, tx, call, charge.Amount); err != nil {
 			return err
 		}
 		if err := enough(a.available, charge.Amount); err != nil {
@@ -51,6 +48,18 @@ func (s *Service) Reserve(ctx context.Context, charge pipeline.Charge) (int64, e
 		return err
 	})
 	return id, err
+}
+
+// withinDay refuses an amount that crosses a limit of the day. What people do in the app has none.
+func (s *Service) withinDay(ctx context.Context, tx *db.Tx, call operation.Call, amount int64) error {
+	if call.InApp() {
+		return nil
+	}
+	day, err := s.Today(ctx, call.Actor, tx.Now())
+	if err != nil {
+		return err
+	}
+	return day.within(call.Daily, amount, tx.Now())
 }
 
 // ReserveAutomatic sets credits aside for work that no key or assistant asks for, in the transaction that begins

@@ -51,7 +51,24 @@ type Spec struct {
 	Ahead       *Ahead
 	Uncounted   bool // never draws on the daily free-call allowance
 	Networks    bool // reaches social networks
+	Reaches     *Reaches
 	Example     Example
+}
+
+// Reaches is the condition under which a call of an operation reaches social networks, where not every one does.
+type Reaches struct {
+	holds func(context.Context, Call, []byte) (bool, error)
+}
+
+// ReachesWhen makes a Reaches whose condition is read from the team's own data.
+func ReachesWhen[In any](holds func(context.Context, Call, In) (bool, error)) *Reaches {
+	return &Reaches{holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
+		in, err := decode[In](args)
+		if err != nil {
+			return false, err
+		}
+		return holds(ctx, call, in)
+	}}
 }
 
 // Also is a further capability that an operation needs under a condition.
@@ -178,6 +195,14 @@ func (op *Operation) AlsoHolds(ctx context.Context, call Call, args []byte) (boo
 	return op.Also.holds(ctx, call, args)
 }
 
+// ReachesNetworks tells whether a call with these arguments reaches social networks.
+func (op *Operation) ReachesNetworks(ctx context.Context, call Call, args []byte) (bool, error) {
+	if op.Reaches == nil {
+		return op.Networks, nil
+	}
+	return op.Reaches.holds(ctx, call, args)
+}
+
 // OutputType names the Go type of the operation's output with its package, as in post.Full.
 func (op *Operation) OutputType() string { return op.output.String() }
 
@@ -199,6 +224,8 @@ func (op *Operation) mustBeSound() {
 		fail("a read refuses an Idempotency-Key, every other operation takes one")
 	case op.Paid() != (op.Key == KeyRequired) || op.Paid() && op.Needs != access.Spend:
 		fail("what is paid needs the capability spend and an Idempotency-Key, and nothing else does")
+	case op.Networks && op.Reaches != nil:
+		fail("either every call reaches networks or those of a condition")
 	}
 	for _, name := range op.InPath {
 		if op.Input.Properties[name] == nil {

@@ -14,7 +14,16 @@ var denied = map[access.Capability]*fault.Error{
 	access.Spend:   fault.New(fault.SpendNotAllowed, "Paid operations need a key of the level Full. The team's owner can raise the level in the app."),
 }
 
+// deniedInApp is what a person is told whose role does not allow it.
+var deniedInApp = map[access.Capability]*fault.Error{
+	access.Read:    fault.New(fault.ReadNotAllowed, "Your role in this team may not read this."),
+	access.Write:   fault.New(fault.WriteNotAllowed, "Your role in this team may not create or change anything. An owner or admin of the team can give you another one."),
+	access.Publish: fault.New(fault.PublishNotAllowed, "Your role in this team may not schedule or publish. An owner or admin of the team can give you another one."),
+	access.Spend:   fault.New(fault.SpendNotAllowed, "Your role in this team may not spend credits. An owner or admin of the team can give you another one."),
+}
+
 var suspended = map[access.Capability]*fault.Error{
+	access.Write:   fault.New(fault.ConnectionSuspended, "Changes are paused. Reading goes on; try again once they are resumed.").With("paused", string(access.Write)),
 	access.Publish: fault.New(fault.ConnectionSuspended, "Publishing is paused. Reading and drafting go on; try again once it is resumed.").With("paused", string(access.Publish)),
 	access.Spend:   fault.New(fault.ConnectionSuspended, "Spending credits is paused. What costs nothing goes on; try again once it is resumed.").With("paused", string(access.Spend)),
 }
@@ -25,8 +34,10 @@ func (c Call) Require(needed access.Capability) error {
 	switch {
 	case c.Can(needed):
 		return nil
-	case slices.Contains(access.Effective(c.Level, c.Role), needed):
+	case slices.Contains(c.Allowed(), needed):
 		return suspended[needed]
+	case c.InApp():
+		return deniedInApp[needed]
 	}
 	return denied[needed]
 }

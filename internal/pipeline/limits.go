@@ -10,7 +10,11 @@ import (
 	"pressroom/internal/operation"
 )
 
+// requestRate counts the requests of a key. Those of a person are the app's own, several for one page.
 func (p *Pipeline) requestRate(ctx context.Context, f *flight, next handler) error {
+	if f.outcome.Call.InApp() {
+		return next(ctx, f)
+	}
 	if err := p.count(ctx, f, PerCredential); err != nil {
 		return err
 	}
@@ -24,7 +28,11 @@ func (p *Pipeline) actionLimits(ctx context.Context, f *flight, next handler) er
 			return err
 		}
 	}
-	if f.request.Operation.Networks {
+	reaches, err := f.request.Operation.ReachesNetworks(ctx, f.outcome.Call, f.arguments)
+	if err != nil {
+		return err
+	}
+	if reaches {
 		if err := p.count(ctx, f, PerProvider); err != nil {
 			return err
 		}
@@ -43,7 +51,7 @@ func (p *Pipeline) count(ctx context.Context, f *flight, scope Scope) error {
 	if slices.ContainsFunc(f.outcome.Rates, func(known Rate) bool { return known.Scope == scope }) {
 		return nil // counted before: a transaction that another got in the way of is run again
 	}
-	r := p.Rates.Take(ctx, scope, f.outcome.Call.KeyID)
+	r := p.Rates.Take(ctx, scope, f.outcome.Call.Caller())
 	f.outcome.Rates = append(f.outcome.Rates, r)
 	if r.Limited {
 		return tooFast[scope].After(r.RetryAfter)
@@ -94,7 +102,7 @@ func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) erro
 	if f.cost, err = f.request.Operation.Cost(ctx, f.outcome.Call, f.arguments); err != nil {
 		return err
 	}
-	if f.cost == 0 && f.free == nil && !f.request.Operation.Uncounted {
+	if f.cost == 0 && f.free == nil && f.counted() {
 		_, midnight := moment.Day(f.outcome.Call.Now, f.outcome.Call.Zone)
 		if f.outcome.Call.Daily.FreeCalls == 0 {
 			return errNoCalls.After(midnight.Sub(f.outcome.Call.Now))

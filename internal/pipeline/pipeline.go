@@ -1,4 +1,4 @@
-// Package pipeline is the one path around every operation. Both edges hand it a request; it runs the
+// Package pipeline is the one path around every operation. The edges and the app hand it a request; it runs the
 // contract's checks in their order, then the work, and gives back the answer or the refusal.
 package pipeline
 
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/access"
 	"pressroom/internal/operation"
 )
 
@@ -16,6 +17,9 @@ import (
 type Request struct {
 	Operation  *operation.Operation
 	Credential string // what was presented as a bearer token; empty where there was none
+	// Person is who acts in the app, where that is who asks: a person who is signed in, and no key. Neither the limits of
+	// keys nor the free calls of the day bound what people do there; money and rules do.
+	Person *access.Actor
 	// Arguments reads what was sent, once the caller is known to be allowed to call.
 	Arguments func() (operation.Arguments, error)
 	Key       Key

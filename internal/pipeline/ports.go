@@ -57,7 +57,7 @@ type (
 
 // Claim is what a repeat is recognised by.
 type Claim struct {
-	APIKey    int64
+	APIKey    int64 // below 0 the person who acts in the app
 	Key       string
 	Operation string
 	Arguments []byte // canonical

@@ -26,11 +26,14 @@ var steps = []step{
 }
 
 func (p *Pipeline) authenticate(ctx context.Context, f *flight, next handler) error {
-	actor, err := p.Keys.Authenticate(ctx, f.request.Credential)
-	if err != nil {
-		return err
+	f.outcome.Call.Actor = f.request.Person
+	if f.request.Person == nil {
+		actor, err := p.Keys.Authenticate(ctx, f.request.Credential)
+		if err != nil {
+			return err
+		}
+		f.outcome.Call.Actor = actor
 	}
-	f.outcome.Call.Actor = actor
 	return next(ctx, f)
 }
 
@@ -84,7 +87,7 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next ha
 // given back where the call turns out to be none: a repeat, a refusal, or one that is paid for.
 func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) error {
 	f.outcome.Call.Ahead = f.request.Operation.LookAhead(ctx, f.outcome.Call, f.arguments)
-	if !f.request.Operation.Uncounted {
+	if f.counted() {
 		free, left, err := p.FreeCalls.Take(ctx, f.outcome.Call.Actor)
 		if err != nil {
 			return fmt.Errorf("counting a free call: %w", err)
@@ -130,8 +133,11 @@ func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 
 func (f *flight) claim() Claim {
 	op := f.request.Operation
-	return Claim{APIKey: f.outcome.Call.KeyID, Key: keyText(f.request.Key.Text), Operation: op.Tool, Arguments: f.arguments, Paid: op.Paid()}
+	return Claim{APIKey: f.outcome.Call.Caller(), Key: keyText(f.request.Key.Text), Operation: op.Tool, Arguments: f.arguments, Paid: op.Paid()}
 }
+
+// counted tells whether the call is one of the day's allowance, unless it costs something.
+func (f *flight) counted() bool { return !f.request.Operation.Uncounted && !f.outcome.Call.InApp() }
 
 // checkKey holds the Idempotency-Key against the operation's rule (spec, Authentication 8).
 func (f *flight) checkKey() error {

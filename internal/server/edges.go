@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/openapi"
 	"pressroom/internal/rest"
 	"pressroom/internal/web"
+	"pressroom/internal/web/frame"
 )
 
 const mcpPath = "/mcp"
@@ -30,7 +31,10 @@ func (s *Server) buildEdges() error {
 		tell(w, http.StatusOK, map[string]string{"status": "alive"})
 	})
 	pages.HandleFunc("GET /readyz", s.ready)
-	if s.app, err = web.New(web.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, DB: s.db, Log: s.cfg.Log}); err != nil {
+	if s.app, err = web.New(web.Options{
+		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Log: s.cfg.Log},
+		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals,
+	}); err != nil {
 		return fmt.Errorf("the networks of --trusted-proxies: %w", err)
 	}
 	pages.Handle("/", s.app)

@@ -9,10 +9,11 @@ import (
 
 	"pressroom/internal/fault"
 	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
 )
 
 // maxDecision is how many bytes the form of an approval may have: the longest comment, each byte written as three.
-const maxDecision = 3*4*post.MaxComment + maxForm
+const maxDecision = 3*4*post.MaxComment + frame.MaxForm
 
 // approvalView is what the page shows on which a client approves a post. Said is what the client wrote and is asked
 // to mend.
@@ -47,18 +48,18 @@ func (a *App) approvalPage(w http.ResponseWriter, r *http.Request) {
 func (a *App) showApproval(w http.ResponseWriter, r *http.Request, status int, view approvalView) {
 	view.Token, view.MaxComment = r.PathValue("token"), post.MaxComment
 	var err error
-	if view.Proposal, err = a.opts.Approvals.Proposal(r.Context(), view.Token); err != nil {
-		a.refuse(w, r, err)
+	if view.Proposal, err = a.Approvals.Proposal(r.Context(), view.Token); err != nil {
+		a.Refuse(w, r, err)
 		return
 	}
-	a.show(w, r, status, "approval", "Approve a post", view)
+	a.Show(w, r, status, pages["approval"], "Approve a post", view)
 }
 
 // decide takes a client's decision. Whoever has the link may decide; nobody signs in.
 func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxDecision)
 	if err := r.ParseForm(); err != nil {
-		a.show(w, r, http.StatusBadRequest, "notice", "Not done", notice{"This form cannot be read."})
+		a.Notice(w, r, http.StatusBadRequest, "Not done", "This form cannot be read.")
 		return
 	}
 	said := post.Decision{Approve: r.PostForm.Get("decision") == "approve", Name: r.PostForm.Get("name"), Comment: r.PostForm.Get("comment")}
@@ -67,15 +68,15 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	if !said.Approve && r.PostForm.Get("decision") != "reject" {
 		err = fault.Invalid(fault.MissingArgument, "decision", "Choose whether you approve the post.")
 	} else {
-		err = a.opts.Approvals.Decide(r.Context(), r.PathValue("token"), said)
+		err = a.Approvals.Decide(r.Context(), r.PathValue("token"), said)
 	}
 	switch f := fault.Of(err); {
 	case err == nil:
-		redirect(w, r, r.URL.EscapedPath())
+		frame.Redirect(w, r, r.URL.EscapedPath())
 	case f.Code == fault.Internal || f.Code == fault.NotFound:
-		a.refuse(w, r, err)
+		a.Refuse(w, r, err)
 	default:
-		a.showApproval(w, r, statusOf(err), approvalView{Wrong: f.Detail, Said: said})
+		a.showApproval(w, r, frame.StatusOf(err), approvalView{Wrong: f.Detail, Said: said})
 	}
 }
 
@@ -83,12 +84,12 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
 	id, err := mediaID(r)
 	if err != nil {
-		a.refuse(w, r, err)
+		a.Refuse(w, r, err)
 		return
 	}
-	file, err := a.opts.Approvals.Picture(r.Context(), r.PathValue("token"), id)
+	file, err := a.Approvals.Picture(r.Context(), r.PathValue("token"), id)
 	if err != nil {
-		a.refuse(w, r, err)
+		a.Refuse(w, r, err)
 		return
 	}
 	defer file.Close()

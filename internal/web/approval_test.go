@@ -20,6 +20,7 @@ import (
 	"pressroom/internal/social"
 	"pressroom/internal/terms"
 	"pressroom/internal/web"
+	"pressroom/internal/web/frame"
 )
 
 // takesAll is a network without rules.
@@ -57,7 +58,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	link, err := a.approvals.AskApproval(t.Context(), w.bea.ID, a.id)
 	must(err)
 	a.page = strings.TrimPrefix(link, "http://press.example")
-	app, err := web.New(web.Options{PublicURL: "http://press.example", Teams: w.teams, Library: w.media, Connector: w.connects, Approvals: a.approvals, DB: w.db, Log: logOf(t)})
+	app, err := web.New(web.Options{Frame: frame.Options{PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Approvals: a.approvals})
 	must(err)
 	server := httptest.NewServer(app)
 	t.Cleanup(server.Close)

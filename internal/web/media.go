@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/fault"
 	"pressroom/internal/media"
 	"pressroom/internal/problem"
+	"pressroom/internal/web/frame"
 )
 
 // filePolicy keeps whatever a file holds from running as if it were ours.
@@ -19,12 +20,12 @@ func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := mediaID(r)
 		if err != nil {
-			a.refuse(w, r, err)
+			a.Refuse(w, r, err)
 			return
 		}
-		file, err := a.opts.Library.OpenFile(r.Context(), visitorOf(r.Context()).ID, id, thumbnail)
+		file, err := a.Library.OpenFile(r.Context(), frame.VisitorOf(r.Context()).ID, id, thumbnail)
 		if err != nil {
-			a.refuse(w, r, err)
+			a.Refuse(w, r, err)
 			return
 		}
 		defer file.Close()
@@ -36,7 +37,7 @@ func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 
 // publicFile answers networks, which fetch what they are to publish by a signed link.
 func (a *App) publicFile(w http.ResponseWriter, r *http.Request) {
-	file, err := a.opts.Library.Public(r.Context(), r.PathValue("token"))
+	file, err := a.Library.Public(r.Context(), r.PathValue("token"))
 	if err != nil {
 		a.tellProblem(w, r, err)
 		return
@@ -84,7 +85,7 @@ func mediaID(r *http.Request) (int64, error) {
 // tellProblem answers a program with a problem document. What failed on our side is logged.
 func (a *App) tellProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() == nil && fault.Of(err).Code == fault.Internal {
-		a.opts.Log.ErrorContext(r.Context(), "a request failed", "method", r.Method, "route", r.Pattern, "error", err)
+		a.Log.ErrorContext(r.Context(), "a request failed", "method", r.Method, "route", r.Pattern, "error", err)
 	}
-	problem.Write(w, err, a.opts.PublicURL)
+	problem.Write(w, err, a.PublicURL)
 }

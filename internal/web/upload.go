@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/credential"
 	"pressroom/internal/fault"
 	"pressroom/internal/media"
+	"pressroom/internal/web/frame"
 )
 
 // uploadView is what the upload page shows.
@@ -53,22 +54,22 @@ func (a *App) uploadPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, problems []string) {
-	v := visitorOf(r.Context())
+	v := frame.VisitorOf(r.Context())
 	id, err := batchID(r)
 	if err != nil {
-		a.refuse(w, r, err)
+		a.Refuse(w, r, err)
 		return
 	}
-	batch, err := a.opts.Library.Batch(r.Context(), v.ID, id)
+	batch, err := a.Library.Batch(r.Context(), v.ID, id)
 	if err != nil {
-		a.refuse(w, r, err)
+		a.Refuse(w, r, err)
 		return
 	}
-	view := uploadView{Batch: batch, Until: inZone(batch.ExpiresAt, lookedAt(v.Account, batch.TeamID).Timezone), Problems: problems}
+	view := uploadView{Batch: batch, Until: inZone(batch.ExpiresAt, frame.LookedAt(v.Account, batch.TeamID).Timezone), Problems: problems}
 	for _, f := range batch.Files {
 		view.Files = append(view.Files, fileView{f, "/upload/" + id})
 	}
-	a.show(w, r, status, "upload", "Upload files", view)
+	a.Show(w, r, status, pages["upload"], "Upload files", view)
 }
 
 // batchID is the batch's own part of the address.
@@ -102,7 +103,7 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 	body := arrivingIn(w, r)
 	r.Body = body
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		a.forPeople(a.uploadForm)(w, r)
+		a.ForPeople(a.uploadForm)(w, r)
 		return
 	}
 	arrived, err := a.add(r, media.Incoming{Name: r.URL.Query().Get("name"), Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
@@ -114,7 +115,7 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *App) add(r *http.Request, f media.Incoming) (media.Arrived, error) {
-	v := visitorOf(r.Context())
+	v := frame.VisitorOf(r.Context())
 	if v == nil {
 		return media.Arrived{}, errSignedOut
 	}
@@ -122,7 +123,7 @@ func (a *App) add(r *http.Request, f media.Incoming) (media.Arrived, error) {
 	if err != nil {
 		return media.Arrived{}, err
 	}
-	return a.opts.Library.AddToBatch(r.Context(), v.ID, id, f)
+	return a.Library.AddToBatch(r.Context(), v.ID, id, f)
 }
 
 // maxParts is how many files a form may bring at once.
@@ -132,11 +133,11 @@ func (a *App) uploadForm(w http.ResponseWriter, r *http.Request) {
 	problems, err := a.addParts(r)
 	switch {
 	case err != nil:
-		a.refuse(w, r, err)
+		a.Refuse(w, r, err)
 	case len(problems) > 0:
 		a.showBatch(w, r, http.StatusUnprocessableEntity, problems)
 	default:
-		redirect(w, r, "/upload/"+r.PathValue("batch"))
+		frame.Redirect(w, r, "/upload/"+r.PathValue("batch"))
 	}
 }
 
@@ -187,39 +188,39 @@ func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *arriving,
 func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 	id, err := batchID(r)
 	if err == nil {
-		err = a.opts.Library.CloseBatch(r.Context(), visitorOf(r.Context()).ID, id)
+		err = a.Library.CloseBatch(r.Context(), frame.VisitorOf(r.Context()).ID, id)
 	}
 	if err != nil {
-		a.refuse(w, r, err)
+		a.Refuse(w, r, err)
 		return
 	}
-	redirect(w, r, "/upload/"+id)
+	frame.Redirect(w, r, "/upload/"+id)
 }
 
 // describe keeps the text that stands for a picture. The script is answered without a page.
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	script := strings.Contains(r.Header.Get("Accept"), "application/json")
-	if visitorOf(r.Context()) == nil && script {
+	if frame.VisitorOf(r.Context()) == nil && script {
 		a.tellProblem(w, r, errSignedOut)
 		return
 	}
-	a.forPeople(func(w http.ResponseWriter, r *http.Request) {
-		if !a.readForm(w, r) {
+	a.ForPeople(func(w http.ResponseWriter, r *http.Request) {
+		if !a.ReadForm(w, r) {
 			return
 		}
 		id, err := mediaID(r)
 		if err == nil {
-			err = a.opts.Library.Describe(r.Context(), visitorOf(r.Context()).ID, id, r.PostForm.Get("alt"))
+			err = a.Library.Describe(r.Context(), frame.VisitorOf(r.Context()).ID, id, r.PostForm.Get("alt"))
 		}
 		switch {
 		case err != nil && script:
 			a.tellProblem(w, r, err)
 		case err != nil:
-			a.refuse(w, r, err)
+			a.Refuse(w, r, err)
 		case script:
 			w.WriteHeader(http.StatusNoContent)
 		default:
-			redirect(w, r, ownPath(r.PostForm.Get("next")))
+			frame.Redirect(w, r, frame.OwnPath(r.PostForm.Get("next")))
 		}
 	})(w, r)
 }
@@ -241,12 +242,12 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := arrivingIn(w, r)
-	link, err := a.opts.Library.Link(r.Context(), r.PathValue("link"), credential.Bearer(r))
+	link, err := a.Library.Link(r.Context(), r.PathValue("link"), credential.Bearer(r))
 	if err != nil {
 		a.refuseFile(w, r, body, err)
 		return
 	}
-	arrived, err := a.opts.Library.Receive(r.Context(), link, media.Incoming{Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
+	arrived, err := a.Library.Receive(r.Context(), link, media.Incoming{Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
 	if err != nil {
 		a.refuseFile(w, r, body, err)
 		return

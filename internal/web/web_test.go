@@ -21,6 +21,7 @@ import (
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/web"
+	"pressroom/internal/web/frame"
 )
 
 // world is the app behind a real listener, with Ada, who owns a team, and Bea, who edits in two.
@@ -91,7 +92,7 @@ func logOf(t *testing.T) *slog.Logger {
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, Library: w.media, Connector: w.connects, DB: w.db, Log: logOf(t)})
+	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects})
 	if err != nil {
 		t.Fatal(err)
 	}

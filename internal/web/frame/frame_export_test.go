@@ -1,4 +1,4 @@
-package web
+package frame
 
 import (
 	"net/http"
@@ -19,7 +19,7 @@ func TestOwnPath(t *testing.T) {
 		"/\t/evil.example": "/", "/\n//evil": "/", "\u0020//evil": "/", "///evil": "/", "/a\\b": "/", "/ä": "/%C3%A4", "/%zz": "/", "http:/evil": "/", "?x=//evil": "/",
 		"//user@evil.example/": "/", "/sign-in?next=/sign-in": "/", "/sign-out": "/", "/" + strings.Repeat("a", 2000): "/",
 	} {
-		if got := ownPath(next); got != want {
+		if got := OwnPath(next); got != want {
 			t.Errorf("%q leads to %q, want %q", next, got, want)
 		}
 	}
@@ -33,7 +33,7 @@ func TestOwnPathStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		next := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"/", `\`, ":", "https:", "%2f", "%5c", "evil.example", "@", "\t", "%09", "?", "#", "..", ".", "%"}),
 			rapid.StringN(0, 3, -1)), 0, 8).Draw(t, "next"), "")
-		got := ownPath(next)
+		got := OwnPath(next)
 		u, err := site.Parse(browsers.Replace(strings.TrimSpace(got)))
 		if err != nil || u.Scheme != "https" || u.Host != "press.example" || !strings.HasPrefix(got, "/") {
 			t.Fatalf("%q leads to %q, which is %v (%v)", next, got, u, err)
@@ -67,15 +67,6 @@ func TestClient(t *testing.T) {
 		}
 		if got := trusted.client(r); got != c.want {
 			t.Errorf("%s for %q is %s, want %s", c.remote, c.forwarded, got, c.want)
-		}
-	}
-}
-
-func TestInWords(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", 50 << 20: "50 MiB", 4 << 30: "4 GiB"} {
-		if got := inWords(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package frame
 
 import (
 	"context"
@@ -27,6 +27,7 @@ const (
 const (
 	personKey = "person" // int64, who is signed in
 	teamKey   = "team"   // int64, the team that the person looks at
+	saidKey   = "said"   // string, what the next page tells
 )
 
 // sessions keeps who is signed in.
@@ -35,12 +36,12 @@ type sessions struct {
 	store   *store
 }
 
-func newSessions(opts Options, broken func(http.ResponseWriter, *http.Request, error)) *sessions {
-	s := &sessions{manager: scs.New(), store: &store{opts.DB}}
+func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, error)) *sessions {
+	s := &sessions{manager: scs.New(), store: &store{o.DB}}
 	m := s.manager
 	m.Store, m.Lifetime, m.ErrorFunc = s.store, lifetime, broken
 	m.Cookie.Name, m.Cookie.HttpOnly, m.Cookie.SameSite, m.Cookie.Path = "pressroom", true, http.SameSiteLaxMode, "/"
-	if strings.HasPrefix(opts.PublicURL, "https:") {
+	if strings.HasPrefix(o.PublicURL, "https:") {
 		// With this prefix browsers take the cookie from nobody but this very host (RFC 6265bis, section 4.1.3).
 		m.Cookie.Name, m.Cookie.Secure = "__Host-pressroom", true
 	}
@@ -48,45 +49,45 @@ func newSessions(opts Options, broken func(http.ResponseWriter, *http.Request, e
 }
 
 // SweepSessions forgets sessions that have ended, a thousand at a time, and tells how many.
-func (a *App) SweepSessions(ctx context.Context) (int64, error) { return a.sessions.store.sweep(ctx) }
+func (f *Frame) SweepSessions(ctx context.Context) (int64, error) { return f.sessions.store.sweep(ctx) }
 
 type visitorKey struct{}
 
-// visitor is who asks for a page.
-type visitor struct {
+// Visitor is who asks for a page.
+type Visitor struct {
 	team.Account
 	Team team.OwnTeam // the one that the person looks at
 }
 
-// visitorOf is nil for whoever is not signed in.
-func visitorOf(ctx context.Context) *visitor {
-	v, _ := ctx.Value(visitorKey{}).(*visitor)
+// VisitorOf is nil for whoever is not signed in.
+func VisitorOf(ctx context.Context) *Visitor {
+	v, _ := ctx.Value(visitorKey{}).(*Visitor)
 	return v
 }
 
 // recognise looks up who a session is of, each time anew: it is nobody's once the person is on hold or in no team.
-func (a *App) recognise(next http.Handler) http.Handler {
+func (f *Frame) recognise(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
-		person := a.sessions.manager.GetInt64(ctx, personKey)
+		person := f.sessions.manager.GetInt64(ctx, personKey)
 		if person == 0 {
 			next.ServeHTTP(w, r)
 			return
 		}
-		account, err := a.opts.Teams.Account(ctx, person)
+		account, err := f.Teams.Account(ctx, person)
 		if err != nil && !fault.Is(err, fault.NotFound) {
-			a.broken(w, r, err)
+			f.Broken(w, r, err)
 			return
 		}
 		if err == nil {
-			r = r.WithContext(context.WithValue(ctx, visitorKey{}, &visitor{account, lookedAt(account, a.sessions.manager.GetInt64(ctx, teamKey))}))
+			r = r.WithContext(context.WithValue(ctx, visitorKey{}, &Visitor{account, LookedAt(account, f.sessions.manager.GetInt64(ctx, teamKey))}))
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// lookedAt is the team of an id, or the first one where the person is not in it any more.
-func lookedAt(a team.Account, id int64) team.OwnTeam {
+// LookedAt is the team of an id, or the first one where the person is not in it any more.
+func LookedAt(a team.Account, id int64) team.OwnTeam {
 	for _, t := range a.Teams {
 		if t.ID == id {
 			return t
@@ -174,3 +175,24 @@ func (s *store) sweep(ctx context.Context) (int64, error) {
 	}
 	return n, nil
 }
+
+// SignIn makes the visitor a person. The token is another one than before: one that somebody planted in this browser
+// must not become signed in.
+func (f *Frame) SignIn(ctx context.Context, person int64) error {
+	if err := f.sessions.manager.RenewToken(ctx); err != nil {
+		return fmt.Errorf("signing in: %w", err)
+	}
+	f.sessions.manager.Put(ctx, personKey, person)
+	return nil
+}
+
+// SignOut ends the session.
+func (f *Frame) SignOut(ctx context.Context) error {
+	if err := f.sessions.manager.Destroy(ctx); err != nil {
+		return fmt.Errorf("signing out: %w", err)
+	}
+	return nil
+}
+
+// LookAt has the person look at a team from now on.
+func (f *Frame) LookAt(ctx context.Context, team int64) { f.sessions.manager.Put(ctx, teamKey, team) }

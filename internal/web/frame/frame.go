@@ -1,0 +1,108 @@
+// Package frame is what every page of the app stands in: who asks, the layout around a page, its stylesheet and
+// scripts, forms, and operations run for the person who is signed in. The pages themselves are packages beside it.
+package frame
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+	"pressroom/internal/problem"
+	"pressroom/internal/team"
+)
+
+// Options say what the frame stands on.
+type Options struct {
+	PublicURL string // the service's address, without a slash at its end; cookies are for HTTPS alone where it begins with https:
+	Teams     *team.Service
+	Registry  *operation.Registry
+	Pipeline  *pipeline.Pipeline
+	// TrustedProxies are networks whose X-Forwarded-For is believed: it tells guessing clients apart.
+	TrustedProxies []string
+	DB             *db.DB // sessions lie there, and its clock is theirs
+	Log            *slog.Logger
+}
+
+// Frame answers around the pages.
+type Frame struct {
+	Options
+
+	proxies  proxies
+	sessions *sessions
+}
+
+// New makes the frame. Trusted proxies that are no networks are an error.
+func New(o Options) (*Frame, error) {
+	trusted, err := readProxies(o.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	f := &Frame{Options: o, proxies: trusted}
+	f.sessions = newSessions(o, f.Broken)
+	return f, nil
+}
+
+// People lets pages know who asks, and refuses what pages of other sites make a browser send, but for reads.
+func (f *Frame) People(pages http.Handler) http.Handler {
+	p := http.NewCrossOriginProtection()
+	// A proxy in front may ask for another host than the browser did.
+	if u, err := url.Parse(f.PublicURL); err == nil && u.Host != "" {
+		_ = p.AddTrustedOrigin(u.Scheme + "://" + u.Host) // what is no origin is nobody's
+	}
+	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.Notice(w, r, http.StatusForbidden, "Not done", "This came from another site. Nothing was changed.")
+	}))
+	return p.Handler(f.sessions.manager.LoadAndSave(f.recognise(pages)))
+}
+
+// Policy lets a page have what comes from our own address and is no part of the page itself.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// Guard puts the headers that hold for every answer of the app before whatever answers.
+func Guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", Policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Client tells clients apart by their addresses.
+func (f *Frame) Client(r *http.Request) string { return f.proxies.client(r) }
+
+// Missing is the answer of every address that is not there, or not there for this person.
+func (f *Frame) Missing(w http.ResponseWriter, r *http.Request) {
+	f.Notice(w, r, http.StatusNotFound, "Not found", "There is no such page, or it is not for you.")
+}
+
+// Broken shows that something failed, and logs what.
+func (f *Frame) Broken(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // nobody is there to be told, and nothing of ours failed
+	}
+	f.Log.ErrorContext(r.Context(), "a page failed", "method", r.Method, "route", r.Pattern, "error", err)
+	f.Notice(w, r, http.StatusInternalServerError, "Something failed", "Something failed on our side. Try again in a moment.")
+}
+
+// Refuse shows what came back from a service. What is not there and what one may not see are the same.
+func (f *Frame) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	told := fault.Of(err)
+	switch told.Code {
+	case fault.NotFound:
+		f.Missing(w, r)
+	case fault.Internal:
+		f.Broken(w, r, err)
+	default:
+		f.Notice(w, r, StatusOf(err), "Not done", told.Detail)
+	}
+}
+
+// StatusOf is the HTTP status of a refusal.
+func StatusOf(err error) int { return problem.Of(err, "").Status }

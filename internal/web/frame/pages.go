@@ -1,0 +1,90 @@
+package frame
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed templates/*.html assets/*
+var files embed.FS
+
+// page is what the layout shows, and the part of one page in it.
+type page struct {
+	Title   string
+	Visitor *Visitor // nil for whoever is not signed in
+	Section string   // the first part of the address
+	Said    string   // what a form just did
+	Once    string   // names one sending of a form of this page
+	Body    any
+}
+
+// layout has what every page can use: the frame, and the small templates of parts.html.
+var layout = template.Must(template.New("layout.html").Funcs(words).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+
+// Pages holds templates by their names: each is one page's part, laid out.
+type Pages map[string]*template.Template
+
+// Parse reads a package's templates: every file of the folder templates, whose block "main" is the page. Files that
+// begin with an underscore hold blocks for all the others. It panics where one cannot be read.
+func Parse(files fs.FS, funcs template.FuncMap) Pages {
+	out := Pages{}
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		panic(err)
+	}
+	shared := template.Must(layout.Clone()).Funcs(funcs)
+	for _, name := range names {
+		if strings.HasPrefix(path.Base(name), "_") {
+			template.Must(shared.ParseFS(files, name))
+		}
+	}
+	for _, name := range names {
+		if base := path.Base(name); !strings.HasPrefix(base, "_") {
+			out[strings.TrimSuffix(base, ".html")] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
+		}
+	}
+	return out
+}
+
+var notices = func() *template.Template {
+	return template.Must(template.Must(layout.Clone()).ParseFS(files, "templates/notice.html"))
+}()
+
+// Notice answers with a page of one sentence.
+func (f *Frame) Notice(w http.ResponseWriter, r *http.Request, status int, title, text string) {
+	f.Show(w, r, status, notices, title, text)
+}
+
+// Show answers with a page. It is made in full before anything is sent, so that a failure can still be shown.
+func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, t *template.Template, title string, body any) {
+	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	p := page{Title: title, Visitor: VisitorOf(r.Context()), Section: section, Once: f.once(), Body: body}
+	if p.Visitor != nil {
+		p.Said = f.sessions.manager.PopString(r.Context(), saidKey)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, p); err != nil {
+		f.Log.ErrorContext(r.Context(), "a page cannot be made", "page", t.Name(), "route", r.Pattern, "error", err)
+		http.Error(w, "Something failed on our side.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(out.Bytes()) // the client may be gone
+}
+
+// once names one sending of a form: when it was shown, and what nobody guesses.
+func (f *Frame) once() string {
+	return f.DB.Now().UTC().Format(onceTime) + "-" + rand.Text()
+}
+
+// Say has the next page tell what was done.
+func (f *Frame) Say(r *http.Request, text string) {
+	f.sessions.manager.Put(r.Context(), saidKey, text)
+}
