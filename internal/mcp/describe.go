@@ -90,6 +90,9 @@ func outputSchema(op *operation.Operation) *jsonschema.Schema {
 	s := operation.SchemaFor[pipeline.Envelope]()
 	s.Properties["data"] = op.Output.CloneSchemas()
 	s.Defs = map[string]*jsonschema.Schema{"Moment": operation.MomentSchema()}
+	for name, part := range op.Within {
+		s.Defs[name] = part.CloneSchemas()
+	}
 	mend(s)
 	return s
 }
@@ -100,8 +103,8 @@ func mend(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
-	if s.Ref == operation.MomentRef {
-		s.Ref = "#/$defs/Moment"
+	if name, within := strings.CutPrefix(s.Ref, operation.ComponentsRef); within {
+		s.Ref = "#/$defs/" + name
 	}
 	if len(s.Types) == 0 {
 		s.Types = nil // an empty list is no valid schema

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -47,24 +46,29 @@ var successes = map[int]string{
 	http.StatusAccepted: "The work goes on in the background, or was done before. Location is the address of its job: ask there until data.finished is true.",
 }
 
-// output keeps the schema of an operation's output as a component and returns its name. The name has the
-// package's in it, so that a later type of another package changes no name that clients were generated with.
+// output keeps the schema of an operation's output as a component, with those within it, and returns its name.
 func (b *builder) output(op *operation.Operation) (string, error) {
-	var name strings.Builder
-	for part := range strings.SplitSeq(strings.TrimLeft(op.OutputType(), "*[]"), ".") {
-		name.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	for name, s := range op.Within {
+		if err := b.keep(name, s); err != nil {
+			return "", err
+		}
 	}
-	schema := b.answer(op.Output)
-	before := b.components.Schemas[name.String()]
+	return op.OutputName(), b.keep(op.OutputName(), op.Output)
+}
+
+// keep makes a schema a component. Several operations may bring the same one.
+func (b *builder) keep(name string, s *jsonschema.Schema) error {
+	schema := b.answer(s)
+	before := b.components.Schemas[name]
 	if before == nil {
-		b.components.Schemas[name.String()] = schema
-		return name.String(), nil
+		b.components.Schemas[name] = schema
+		return nil
 	}
 	same, err := equal(before, schema)
 	if err == nil && !same {
-		err = fmt.Errorf("two types are named %s", op.OutputType())
+		err = fmt.Errorf("two types are named %s", name)
 	}
-	return name.String(), err
+	return err
 }
 
 func equal(a, b *jsonschema.Schema) (bool, error) {

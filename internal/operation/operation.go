@@ -52,6 +52,7 @@ type Spec struct {
 	Uncounted   bool // never draws on the daily free-call allowance
 	Networks    bool // reaches social networks
 	Reaches     *Reaches
+	Parts       bool // the types within the output are components of the description, each with a name for clients
 	Example     Example
 }
 
@@ -148,9 +149,10 @@ type Example struct {
 // Operation is a declared operation with its types erased.
 type Operation struct {
 	Spec
-	Input    *jsonschema.Schema // the arguments, as one object
-	Output   *jsonschema.Schema // data of the answer
-	InPath   []string           // names of the arguments that stand in the path, in its order
+	Input    *jsonschema.Schema            // the arguments, as one object
+	Output   *jsonschema.Schema            // data of the answer
+	Within   map[string]*jsonschema.Schema // components that the output refers to, of Parts
+	InPath   []string                      // names of the arguments that stand in the path, in its order
 	output   reflect.Type
 	patterns patterns
 	run      func(context.Context, Call, []byte) (Result, error)
@@ -170,6 +172,9 @@ func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[O
 			return Result{}, err
 		}
 		return answer.erase(), nil
+	}
+	if spec.Parts {
+		op.Output, op.Within = parted(op.output)
 	}
 	op.InPath = braces(spec.Path)
 	op.patterns = compilePatterns(op.Input)
@@ -197,14 +202,14 @@ func (op *Operation) AlsoHolds(ctx context.Context, call Call, args []byte) (boo
 
 // ReachesNetworks tells whether a call with these arguments reaches social networks.
 func (op *Operation) ReachesNetworks(ctx context.Context, call Call, args []byte) (bool, error) {
-	if op.Reaches == nil {
+	if op.Networks || op.Reaches == nil {
 		return op.Networks, nil
 	}
 	return op.Reaches.holds(ctx, call, args)
 }
 
-// OutputType names the Go type of the operation's output with its package, as in post.Full.
-func (op *Operation) OutputType() string { return op.output.String() }
+// OutputName is the name of the component that the operation's output is.
+func (op *Operation) OutputName() string { return ComponentName(op.output) }
 
 // Reads tells whether the operation changes nothing.
 func (op *Operation) Reads() bool { return op.Method == "GET" }
@@ -224,8 +229,6 @@ func (op *Operation) mustBeSound() {
 		fail("a read refuses an Idempotency-Key, every other operation takes one")
 	case op.Paid() != (op.Key == KeyRequired) || op.Paid() && op.Needs != access.Spend:
 		fail("what is paid needs the capability spend and an Idempotency-Key, and nothing else does")
-	case op.Networks && op.Reaches != nil:
-		fail("either every call reaches networks or those of a condition")
 	}
 	for _, name := range op.InPath {
 		if op.Input.Properties[name] == nil {

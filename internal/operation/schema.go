@@ -14,8 +14,11 @@ import (
 	"pressroom/internal/moment"
 )
 
-// MomentRef is where the description keeps the one component for times.
-const MomentRef = "#/components/schemas/Moment"
+// ComponentsRef is where the description keeps its components, and MomentRef the one for times.
+const (
+	ComponentsRef = "#/components/schemas/"
+	MomentRef     = ComponentsRef + "Moment"
+)
 
 // MomentSchema is that component.
 func MomentSchema() *jsonschema.Schema {
@@ -30,8 +33,11 @@ func MomentSchema() *jsonschema.Schema {
 // SchemaFor makes the schema of a part of every answer as Define makes that of an output.
 func SchemaFor[T any]() *jsonschema.Schema { return outputSchema(reflect.TypeFor[T]()) }
 
-func outputSchema(t reflect.Type) *jsonschema.Schema {
-	return infer(t, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[moment.Moment](): {Ref: MomentRef}})
+func outputSchema(t reflect.Type) *jsonschema.Schema { return infer(t, components()) }
+
+// components are the types that schemas of outputs refer to.
+func components() map[reflect.Type]*jsonschema.Schema {
+	return map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[moment.Moment](): {Ref: MomentRef}}
 }
 
 func inputSchema(t reflect.Type) *jsonschema.Schema {

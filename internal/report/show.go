@@ -14,6 +14,8 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/report/finding"
+	"pressroom/internal/report/tag"
 	"pressroom/internal/source"
 )
 
@@ -26,20 +28,20 @@ type GetInput struct {
 	Limit    int      `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page of a long section."`
 }
 
-// Summary is a report (contract, Records). What stands in engagement and the sections depends on its kind.
+// Summary is a report (contract, Records). Which figures it has depends on its kind and on what its source told.
 type Summary struct {
 	Entry
 
-	Profile           *Account       `json:"profile,omitempty" jsonschema:"The profile, of a profile report."`
-	Hashtag           any            `json:"hashtag,omitempty" jsonschema:"The hashtag, of a hashtag report: name, posts (with basis measured or estimated), posts_per_day, tier."`
-	Engagement        any            `json:"engagement,omitempty" jsonschema:"The headline figures of how people react."`
-	Score             any            `json:"score,omitempty" jsonschema:"value from 0 to 100, and the components that it is made of, each with name, value and weight."`
-	TopHashtags       any            `json:"top_hashtags,omitempty"`
-	TopWords          any            `json:"top_words,omitempty"`
-	BestTime          any            `json:"best_time,omitempty" jsonschema:"weekday and hour, in the team's time zone; left out where no time stands out clearly."`
-	MeasuredAt        *moment.Moment `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
-	SectionsAvailable []string       `json:"sections_available"`
-	Sections          map[string]any `json:"sections,omitempty" jsonschema:"What was asked for, by name."`
+	Profile           *Account            `json:"profile,omitempty" jsonschema:"The profile, of a profile report."`
+	Hashtag           *tag.Hashtag        `json:"hashtag,omitempty" jsonschema:"The hashtag, of a hashtag report."`
+	Engagement        *finding.Engagement `json:"engagement,omitempty" jsonschema:"The headline figures of how people react."`
+	Score             *finding.Score      `json:"score,omitempty" jsonschema:"The weighted mean of its components, from 0 to 100; left out where none can be computed."`
+	TopHashtags       []finding.Hashtag   `json:"top_hashtags,omitzero" jsonschema:"Of a profile: those that most likely help come first, those used most where nothing can be told. Of a hashtag: those that stand beside it; those whose relation can be claimed come first, then those that stand there most."`
+	TopWords          []finding.Word      `json:"top_words,omitzero" jsonschema:"Words of the captions, the most used first."`
+	BestTime          *finding.BestTime   `json:"best_time,omitempty" jsonschema:"Left out where no time stands out clearly; the notes say so."`
+	MeasuredAt        *moment.Moment      `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
+	SectionsAvailable []string            `json:"sections_available"`
+	Sections          *Sections           `json:"sections,omitempty" jsonschema:"What was asked for."`
 }
 
 // Account is the profile of a report. What its source did not tell is left out.
@@ -134,15 +136,16 @@ func (s *Service) fill(ctx context.Context, call operation.Call, r record, in Ge
 	if r.kind == Profile {
 		d.Profile = found.account.show(quotes, r)
 	}
-	d.Hashtag, d.Engagement, d.Score, d.TopHashtags, d.TopWords, d.BestTime = found.hashtag, found.engagement, found.score, found.topHashtags, found.topWords, found.bestTime
+	d.Hashtag, d.Engagement, d.Score, d.TopHashtags, d.TopWords, d.BestTime = found.Hashtag, &found.Engagement, found.Score, found.TopHashtags, found.TopWords, found.BestTime
 	d.MeasuredAt, out.Notes = call.Maybe(r.measuredAt), notes
-	for _, section := range found.sections {
+	sections := found.sections()
+	for _, section := range sections {
 		d.SectionsAvailable = append(d.SectionsAvailable, section.name)
 	}
 	if err := within(in.Sections, d.SectionsAvailable); err != nil {
 		return err
 	}
-	return s.open(ctx, call, r, in, found, out, quotes)
+	return s.open(ctx, call, r, in, sections, out, quotes)
 }
 
 // within refuses sections that the report does not have.
@@ -153,14 +156,6 @@ func within(asked, has []string) error {
 		}
 	}
 	return nil
-}
-
-// section is a part of a report that is asked for by name.
-type section struct {
-	name  string
-	value any                    // the whole of it
-	cut   func(from, to int) any // a part of it, where it is paged
-	count int                    // items, where it is paged
 }
 
 // place is where a page of sections begins: behind so many items of each list, and behind a post.
@@ -201,7 +196,7 @@ func placeOf(call operation.Call, cursor *string) (place, error) {
 }
 
 // open adds the sections that are asked for; the long ones a page at a time, all of them together.
-func (s *Service) open(ctx context.Context, call operation.Call, r record, in GetInput, found findings, out *operation.Answer[Summary], quotes *operation.Quotes) error {
+func (s *Service) open(ctx context.Context, call operation.Call, r record, in GetInput, has []section, out *operation.Answer[Summary], quotes *operation.Quotes) error {
 	from, err := placeOf(call, in.Cursor)
 	if err != nil {
 		return err
@@ -209,21 +204,19 @@ func (s *Service) open(ctx context.Context, call operation.Call, r record, in Ge
 	if len(in.Sections) == 0 {
 		return nil
 	}
-	out.Data.Sections = map[string]any{}
+	out.Data.Sections = &Sections{}
 	next, more := place{items: from.items + in.Limit, taken: from.taken, post: from.post}, false
-	for _, section := range found.sections {
+	for _, section := range has {
 		switch {
 		case !slices.Contains(in.Sections, section.name):
-		case section.name == postsSection:
+		case section.put == nil:
 			page, further, err := s.pageOf(ctx, call, r, from, &next, in.Limit, quotes)
 			if err != nil {
 				return err
 			}
-			out.Data.Sections[section.name], more = page, more || further
-		case section.cut == nil:
-			out.Data.Sections[section.name] = section.value
+			out.Data.Sections.Posts, more = &page, more || further
 		default:
-			out.Data.Sections[section.name] = section.cut(min(from.items, section.count), min(next.items, section.count))
+			section.put(out.Data.Sections, min(from.items, section.count), min(next.items, section.count))
 			more = more || next.items < section.count
 		}
 	}

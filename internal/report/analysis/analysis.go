@@ -6,6 +6,7 @@ package analysis
 import (
 	"time"
 
+	"pressroom/internal/report/finding"
 	"pressroom/internal/source"
 )
 
@@ -27,18 +28,18 @@ type Snapshot struct {
 
 // Analyse works out everything that can be told about a profile. It asks for no care in what it is given: figures
 // below zero count as not told, and a post told twice counts once.
-func Analyse(in ProfileInput) Profile {
+func Analyse(in ProfileInput) finding.Result {
 	all := prepare(in)
 	engagement := engagementOf(all)
 	effects := estimate(all)
-	out := Profile{
+	out := finding.Result{
 		Engagement: engagement,
 		BestTime:   effects.bestTime(),
-		Sections: Sections{
+		Sections: finding.Sections{
 			Times: effects.timesSection(), Formats: formatsSection(all, effects), Growth: growthOf(in.Snapshots, in.At),
-			Cadence: cadenceOf(all), Hashtags: hashtagsSection(all, effects), Words: wordsSection(all),
+			Cadence: cadenceOf(all), Hashtags: hashtagsSection(all, effects), Words: finding.WordsOf(all.words, len(all.posts), allWords),
 		},
-		TopHashtags: []Hashtag{}, TopWords: []Word{},
+		TopHashtags: []finding.Hashtag{}, TopWords: []finding.Word{},
 	}
 	if out.Sections.Cadence != nil {
 		out.Engagement.PostsPerWeek = &out.Sections.Cadence.PostsPerWeek
@@ -50,7 +51,7 @@ func Analyse(in ProfileInput) Profile {
 		out.TopWords = section.Words[:min(topWords, len(section.Words))]
 	}
 	out.Sections.Score = scoreOf(out, all)
-	out.Score = out.Sections.Score.short()
+	out.Score = out.Sections.Score.Short()
 	out.Notes = notes(out, all, effects)
 	return out
 }

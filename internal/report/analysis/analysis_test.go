@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/report/analysis"
+	"pressroom/internal/report/finding"
 	"pressroom/internal/report/planted"
 	"pressroom/internal/source"
 )
@@ -26,7 +27,7 @@ func daily(count int, each func(i int, p *source.Post)) []source.Post {
 	return posts
 }
 
-func analysed(posts []source.Post) analysis.Profile {
+func analysed(posts []source.Post) finding.Result {
 	return analysis.Analyse(analysis.ProfileInput{Account: source.Account{Followers: new(int64(1000))}, Posts: posts, At: measuredAt})
 }
 
@@ -38,7 +39,8 @@ func TestNothingIsKnownOfAnEmptyProfile(t *testing.T) {
 	}
 	want := `{"engagement":{"basis":"measured","posts_analysed":0,"counts":[]},"top_hashtags":[],"top_words":[],"sections":{},"notes":[` +
 		`"The profile has no public posts that could be read.","The number of followers is not public, so there is no rate by followers.",` +
-		`"Growth is told from the second measurement on, half a day after the first or later."]}`
+		`"Growth is told from the second measurement on, half a day after the first or later.",` +
+		`"There is no score: it takes five posts that tell something, or growth, and neither is known."]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -115,7 +117,7 @@ func TestTooFewPostsAreNotCompared(t *testing.T) {
 		p.TakenAt = p.TakenAt.Add(time.Duration(i%2) * 6 * time.Hour)
 		p.Likes = new(int64(100 + 900*(i%2)))
 	}))
-	if got.BestTime != nil || got.TopHashtags[0].Ratio != nil || got.TopHashtags[0].Works {
+	if got.BestTime != nil || got.TopHashtags[0].Ratio != nil || *got.TopHashtags[0].Works {
 		t.Errorf("29 posts were compared: %+v, %+v", got.BestTime, got.TopHashtags)
 	}
 	if !strings.HasPrefix(got.Notes[0], "Only 29 posts can be compared: too few") {
@@ -163,17 +165,17 @@ func TestHashtagsThatCannotBeTold(t *testing.T) {
 		p.Likes = new(int64(likes))
 	}))
 	places := map[string]int{}
-	byName := map[string]analysis.Hashtag{}
+	byName := map[string]finding.Hashtag{}
 	for i, tag := range got.TopHashtags {
 		places[tag.Hashtag], byName[tag.Hashtag] = i, tag
 	}
-	if places["boats"] != 0 || places["harbour"] != 1 || !byName["boats"].Works || !byName["harbour"].Works {
+	if places["boats"] != 0 || places["harbour"] != 1 || !*byName["boats"].Works || !*byName["harbour"].Works {
 		t.Errorf("the hashtags that work are not first: %+v", got.TopHashtags)
 	}
 	if diff := cmp.Diff(byName["boats"].Ratio, byName["harbour"].Ratio); diff != "" {
 		t.Errorf("hashtags that come together differ:\n%s", diff)
 	}
-	if byName["lucky"].Ratio != nil || byName["lucky"].Posts != 3 || byName["daily"].Works {
+	if byName["lucky"].Ratio != nil || byName["lucky"].Posts != 3 || *byName["daily"].Works {
 		t.Errorf("too much is said of the others: %+v", got.TopHashtags)
 	}
 	if !slices.Contains(got.Notes, "Some hashtags always come together: what each of them does cannot be told apart.") {
@@ -210,11 +212,11 @@ func TestHashtagsOfAPost(t *testing.T) {
 		{ID: "1", Caption: "Low water #Tide #tide", Hashtags: []string{"TIDE", "#Boats", "no hashtag"}},
 		{ID: "2", Hashtags: []string{"boats"}},
 	})
-	want := []analysis.Hashtag{{Hashtag: "boats", Posts: 2}, {Hashtag: "tide", Posts: 1}}
+	want := []finding.Hashtag{{Hashtag: "boats", Posts: 2, Works: new(bool)}, {Hashtag: "tide", Posts: 1, Works: new(bool)}}
 	if diff := cmp.Diff(want, got.TopHashtags); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]analysis.Word{{"low", 1}, {"water", 1}}, got.TopWords); diff != "" {
+	if diff := cmp.Diff([]finding.Word{{Word: "low", Posts: 1}, {Word: "water", Posts: 1}}, got.TopWords); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -227,21 +229,21 @@ func TestGrowth(t *testing.T) {
 	ahead := shot(-1, 7)
 	for name, test := range map[string]struct {
 		shots []analysis.Snapshot
-		want  *analysis.Growth
+		want  *finding.Growth
 	}{
 		"none":                  {nil, nil},
 		"one":                   {[]analysis.Snapshot{shot(0, 100)}, nil},
 		"two within the hour":   {[]analysis.Snapshot{shot(1, 100), shot(0, 120)}, nil},
 		"the same time twice":   {[]analysis.Snapshot{shot(0, 100), shot(0, 120)}, nil},
 		"one untold, one ahead": {[]analysis.Snapshot{shot(0, 100), {At: measuredAt.AddDate(0, 0, -3)}, ahead}, nil},
-		"two": {[]analysis.Snapshot{shot(0, 120), shot(48, 100)}, &analysis.Growth{
-			Snapshots: 2, Days: 2, FollowersPerDay: analysis.Estimate{Value: 10}, PercentPerMonth: &analysis.Estimate{Value: 250},
+		"two": {[]analysis.Snapshot{shot(0, 120), shot(48, 100)}, &finding.Growth{
+			Snapshots: 2, Days: 2, FollowersPerDay: &finding.Estimate{Value: 10}, PercentPerMonth: &finding.Estimate{Value: 250},
 		}},
-		"nobody left": {[]analysis.Snapshot{shot(0, 0), shot(48, 100)}, &analysis.Growth{
-			Snapshots: 2, Days: 2, FollowersPerDay: analysis.Estimate{Value: -50},
+		"nobody left": {[]analysis.Snapshot{shot(0, 0), shot(48, 100)}, &finding.Growth{
+			Snapshots: 2, Days: 2, FollowersPerDay: &finding.Estimate{Value: -50},
 		}},
-		"no change": {[]analysis.Snapshot{shot(0, 100), shot(24, 100), shot(48, 100)}, &analysis.Growth{
-			Snapshots: 3, Days: 2, FollowersPerDay: analysis.Estimate{}, PercentPerMonth: &analysis.Estimate{},
+		"no change": {[]analysis.Snapshot{shot(0, 100), shot(24, 100), shot(48, 100)}, &finding.Growth{
+			Snapshots: 3, Days: 2, FollowersPerDay: &finding.Estimate{}, PercentPerMonth: &finding.Estimate{},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -284,5 +286,61 @@ func TestScoreWithoutSomeComponents(t *testing.T) {
 	}
 	if weight < 0.999 || weight > 1.001 || got.Score.Value != got.Sections.Score.Value || len(got.Score.Components) != 3 {
 		t.Errorf("weights sum to %v: %+v", weight, got.Score)
+	}
+}
+
+// Comments alone are a small part of what people did: they are told, and the score does without them.
+func TestHiddenLikesAreNoBadScore(t *testing.T) {
+	t.Parallel()
+	hidden := func(_ int, p *source.Post) { p.Likes, p.Views = nil, new(int64(400)) }
+	got := analysed(daily(20, hidden))
+	if rate := got.Engagement.RateByFollowers; rate == nil || rate.Median != 0.005 {
+		t.Errorf("the rate of comments is %+v", rate)
+	}
+	var names []string
+	weight := 0.0
+	for _, c := range got.Score.Components {
+		names = append(names, c.Name)
+		weight += c.Weight
+	}
+	if diff := cmp.Diff([]string{"reach", "activity", "consistency"}, names); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"engagement", "growth"}, got.Sections.Score.Missing); diff != "" {
+		t.Error(diff)
+	}
+	const note = "Most posts do not tell their likes: engagement is that of comments alone, and the score leaves it out."
+	if weight < 0.999 || weight > 1.001 || !slices.Contains(got.Notes, note) {
+		t.Errorf("weights sum to %v, notes %q", weight, got.Notes)
+	}
+	if shown := analysed(daily(20, func(int, *source.Post) {})); slices.Contains(shown.Notes, note) {
+		t.Errorf("likes that are told are called hidden: %q", shown.Notes)
+	}
+}
+
+func TestShares(t *testing.T) {
+	t.Parallel()
+	got := analysed(daily(9, func(i int, p *source.Post) {
+		if i < 8 {
+			p.Shares = new(int64(i))
+		}
+	}))
+	want := &finding.Median{Median: 3.5, Low: got.Engagement.Shares.Low, High: got.Engagement.Shares.High, LowerQuartile: 1.75, UpperQuartile: 5.25, Posts: 8}
+	if diff := cmp.Diff(want, got.Engagement.Shares); diff != "" {
+		t.Error(diff)
+	}
+	if none := analysed(daily(9, func(int, *source.Post) {})).Engagement.Shares; none != nil {
+		t.Errorf("shares that nobody told are %+v", *none)
+	}
+}
+
+func TestWhyThereIsNoScore(t *testing.T) {
+	t.Parallel()
+	const note = "There is no score: it takes five posts that tell something, or growth, and neither is known."
+	for _, count := range []int{0, 4, 5} {
+		got := analysed(daily(count, func(int, *source.Post) {}))
+		if missing := slices.Contains(got.Notes, note); missing != (got.Score == nil) || missing != (count < 5) {
+			t.Errorf("%d posts: score %+v, notes %q", count, got.Score, got.Notes)
+		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"pressroom/internal/report/finding"
 )
 
 const (
@@ -12,7 +14,7 @@ const (
 )
 
 // cadenceOf says how often and how regularly there are posts; nil below two whose time is known.
-func cadenceOf(all *figures) *Cadence {
+func cadenceOf(all *figures) *finding.Cadence {
 	var times []time.Time
 	for _, p := range all.posts {
 		if p.timed {
@@ -33,12 +35,12 @@ func cadenceOf(all *figures) *Cadence {
 	}
 	slices.Sort(gaps)
 	span := days(until.Sub(times[0]))
-	out := &Cadence{
-		Posts: len(times), Days: tidy(span), LastPostDays: tidy(days(until.Sub(newest))),
+	out := &finding.Cadence{
+		Posts: len(times), Days: finding.Tidy(span), LastPostDays: finding.Tidy(days(until.Sub(newest))),
 		// The oldest post opens the time that is looked at, and those after it fall into it. Less than a day of it is
 		// no base for a week.
-		PostsPerWeek: tidy(float64(len(times)-1) / max(span, 1) * week),
-		MedianGap:    tidy(quantile(gaps, 0.5)), LongestGap: tidy(gaps[len(gaps)-1]),
+		PostsPerWeek: finding.Tidy(float64(len(times)-1) / max(span, 1) * week),
+		MedianGap:    finding.Tidy(finding.Quantile(gaps, 0.5)), LongestGap: finding.Tidy(gaps[len(gaps)-1]),
 	}
 	if len(times) >= leastEven {
 		out.Evenness = evenness(gaps)
@@ -59,5 +61,5 @@ func evenness(gaps []float64) *float64 {
 	if mean <= 0 {
 		return nil
 	}
-	return new(tidy(mean / (mean + math.Sqrt(squares))))
+	return new(finding.Tidy(mean / (mean + math.Sqrt(squares))))
 }

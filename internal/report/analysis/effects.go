@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"pressroom/internal/report/finding"
 )
 
 const (
@@ -26,7 +28,7 @@ type effects struct {
 	slots    layout
 	blocks   [blocks]level
 	formats  []level
-	hashtags map[int]Ratio // by their place in figures.hashtags
+	hashtags map[int]finding.Ratio // by their place in figures.hashtags
 	works    map[int]bool
 	tied     bool // some hashtags always come together
 }
@@ -35,13 +37,13 @@ type effects struct {
 type level struct {
 	name    string
 	posts   int
-	ratio   *Ratio
+	ratio   *finding.Ratio
 	claimed bool
 }
 
 // estimate compares the posts whose reactions and times are known.
 func estimate(all *figures) *effects {
-	out := &effects{all: all, hashtags: map[int]Ratio{}, works: map[int]bool{}}
+	out := &effects{all: all, hashtags: map[int]finding.Ratio{}, works: map[int]bool{}}
 	for i := range all.posts {
 		if p := &all.posts[i]; p.counted && p.timed {
 			out.compared = append(out.compared, p)
@@ -201,11 +203,11 @@ func spreadOf(found []estimated) float64 {
 
 // ratio is an effect as it is shown. Its shrunk value is the best guess where things of its kind differ by tau
 // (empirical Bayes, Efron and Morris 1975).
-func (e *effects) ratio(one effect, tau float64) Ratio {
+func (e *effects) ratio(one effect, tau float64) finding.Ratio {
 	reach := e.solved.quantile * one.err
 	trust := tau * tau / (tau*tau + one.err*one.err)
-	return Ratio{
-		Value: tidy(math.Exp(one.log)), Low: tidy(math.Exp(one.log - reach)), High: tidy(math.Exp(one.log + reach)),
-		Shrunk: tidy(math.Exp(trust * one.log)),
+	return finding.Ratio{
+		Value: finding.Tidy(math.Exp(one.log)), Low: finding.Tidy(math.Exp(one.log - reach)), High: finding.Tidy(math.Exp(one.log + reach)),
+		Shrunk: new(finding.Tidy(math.Exp(trust * one.log))),
 	}
 }

@@ -1,10 +1,13 @@
 package analysis
 
-import "pressroom/internal/source"
+import (
+	"pressroom/internal/report/finding"
+	"pressroom/internal/source"
+)
 
 // engagementOf takes the medians of what the counted posts tell.
-func engagementOf(all *figures) Engagement {
-	out := Engagement{Basis: "measured", Counts: all.counts}
+func engagementOf(all *figures) finding.Engagement {
+	out := finding.Engagement{Basis: finding.Measured, Counts: all.counts}
 	var byFollowers, byViews []float64
 	for _, p := range all.posts {
 		if !p.counted {
@@ -18,10 +21,11 @@ func engagementOf(all *figures) Engagement {
 			byViews = append(byViews, p.engagement/float64(*views))
 		}
 	}
-	out.RateByFollowers, out.RateByViews = medianOf(byFollowers), medianOf(byViews)
-	out.Likes = medianOf(all.each(func(p *source.Post) *int64 { return p.Likes }))
-	out.Comments = medianOf(all.each(func(p *source.Post) *int64 { return p.Comments }))
-	out.Views = medianOf(all.each(func(p *source.Post) *int64 { return p.Views }))
+	out.RateByFollowers, out.RateByViews = finding.MedianOf(byFollowers), finding.MedianOf(byViews)
+	out.Likes = finding.MedianOf(all.each(func(p *source.Post) *int64 { return p.Likes }))
+	out.Comments = finding.MedianOf(all.each(func(p *source.Post) *int64 { return p.Comments }))
+	out.Shares = finding.MedianOf(all.each(func(p *source.Post) *int64 { return p.Shares }))
+	out.Views = finding.MedianOf(all.each(func(p *source.Post) *int64 { return p.Views }))
 	return out
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"pressroom/internal/report/finding"
 )
 
 const (
@@ -217,13 +219,46 @@ func (m linear) spread(out *fitted, robust bool) float64 {
 		residuals[i] = math.Abs(r)
 	}
 	if robust {
-		slices.Sort(residuals)
 		// 1.4826 makes a standard deviation of the median size, for normal chance.
-		if size := quantile(residuals, 0.5); size > alike {
+		if size := middle(residuals); size > alike {
 			return 1.4826 * size * math.Sqrt(float64(len(residuals))/out.freedom)
 		}
 	}
 	return math.Sqrt(squares / out.freedom)
+}
+
+// middle is the median of values, which it puts into another order. It sorts no more of them than the median needs
+// (Hoare's selection, 1961), as this is asked for again and again.
+func middle(values []float64) float64 {
+	half := len(values) / 2
+	for from, to := 0, len(values)-1; from < to; {
+		pivot := values[from+(to-from)/2]
+		i, j := from, to
+		for i <= j {
+			for values[i] < pivot {
+				i++
+			}
+			for pivot < values[j] {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case half <= j:
+			to = j
+		case half >= i:
+			from = i
+		default:
+			from = to
+		}
+	}
+	if len(values)%2 == 1 {
+		return values[half]
+	}
+	return 0.5*slices.Max(values[:half]) + 0.5*values[half]
 }
 
 func clipped(residuals []float64, limit float64) []float64 {
@@ -250,7 +285,7 @@ func (f *fitted) judge(kept, limit float64) {
 	share := inside / n
 	correction := 1 + kept/n*(1-share)/share
 	f.scale = correction * math.Sqrt(squares/f.freedom) / share
-	f.quantile = distuv.StudentsT{Sigma: 1, Nu: f.freedom}.Quantile(1 - (1-confidence)/2)
+	f.quantile = distuv.StudentsT{Sigma: 1, Nu: f.freedom}.Quantile(1 - (1-finding.Confidence)/2)
 }
 
 // idle lists which of the columns may go: the weakest is taken out again and again, as long as the model is no worse

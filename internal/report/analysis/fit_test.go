@@ -3,9 +3,13 @@ package analysis
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/report/finding"
 )
 
 // line is a straight line with chance around it.
@@ -128,4 +132,16 @@ func TestThreshold(t *testing.T) {
 	near(t, "of doubtful ones", threshold([]float64{0.5, 0.2}), -1)
 	// The first alone would not be allowed.
 	near(t, "of several", threshold([]float64{0.04, 0.05, 0.5}), 0.05)
+}
+
+// The middle is that of the sorted values, to the last digit.
+func TestMiddle(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 5), rapid.SampledFrom([]float64{0, 1, 2})), 1, 60).Draw(t, "values")
+		want := finding.Quantile(slices.Sorted(slices.Values(values)), 0.5)
+		if got := middle(values); got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
 }

@@ -1,9 +1,13 @@
 package analysis
 
-import "slices"
+import (
+	"slices"
+
+	"pressroom/internal/report/finding"
+)
 
 // formatsSection says how posts of each format do. A format that was not told is no format.
-func formatsSection(all *figures, e *effects) *Formats {
+func formatsSection(all *figures, e *effects) *finding.Formats {
 	engagement := map[string][]float64{}
 	count := 0
 	for _, p := range all.posts {
@@ -15,14 +19,14 @@ func formatsSection(all *figures, e *effects) *Formats {
 	if count == 0 {
 		return nil
 	}
-	out := &Formats{Posts: count, Formats: []Format{}}
+	out := &finding.Formats{Posts: count, Formats: []finding.Format{}}
 	for name, values := range engagement {
-		format := Format{Format: name, Posts: len(values), Engagement: medianOf(values)}
+		format := finding.Format{Format: name, Posts: len(values), Engagement: finding.MedianOf(values)}
 		if i := slices.IndexFunc(e.formats, func(l level) bool { return l.name == name }); i >= 0 {
 			format.Ratio = e.formats[i].ratio
 		}
 		out.Formats = append(out.Formats, format)
 	}
-	slices.SortFunc(out.Formats, func(a, b Format) int { return mostUsed(a.Posts, b.Posts, a.Format, b.Format) })
+	slices.SortFunc(out.Formats, func(a, b finding.Format) int { return finding.MostUsed(a.Posts, b.Posts, a.Format, b.Format) })
 	return out
 }

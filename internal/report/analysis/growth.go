@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"pressroom/internal/report/finding"
 )
 
 const (
@@ -17,7 +19,7 @@ const (
 // growthOf says how many followers a day the profile gains. Followers come and go independently from day to day, so
 // the size wanders as a random walk with a drift does: what lies between two measurements is the growth for that time
 // and chance whose variance grows with the time. Dividing by the time's root makes all steps equally sure.
-func growthOf(snapshots []Snapshot, at time.Time) *Growth {
+func growthOf(snapshots []Snapshot, at time.Time) *finding.Growth {
 	shots := measured(snapshots, at)
 	if len(shots) < 2 {
 		return nil
@@ -27,10 +29,10 @@ func growthOf(snapshots []Snapshot, at time.Time) *Growth {
 	if span < leastSpan {
 		return nil
 	}
-	out := &Growth{Snapshots: len(shots), Days: tidy(span)}
-	out.FollowersPerDay = steps(shots)
+	perDay := steps(shots)
+	out := &finding.Growth{Snapshots: len(shots), Days: finding.Tidy(span), FollowersPerDay: &perDay}
 	if size := float64(*last.Followers); size > 0 {
-		out.PercentPerMonth = new(out.FollowersPerDay.times(100 * monthDays / size))
+		out.PercentPerMonth = new(times(perDay, 100*monthDays/size))
 	}
 	return out
 }
@@ -48,7 +50,7 @@ func measured(snapshots []Snapshot, at time.Time) []Snapshot {
 }
 
 // steps estimates the growth for a day.
-func steps(shots []Snapshot) Estimate {
+func steps(shots []Snapshot) finding.Estimate {
 	walk := linear{columns: 1}
 	gained, passed := 0.0, 0.0
 	for i := range shots[1:] {
@@ -59,17 +61,17 @@ func steps(shots []Snapshot) Estimate {
 	}
 	solved, ok := walk.fit(len(walk.y) >= leastRobust)
 	if !ok {
-		return Estimate{Value: tidy(gained / passed)}
+		return finding.Estimate{Value: finding.Tidy(gained / passed)}
 	}
 	perDay, _ := solved.contrast([]float64{1})
 	reach := solved.quantile * perDay.err
-	return Estimate{tidy(perDay.log), new(tidy(perDay.log - reach)), new(tidy(perDay.log + reach))}
+	return finding.Estimate{Value: finding.Tidy(perDay.log), Low: new(finding.Tidy(perDay.log - reach)), High: new(finding.Tidy(perDay.log + reach))}
 }
 
-func (e Estimate) times(factor float64) Estimate {
-	out := Estimate{Value: tidy(e.Value * factor)}
+func times(e finding.Estimate, factor float64) finding.Estimate {
+	out := finding.Estimate{Value: finding.Tidy(e.Value * factor)}
 	if e.Low != nil {
-		out.Low, out.High = new(tidy(*e.Low*factor)), new(tidy(*e.High*factor))
+		out.Low, out.High = new(finding.Tidy(*e.Low*factor)), new(finding.Tidy(*e.High*factor))
 	}
 	return out
 }

@@ -21,6 +21,7 @@ type byHand struct {
 		At       time.Time `json:"at"`
 		Likes    *int64    `json:"likes"`
 		Comments *int64    `json:"comments"`
+		Shares   *int64    `json:"shares"`
 		Views    *int64    `json:"views"`
 	} `json:"posts"`
 	Snapshots []struct {
@@ -37,7 +38,7 @@ type byHand struct {
 func (b byHand) input() analysis.ProfileInput {
 	in := analysis.ProfileInput{Account: source.Account{Followers: b.Followers}, At: b.At, Zone: time.UTC}
 	for _, p := range b.Posts {
-		in.Posts = append(in.Posts, source.Post{TakenAt: p.At, Likes: p.Likes, Comments: p.Comments, Views: p.Views})
+		in.Posts = append(in.Posts, source.Post{TakenAt: p.At, Likes: p.Likes, Comments: p.Comments, Shares: p.Shares, Views: p.Views})
 	}
 	for _, shot := range b.Snapshots {
 		in.Snapshots = append(in.Snapshots, analysis.Snapshot{At: shot.At, Followers: shot.Followers})
@@ -61,7 +62,7 @@ func TestByHand(t *testing.T) {
 	_, text, _ := strings.Cut(string(docs), "### Profiles by hand\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	profiles := strings.Split(text, "\n#### ")[1:]
-	if len(profiles) < 3 {
+	if len(profiles) < 4 {
 		t.Fatalf("the docs have %d profiles by hand", len(profiles))
 	}
 	for _, profile := range profiles {

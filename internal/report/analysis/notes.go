@@ -1,9 +1,15 @@
 package analysis
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pressroom/internal/report/finding"
+)
 
 // notes says what the answer rests on, where that is not plain.
-func notes(out Profile, all *figures, e *effects) []string {
+func notes(out finding.Result, all *figures, e *effects) []string {
 	notes := []string{}
 	say := func(when bool, form string, args ...any) {
 		if when {
@@ -22,7 +28,10 @@ func notes(out Profile, all *figures, e *effects) []string {
 	say(len(e.hashtags) > 0 && len(e.works) == 0, "No hashtag can be told from chance: their order is a guess.")
 	say(e.tied, "Some hashtags always come together: what each of them does cannot be told apart.")
 	say(all.followers == nil, "The number of followers is not public, so there is no rate by followers.")
+	likes := slices.Contains(all.counts, "likes")
+	say(counted > 0 && !likes, "Most posts do not tell their likes: engagement is that of %s alone, and the score leaves it out.", strings.Join(all.counts, " and "))
 	say(out.Sections.Growth == nil, "Growth is told from the second measurement on, half a day after the first or later.")
+	say(out.Score == nil, "There is no score: it takes five posts that tell something, or growth, and neither is known.")
 	return notes
 }
 

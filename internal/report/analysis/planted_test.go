@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/report/analysis"
+	"pressroom/internal/report/finding"
 	"pressroom/internal/report/planted"
 )
 
@@ -75,7 +76,7 @@ func survey(plan planted.Plan, profiles int) findings {
 }
 
 // look compares one analysis with the truth.
-func (f *findings) look(profile planted.Profile, found analysis.Profile) {
+func (f *findings) look(profile planted.Profile, found finding.Result) {
 	truth := profile.Truth
 	named := found.BestTime != nil && place(found.BestTime.Days, found.BestTime.Hour) == truth.Block
 	f.named.count(named)
@@ -88,9 +89,9 @@ func (f *findings) look(profile planted.Profile, found analysis.Profile) {
 			first++
 		}
 		if helps {
-			f.claimed.count(tag.Works)
+			f.claimed.count(*tag.Works)
 		}
-		wrong = wrong || tag.Works && !helps
+		wrong = wrong || *tag.Works && !helps
 		f.hashtag.holds(tag.Ratio, truth.Hashtags[tag.Hashtag])
 	}
 	f.ranked.count(first == 3)
@@ -104,7 +105,7 @@ func (f *findings) look(profile planted.Profile, found analysis.Profile) {
 }
 
 // looked compares the ratios of blocks and formats. Each is one against all other posts.
-func (f *findings) looked(truth planted.Truth, sections analysis.Sections) {
+func (f *findings) looked(truth planted.Truth, sections finding.Sections) {
 	blocks := make([]int, planted.Blocks)
 	for b, block := range sections.Times.Blocks {
 		blocks[b] = block.Posts
@@ -133,13 +134,13 @@ func (f *findings) looked(truth planted.Truth, sections analysis.Sections) {
 }
 
 // holds counts whether the interval of a ratio holds its true logarithm; one without a ratio does not count.
-func (s *share) holds(ratio *analysis.Ratio, log float64) {
+func (s *share) holds(ratio *finding.Ratio, log float64) {
 	if ratio != nil {
 		s.count(ratio.Low <= math.Exp(log) && math.Exp(log) <= ratio.High)
 	}
 }
 
-func within(median *analysis.Median, truth float64) bool {
+func within(median *finding.Median, truth float64) bool {
 	return *median.Low <= truth && truth <= *median.High
 }
 

@@ -2,8 +2,8 @@ package analysis
 
 import (
 	"cmp"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"pressroom/internal/report/words"
@@ -32,8 +32,9 @@ type figures struct {
 	followers *int64
 	zone      *time.Location
 	at        time.Time
-	hashtags  []string // those in use, by name
-	untold    int      // settled posts whose reactions are not told
+	hashtags  []string       // those in use, by name
+	words     map[string]int // of the captions, with the posts that have each
+	untold    int            // settled posts whose reactions are not told
 	young     int
 }
 
@@ -69,17 +70,20 @@ func known(format string) string {
 
 // distinct lists every post once, in an order that depends on the posts alone.
 func distinct(given []source.Post) []post {
-	posts := make([]post, len(given))
+	sorted := make([]*source.Post, len(given))
 	for i := range given {
-		posts[i].Post = &given[i]
+		sorted[i] = &given[i]
 	}
-	slices.SortFunc(posts, func(a, b post) int { return compare(a.Post, b.Post) })
-	seen := make(map[string]bool, len(posts))
-	return slices.DeleteFunc(posts, func(p post) bool {
-		again := p.ID != "" && seen[p.ID]
-		seen[p.ID] = true
-		return again
-	})
+	slices.SortFunc(sorted, compare)
+	posts := make([]post, 0, len(given))
+	seen := make(map[string]bool, len(given))
+	for _, p := range sorted {
+		if p.ID == "" || !seen[p.ID] {
+			seen[p.ID] = true
+			posts = append(posts, post{Post: p})
+		}
+	}
+	return posts
 }
 
 // compare brings any two posts that differ into an order.
@@ -178,48 +182,53 @@ func sum(p *source.Post, taken []int) (float64, bool) {
 	return total, len(taken) > 0
 }
 
-// label finds the hashtags of every post: those that the source told and those of its caption.
+// label finds the hashtags of every post, those that the source told and those of its caption, and counts the words.
 func (f *figures) label() {
-	told := map[string]string{} // by the form in which a source told them
+	read := reader{words: map[string]int{}, told: map[string]string{}}
 	names := make([][]string, len(f.posts))
 	places := map[string]int{}
 	for i, p := range f.posts {
-		names[i] = words.Hashtags(tagged(p.Caption))
-		for _, hashtag := range p.Hashtags {
-			name, seen := told[hashtag]
-			if !seen {
-				name, _ = source.Hashtag(hashtag) // what is none has no name
-				told[hashtag] = name
-			}
-			if name != "" && !slices.Contains(names[i], name) {
-				names[i] = append(names[i], name)
-			}
-		}
+		names[i] = read.post(p.Post)
 		for _, name := range names[i] {
 			places[name] = 0
 		}
 	}
-	for name := range places {
-		f.hashtags = append(f.hashtags, name)
-	}
-	slices.Sort(f.hashtags)
+	f.words = read.words
+	f.hashtags = slices.Sorted(maps.Keys(places))
 	for i, name := range f.hashtags {
 		places[name] = i
 	}
 	for i := range f.posts {
-		for _, name := range names[i] {
-			f.posts[i].hashtags = append(f.posts[i].hashtags, places[name])
+		f.posts[i].hashtags = make([]int, len(names[i]))
+		for k, name := range names[i] {
+			f.posts[i].hashtags[k] = places[name]
 		}
 		slices.Sort(f.posts[i].hashtags)
 	}
 }
 
-// tagged is a caption from the word on in which the first hashtag may be: before it there is none, and
-// looking for words takes longer than all the rest.
-func tagged(caption string) string {
-	sign := strings.IndexAny(caption, "#＃﹟")
-	if sign < 0 {
-		return ""
+// reader takes the captions of posts apart.
+type reader struct {
+	words map[string]int    // posts whose caption has the word
+	told  map[string]string // hashtags by the form in which a source told them
+}
+
+// post counts the words of a post and lists its hashtags.
+func (r *reader) post(p *source.Post) []string {
+	caption := words.Read(p.Caption)
+	for _, word := range caption.Words {
+		r.words[word]++
 	}
-	return caption[strings.LastIndexAny(caption[:sign], " \n")+1:]
+	names := caption.Hashtags
+	for _, hashtag := range p.Hashtags {
+		name, seen := r.told[hashtag]
+		if !seen {
+			name, _ = source.Hashtag(hashtag) // what is none has no name
+			r.told[hashtag] = name
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/report/analysis"
+	"pressroom/internal/report/finding"
 	"pressroom/internal/report/planted"
 	"pressroom/internal/source"
 )
@@ -108,7 +109,7 @@ func TestMoreLikesNeverLowerTheRate(t *testing.T) {
 		before := analysis.Analyse(in).Engagement
 		likes[rapid.IntRange(0, len(likes)-1).Draw(t, "post")] += rapid.Int64Range(0, 1_000_000).Draw(t, "more")
 		after := analysis.Analyse(in).Engagement
-		for _, pair := range [][2]*analysis.Median{{before.Likes, after.Likes}, {before.RateByFollowers, after.RateByFollowers}, {before.RateByViews, after.RateByViews}} {
+		for _, pair := range [][2]*finding.Median{{before.Likes, after.Likes}, {before.RateByFollowers, after.RateByFollowers}, {before.RateByViews, after.RateByViews}} {
 			was, is := pair[0], pair[1]
 			if is.Median < was.Median || is.LowerQuartile < was.LowerQuartile || is.UpperQuartile < was.UpperQuartile {
 				t.Errorf("%+v became %+v", *was, *is)

@@ -1,6 +1,11 @@
 package analysis
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"pressroom/internal/report/finding"
+)
 
 // leastScored is how many posts a component of the score rests on at least.
 const leastScored = 5
@@ -35,59 +40,49 @@ func (s scale) value(figure float64) float64 {
 }
 
 // scoreOf sums up what is known; nil where no component is.
-func scoreOf(out Profile, all *figures) *ScoreSection {
+func scoreOf(out finding.Result, all *figures) *finding.ScoreSection {
 	known := scored(out, all)
-	section := &ScoreSection{Components: []ComponentCause{}, Missing: []string{}}
-	total := 0.0
+	components, missing := []finding.ComponentCause{}, []string{}
 	for i, s := range scales {
 		measured, ok := known[s.figure]
-		last := len(section.Components) - 1
-		if last >= 0 && section.Components[last].Name == s.component {
+		if last := len(components) - 1; last >= 0 && components[last].Name == s.component {
 			continue
 		}
-		if !ok {
-			if i+1 == len(scales) || scales[i+1].component != s.component {
-				section.Missing = append(section.Missing, s.component)
-			}
-			continue
+		if ok {
+			components = append(components, s.cause(measured))
+		} else if i+1 == len(scales) || scales[i+1].component != s.component {
+			missing = append(missing, s.component)
 		}
-		total += s.weight
-		section.Components = append(section.Components, s.cause(measured))
 	}
-	if len(section.Components) == 0 {
-		return nil
-	}
-	sum := 0.0
-	for i := range section.Components {
-		c := &section.Components[i]
-		c.Weight = tidy(c.FullWeight / total)
-		sum += c.Value * c.FullWeight / total
-	}
-	section.Value = tenth(sum)
-	return section
+	return finding.ScoreOf(components, missing, tenth)
 }
 
-func (s scale) cause(measured float64) ComponentCause {
+func (s scale) cause(measured float64) finding.ComponentCause {
 	kind := "linear"
 	if s.logarithmic {
 		kind = "logarithmic"
 	}
-	return ComponentCause{
-		Component: Component{Name: s.component, Value: tenth(s.value(measured))},
-		Figure:    s.figure, Measured: measured, Floor: s.floor, Ceiling: s.ceiling, Scale: kind, FullWeight: s.weight,
+	return finding.ComponentCause{
+		Component: finding.Component{Name: s.component, Value: tenth(s.value(measured))},
+		Figure:    s.figure, Measured: measured, Floor: &s.floor, Ceiling: &s.ceiling, Scale: kind, FullWeight: s.weight,
 	}
 }
 
-// scored lists the figures that are known well enough to count.
-func scored(out Profile, all *figures) map[string]float64 {
+// scored lists the figures that are known well enough to count. Where likes are hidden, engagement is a small part of
+// what people did: on a scale for all of it, it would count as none.
+func scored(out finding.Result, all *figures) map[string]float64 {
+	medians := map[string]*finding.Median{"views": out.Engagement.Views}
+	if slices.Contains(all.counts, "likes") {
+		medians["rate_by_followers"], medians["rate_by_views"] = out.Engagement.RateByFollowers, out.Engagement.RateByViews
+	}
 	known := map[string]float64{}
-	for name, median := range map[string]*Median{"rate_by_followers": out.Engagement.RateByFollowers, "rate_by_views": out.Engagement.RateByViews, "views": out.Engagement.Views} {
+	for name, median := range medians {
 		if median != nil && median.Posts >= leastScored {
 			known[name] = median.Median
 		}
 	}
 	if views, told := known["views"]; told && all.followers != nil && *all.followers > 0 {
-		known["views_by_followers"] = tidy(views / float64(*all.followers))
+		known["views_by_followers"] = finding.Tidy(views / float64(*all.followers))
 	}
 	if growth := out.Sections.Growth; growth != nil && growth.PercentPerMonth != nil {
 		known["percent_per_month"] = growth.PercentPerMonth.Value
@@ -99,18 +94,6 @@ func scored(out Profile, all *figures) map[string]float64 {
 		}
 	}
 	return known
-}
-
-// short is the score without how it came about.
-func (s *ScoreSection) short() *Score {
-	if s == nil {
-		return nil
-	}
-	out := &Score{Value: s.Value, Components: []Component{}}
-	for _, c := range s.Components {
-		out.Components = append(out.Components, c.Component)
-	}
-	return out
 }
 
 // tenth rounds to one digit behind the point.

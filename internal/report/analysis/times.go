@@ -3,6 +3,8 @@ package analysis
 import (
 	"strings"
 	"time"
+
+	"pressroom/internal/report/finding"
 )
 
 // cautious is how many posts a weekday is taken to have had, besides its own, that were as good as any: so that one
@@ -10,10 +12,10 @@ import (
 const cautious = 5
 
 // bestTime is the claimed block whose ratio stands up best; nil where none can be claimed.
-func (e *effects) bestTime() *BestTime {
+func (e *effects) bestTime() *finding.BestTime {
 	best := -1
 	for b, block := range e.blocks {
-		if block.claimed && (best < 0 || block.ratio.Shrunk > e.blocks[best].ratio.Shrunk) {
+		if block.claimed && (best < 0 || *block.ratio.Shrunk > *e.blocks[best].ratio.Shrunk) {
 			best = b
 		}
 	}
@@ -21,7 +23,7 @@ func (e *effects) bestTime() *BestTime {
 		return nil
 	}
 	block := e.blocks[best]
-	return &BestTime{
+	return &finding.BestTime{
 		Weekday: e.weekday(best), Hour: firstHour(best), Hours: blockHours, Days: daysOf(best), Posts: block.posts, Ratio: *block.ratio,
 	}
 }
@@ -61,13 +63,13 @@ func daysOf(block int) string {
 }
 
 // timesSection lists the blocks; nil where no posts can be compared.
-func (e *effects) timesSection() *Times {
+func (e *effects) timesSection() *finding.Times {
 	if len(e.compared) == 0 {
 		return nil
 	}
-	out := &Times{Posts: len(e.compared), Blocks: []Block{}}
+	out := &finding.Times{Posts: len(e.compared), Blocks: []finding.Block{}}
 	for b, block := range e.blocks {
-		out.Blocks = append(out.Blocks, Block{Days: daysOf(b), Hour: firstHour(b), Hours: blockHours, Posts: block.posts, Ratio: block.ratio})
+		out.Blocks = append(out.Blocks, finding.Block{Days: daysOf(b), Hour: firstHour(b), Hours: blockHours, Posts: block.posts, Ratio: block.ratio})
 	}
 	return out
 }

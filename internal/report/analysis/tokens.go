@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"pressroom/internal/report/words"
+	"pressroom/internal/report/finding"
 )
 
 const (
@@ -16,7 +16,7 @@ const (
 
 // hashtagsSection ranks the hashtags: those that most likely help first. Where nothing can be told about any, those
 // used most come first.
-func hashtagsSection(all *figures, e *effects) *Hashtags {
+func hashtagsSection(all *figures, e *effects) *finding.Hashtags {
 	if len(all.posts) == 0 {
 		return nil
 	}
@@ -28,16 +28,18 @@ func hashtagsSection(all *figures, e *effects) *Hashtags {
 			uses[tag]++
 		}
 	}
-	out := &Hashtags{Posts: len(all.posts), Different: len(all.hashtags), MedianPerPost: medianOf(perPost).Median, Hashtags: []Hashtag{}}
+	slices.Sort(perPost)
+	median := finding.Tidy(finding.Quantile(perPost, 0.5))
+	out := &finding.Hashtags{Posts: len(all.posts), Different: len(all.hashtags), MedianPerPost: &median, Hashtags: []finding.Hashtag{}}
 	order := make([]int, len(uses))
 	for tag := range order {
 		order[tag] = tag
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(e.promise(b), e.promise(a)), mostUsed(uses[a], uses[b], all.hashtags[a], all.hashtags[b]))
+		return cmp.Or(cmp.Compare(e.promise(b), e.promise(a)), finding.MostUsed(uses[a], uses[b], all.hashtags[a], all.hashtags[b]))
 	})
 	for _, tag := range order[:min(allHashtags, len(order))] {
-		entry := Hashtag{Hashtag: all.hashtags[tag], Posts: uses[tag], Works: e.works[tag]}
+		entry := finding.Hashtag{Hashtag: all.hashtags[tag], Posts: uses[tag], Works: new(e.works[tag])}
 		if ratio, compared := e.hashtags[tag]; compared {
 			entry.Ratio = &ratio
 		}
@@ -52,29 +54,5 @@ func (e *effects) promise(tag int) float64 {
 	if !compared {
 		return 1
 	}
-	return ratio.Shrunk
-}
-
-func mostUsed(a, b int, nameA, nameB string) int {
-	return cmp.Or(cmp.Compare(b, a), cmp.Compare(nameA, nameB))
-}
-
-// wordsSection counts the words of the captions, the most used first.
-func wordsSection(all *figures) *Words {
-	count := map[string]int{}
-	for _, p := range all.posts {
-		for _, word := range words.Words(p.Caption) {
-			count[word]++
-		}
-	}
-	if len(count) == 0 {
-		return nil
-	}
-	out := &Words{Posts: len(all.posts), Different: len(count), Words: make([]Word, 0, len(count))}
-	for word, posts := range count {
-		out.Words = append(out.Words, Word{word, posts})
-	}
-	slices.SortFunc(out.Words, func(a, b Word) int { return mostUsed(a.Posts, b.Posts, a.Word, b.Word) })
-	out.Words = slices.Clone(out.Words[:min(allWords, len(out.Words))])
-	return out
+	return *ratio.Shrunk
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/report/finding"
 	"pressroom/internal/source"
 )
 
@@ -20,7 +21,7 @@ func Analyse(in Input) Result {
 	if err != nil {
 		name = "" // nothing but a token is told
 	}
-	out := Result{Hashtag: Hashtag{Name: name}, TopHashtags: []Beside{}, TopWords: []Word{}, Notes: []string{}}
+	out := Result{Hashtag: Hashtag{Name: name}, Result: finding.Result{TopHashtags: []finding.Hashtag{}, TopWords: []finding.Word{}}}
 	posts, aboutSize := size(s, now, earlier)
 	out.Hashtag.Posts = posts
 	if count, ok := now.count(); ok {
@@ -32,14 +33,15 @@ func Analyse(in Input) Result {
 	}
 	audience := s.audience()
 	out.Engagement = s.engagement(audience)
-	out.Sections = Sections{
-		Formats: s.formats(), Growth: growth(now, earlier), Hashtags: s.beside(name, in.Background), Words: s.said(),
+	read := s.read()
+	out.Sections = finding.Sections{
+		Formats: s.formats(), Growth: growth(now, earlier), Hashtags: s.beside(name, read.tags, in.Background), Words: finding.WordsOf(read.words, len(s.all), sectionMost),
 		Score: score(out.Hashtag.PostsPerDay, audience),
 	}
-	if audience != (Audience{}) {
+	if audience != (finding.Audience{}) {
 		out.Sections.Audience = &audience
 	}
-	out.Score = out.Sections.Score.short()
+	out.Score = out.Sections.Score.Short()
 	if h := out.Sections.Hashtags; h != nil {
 		out.TopHashtags = slices.Clone(h.Hashtags[:min(len(h.Hashtags), topMost)])
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"pressroom/internal/report/finding"
 )
 
 const (
@@ -99,7 +101,7 @@ func (b *base) shares() ([blocks]float64, bool) {
 
 // bestTime is the block from which most more top posts come than its share of all posts, where it can be claimed that
 // they do; nil otherwise. compared tells whether there was enough to compare.
-func (s shown) bestTime(samples []Sample, zone *time.Location) (best *BestTime, compared bool) { //nolint:nonamedreturns // of two results the names say which
+func (s shown) bestTime(samples []Sample, zone *time.Location) (best *finding.BestTime, compared bool) { //nolint:nonamedreturns // of two results the names say which
 	general := baseOf(samples, zone)
 	shares, ok := general.shares()
 	top, byDay, total := s.timed(zone)
@@ -117,7 +119,7 @@ func (s shown) bestTime(samples []Sample, zone *time.Location) (best *BestTime, 
 		if low := ratio * math.Exp(-z*err); low > least {
 			least = low
 			reach := math.Exp(normal95 * err)
-			best = block(i).best(byDay, int(top[i]), Ratio{ratio, ratio / reach, ratio * reach})
+			best = block(i).best(byDay, int(top[i]), finding.Ratio{Value: ratio, Low: ratio / reach, High: ratio * reach})
 		}
 	}
 	return best, true
@@ -141,14 +143,14 @@ func (s shown) timed(zone *time.Location) ([blocks]float64, [blocks][7]int, floa
 	return top, byDay, total
 }
 
-func (b block) best(byDay [blocks][7]int, posts int, ratio Ratio) *BestTime {
+func (b block) best(byDay [blocks][7]int, posts int, ratio finding.Ratio) *finding.BestTime {
 	day := time.Monday
 	for _, d := range []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday} {
 		if byDay[b][d] > byDay[b][day] {
 			day = d
 		}
 	}
-	return &BestTime{
-		Weekday: strings.ToLower(day.String()), Hour: int(b) % blocksPerDay * blockHours, Hours: blockHours, Days: b.days(), Posts: posts, Ratio: ratio.rounded(),
+	return &finding.BestTime{
+		Weekday: strings.ToLower(day.String()), Hour: int(b) % blocksPerDay * blockHours, Hours: blockHours, Days: b.days(), Posts: posts, Ratio: ratio.Rounded(),
 	}
 }

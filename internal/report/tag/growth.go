@@ -4,11 +4,13 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"pressroom/internal/report/finding"
 )
 
 // growth compares the rate now with that of earlier measurements; nil where either covers less than a day, as rates of
 // different hours say nothing about different weeks.
-func growth(now Sample, earlier []Sample) *Growth {
+func growth(now Sample, earlier []Sample) *finding.Growth {
 	present, ok := now.count()
 	if !ok || present.days < wholeDay {
 		return nil
@@ -26,13 +28,13 @@ func growth(now Sample, earlier []Sample) *Growth {
 	if before.posts < 1 || before.posts+present.posts < support {
 		return nil
 	}
-	ratio := present.against(before).rounded()
-	return &Growth{Measurements: len(whole), Days: tidy(between(now, whole)), PostsPerDay: ratio}
+	ratio := present.against(before).Rounded()
+	return &finding.Growth{Measurements: len(whole), Days: finding.Tidy(between(now, whole)), PostsPerDay: &ratio}
 }
 
 // against is how many times as large a rate is as another. Given how many posts came in all, those of the one are
 // binomial (Przyborowski and Wilenski 1940), with Jeffreys' prior; that a day's rate is not the week's widens the interval.
-func (c counted) against(other counted) Ratio {
+func (c counted) against(other counted) finding.Ratio {
 	days := other.days / c.days
 	value := c.posts / math.Max(other.posts, 0.5) * days
 	chances := distuv.Beta{Alpha: c.posts + 0.5, Beta: other.posts + 0.5}
@@ -44,7 +46,7 @@ func (c counted) against(other counted) Ratio {
 	if c.posts == 0 {
 		low = 0
 	}
-	return Ratio{value, min(low, value), max(high, value)}
+	return finding.Ratio{Value: value, Low: min(low, value), High: max(high, value)}
 }
 
 // between is how many days lie between the middle of the earlier windows, the longer ones weighing more, and that of

@@ -95,10 +95,28 @@ func (s shown) times(posts []source.Post) []time.Time {
 	return out
 }
 
-// tagsOf are the hashtags of a post, as its source tells them and as its caption has them, each once.
-func tagsOf(p source.Post) []string {
-	tags := words.Hashtags(p.Caption)
-	for _, text := range p.Hashtags {
+// captions are what stands in the posts' captions.
+type captions struct {
+	tags  map[string][]string // by the posts' ids
+	words map[string]int      // posts whose caption has the word
+}
+
+// read takes the captions of all posts apart.
+func (s shown) read() captions {
+	out := captions{tags: make(map[string][]string, len(s.all)), words: map[string]int{}}
+	for _, p := range s.all {
+		caption := words.Read(p.Caption)
+		out.tags[p.ID] = withTold(caption.Hashtags, p.Hashtags)
+		for _, word := range caption.Words {
+			out.words[word]++
+		}
+	}
+	return out
+}
+
+// withTold are the hashtags of a caption and those that the source told of the post, each once.
+func withTold(tags, told []string) []string {
+	for _, text := range told {
 		if tag, err := source.Hashtag(text); err == nil {
 			tags = append(tags, tag)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"pressroom/internal/report/finding"
 	"pressroom/internal/source"
 )
 
@@ -134,6 +135,6 @@ func pooled(samples []Sample) counted {
 
 // rounded is the rate as it is shown.
 func (r Rate) rounded() Rate {
-	r.Value, r.Low, r.High = tidy(r.Value), tidy(r.Low), tidy(r.High)
+	r.Value, r.Low, r.High = finding.Tidy(r.Value), finding.Tidy(r.Low), finding.Tidy(r.High)
 	return r
 }

@@ -1,9 +1,9 @@
 package tag
 
 import (
-	"cmp"
 	"slices"
 
+	"pressroom/internal/report/finding"
 	"pressroom/internal/source"
 )
 
@@ -31,28 +31,28 @@ func (f figure) told(posts []source.Post) []float64 {
 }
 
 // reactions is nil where no post tells anything.
-func (s shown) reactions(posts []source.Post) *Reactions {
-	out := Reactions{
-		Posts: len(posts), Likes: quartiles(figure(likes).told(posts)), Comments: quartiles(figure(comments).told(posts)),
-		Views: quartiles(figure(views).told(posts)),
+func (s shown) reactions(posts []source.Post) *finding.Reactions {
+	out := finding.Reactions{
+		Posts: len(posts), Likes: finding.MedianOf(figure(likes).told(posts)), Comments: finding.MedianOf(figure(comments).told(posts)),
+		Views: finding.MedianOf(figure(views).told(posts)),
 	}
 	if out.Likes == nil && out.Comments == nil && out.Views == nil {
 		return nil
 	}
 	if ages := s.ages(posts); len(ages) > 0 {
-		out.MedianAge = new(tidy(quantile(ages, 0.5)))
+		out.MedianAge = new(finding.Tidy(finding.Quantile(ages, 0.5)))
 	}
 	return &out
 }
 
-func (s shown) audience() Audience {
-	return Audience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
+func (s shown) audience() finding.Audience {
+	return finding.Audience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
 }
 
 // engagement is the headline of the audience: what is newly posted meets what anybody's post can expect; what the
 // network shows as best does not.
-func (s shown) engagement(a Audience) Engagement {
-	out := Engagement{Basis: Measured}
+func (s shown) engagement(a finding.Audience) finding.Engagement {
+	out := finding.Engagement{Basis: Measured}
 	from := a.Recent
 	switch {
 	case a.Recent != nil:
@@ -68,13 +68,13 @@ func (s shown) engagement(a Audience) Engagement {
 }
 
 // formats is nil where no post tells its format.
-func (s shown) formats() *Formats {
+func (s shown) formats() *finding.Formats {
 	all, top, recent := byFormat(s.all), byFormat(s.top), byFormat(s.recent)
-	out := Formats{Posts: all.of}
+	out := finding.Formats{Posts: all.of}
 	for name, posts := range all.with {
-		out.Formats = append(out.Formats, Format{Format: name, Posts: posts, TopShare: top.share(name), RecentShare: recent.share(name)})
+		out.Formats = append(out.Formats, finding.Format{Format: name, Posts: posts, TopShare: top.share(name), RecentShare: recent.share(name)})
 	}
-	slices.SortFunc(out.Formats, func(a, b Format) int { return cmp.Or(b.Posts-a.Posts, cmp.Compare(a.Format, b.Format)) })
+	slices.SortFunc(out.Formats, func(a, b finding.Format) int { return finding.MostUsed(a.Posts, b.Posts, a.Format, b.Format) })
 	if out.Posts == 0 {
 		return nil
 	}
@@ -103,5 +103,5 @@ func (t tally) share(name string) *float64 {
 	if t.of == 0 {
 		return nil
 	}
-	return new(tidy(float64(t.with[name]) / float64(t.of)))
+	return new(finding.Tidy(float64(t.with[name]) / float64(t.of)))
 }

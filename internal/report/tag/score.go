@@ -2,6 +2,8 @@ package tag
 
 import (
 	"math"
+
+	"pressroom/internal/report/finding"
 )
 
 // scale is how a component is read from its figure, by logarithms: worst is worth 0, best 100.
@@ -33,34 +35,22 @@ func (s scale) read(figure float64) float64 {
 
 // score sums up what the hashtag offers: that much is going on, that posts are met with likes, and that those which the
 // network shows as best can be reached. It is nil where nothing of that is known.
-func score(rate *Rate, a Audience) *ScoreSection {
-	out := ScoreSection{Components: []ComponentCause{}, Missing: []string{}}
-	known := 0.0
+func score(rate *Rate, a finding.Audience) *finding.ScoreSection {
+	known, missing := []finding.ComponentCause{}, []string{}
 	for _, part := range []struct {
 		scale
 		figure *float64
 	}{{activity, perDay(rate)}, {reacted, medianLikes(a.Recent)}, {competition, distance(a)}} {
 		if part.figure == nil {
-			out.Missing = append(out.Missing, part.name)
+			missing = append(missing, part.name)
 			continue
 		}
-		known += part.weight
-		out.Components = append(out.Components, ComponentCause{
-			Component: Component{Name: part.name, Value: tidy(part.read(*part.figure)), Weight: part.weight},
-			Figure:    part.scale.figure, Measured: tidy(*part.figure), Worst: part.worst, Best: part.best, FullWeight: part.weight,
+		known = append(known, finding.ComponentCause{
+			Component: finding.Component{Name: part.name, Value: finding.Tidy(part.read(*part.figure))},
+			Figure:    part.scale.figure, Measured: finding.Tidy(*part.figure), Worst: &part.worst, Best: &part.best, FullWeight: part.weight,
 		})
 	}
-	if known == 0 {
-		return nil
-	}
-	sum := 0.0
-	for i := range out.Components {
-		c := &out.Components[i]
-		c.Weight = tidy(c.FullWeight / known)
-		sum += c.Value * c.FullWeight / known
-	}
-	out.Value = tidy(sum)
-	return &out
+	return finding.ScoreOf(known, missing, finding.Tidy)
 }
 
 func perDay(rate *Rate) *float64 {
@@ -70,7 +60,7 @@ func perDay(rate *Rate) *float64 {
 	return &rate.Value
 }
 
-func medianLikes(r *Reactions) *float64 {
+func medianLikes(r *finding.Reactions) *float64 {
 	if r == nil || r.Likes == nil || r.Likes.Posts < leastScored {
 		return nil
 	}
@@ -79,21 +69,9 @@ func medianLikes(r *Reactions) *float64 {
 
 // distance is how many times as many likes the lower quartile of the top posts has as the middle of the recent ones:
 // what it takes to get there. One like is added to both, as many posts have none.
-func distance(a Audience) *float64 {
+func distance(a finding.Audience) *float64 {
 	if a.Top == nil || a.Top.Likes == nil || medianLikes(a.Recent) == nil {
 		return nil
 	}
 	return new((a.Top.Likes.LowerQuartile + 1) / (a.Recent.Likes.Median + 1))
-}
-
-// short is the score without how it came about.
-func (s *ScoreSection) short() *Score {
-	if s == nil {
-		return nil
-	}
-	out := Score{Value: s.Value, Components: []Component{}}
-	for _, c := range s.Components {
-		out.Components = append(out.Components, c.Component)
-	}
-	return &out
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"pressroom/internal/report/finding"
 )
 
 const (
@@ -163,4 +165,4 @@ func estimated(value, low, high float64) *Posts {
 }
 
 // whole is a number of posts with three significant digits: more is not known of an estimate.
-func whole(value float64) int64 { return int64(math.Round(digits(value, 3))) }
+func whole(value float64) int64 { return int64(math.Round(finding.Digits(value, 3))) }

@@ -43,13 +43,12 @@ var stops = sync.OnceValue(func() map[string]use {
 	return table
 })
 
-// meaningful takes out of a caption's words those that stand in every sentence. What it leaves it leaves again, as
-// fewer words are proof of fewer languages.
-func meaningful(found []string) []string {
-	table := stops()
+// meaningful are the words without those that stand in every sentence. What it leaves it would leave again, as fewer
+// words are proof of fewer languages.
+func (s *sentence) meaningful() []string {
 	var seen [32]int
-	for _, word := range found {
-		for languages := table[word].sure; languages != 0; languages &= languages - 1 {
+	for _, use := range s.uses {
+		for languages := use.sure; languages != 0; languages &= languages - 1 {
 			seen[bits.TrailingZeros32(languages)]++
 		}
 	}
@@ -59,9 +58,9 @@ func meaningful(found []string) []string {
 			present |= 1 << language
 		}
 	}
-	kept := found[:0]
-	for _, word := range found {
-		if use := table[word]; use.sure == 0 && use.doubtful&present == 0 {
+	kept := s.words[:0]
+	for i, word := range s.words {
+		if s.uses[i].sure == 0 && s.uses[i].doubtful&present == 0 {
 			kept = append(kept, word)
 		}
 	}

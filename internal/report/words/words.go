@@ -9,89 +9,61 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/rivo/uniseg"
-
 	"pressroom/internal/source"
 )
 
-// leastLetters is how many letters a word has at least, unless it is a character that is a word: one letter is a
-// list's a) or a piece of an abbreviation.
-const leastLetters = 2
-
-// Hashtags lists the hashtags of a caption, without their sign, each once, in the order in which they come.
-func Hashtags(caption string) []string {
-	var found []string
-	take(plain(caption), func(name string) {
-		if tag, err := source.Hashtag(name); err == nil && !slices.Contains(found, tag) {
-			found = append(found, tag)
-		}
-	})
-	return found
-}
-
-// Words lists the words of a caption, each once, in the order in which they come. Links, addresses, names of profiles,
-// hashtags, numbers, emoji and what stands in every sentence are left out.
+// Caption is what there is to count in a caption: each hashtag, without its sign, and each word once, in the order in
+// which they come. Links, addresses, names of profiles, numbers, emoji and what stands in every sentence are in neither.
 //
 // Where a word ends is Unicode's rule (UAX 29). It has no dictionary: Chinese falls into its characters, of Japanese a
 // row of hiragana is taken for a word, and of other scripts without spaces, as Thai, no words come.
-func Words(caption string) []string {
+type Caption struct{ Hashtags, Words []string }
+
+// Read takes a caption apart.
+func Read(caption string) Caption {
+	found := sentence{words: make([]string, 0, usual), uses: make([]use, 0, usual)}
+	hashtags := part(plain(caption), found.read)
+	return Caption{Hashtags: hashtags, Words: found.meaningful()}
+}
+
+// Hashtags reads the hashtags of a caption alone.
+func Hashtags(caption string) []string {
+	if !strings.ContainsAny(caption, "#＃﹟") {
+		return nil
+	}
+	return part(plain(caption), func(string) {})
+}
+
+// part lists the hashtags of a text, each once, and hands over what lies before, between and behind them.
+func part(text string, between func(string)) []string {
 	var found []string
-	text := take(plain(caption), func(string) {})
-	for piece := range strings.FieldsFuncSeq(text, outside) {
-		for piece != "" {
-			var word string
-			word, piece = next(piece)
-			if word = trimmed(word); counts(word) && !slices.Contains(found, word) {
-				found = append(found, word)
-			}
+	for from := 0; ; {
+		sign := strings.IndexByte(text[from:], '#')
+		if sign < 0 {
+			between(text)
+			return found
 		}
-	}
-	return meaningful(found)
-}
-
-// next is the first word of a piece that holds nothing but what words are written with, and the rest of the piece.
-// In ASCII such a piece is one word.
-func next(piece string) (string, string) {
-	if strings.IndexFunc(piece, beyondASCII) < 0 {
-		return piece, ""
-	}
-	end := strings.IndexFunc(piece, notHiragana)
-	if end == 0 {
-		word, rest, _ := uniseg.FirstWordInString(piece, -1)
-		return word, rest
-	}
-	if end < 0 {
-		end = len(piece)
-	}
-	return piece[:end], piece[end:]
-}
-
-func beyondASCII(r rune) bool { return r >= utf8.RuneSelf }
-
-// take hands over what stands behind each # that begins a hashtag, and returns the text without them.
-func take(text string, name func(string)) string {
-	if !strings.Contains(text, "#") {
-		return text
-	}
-	var kept strings.Builder
-	var last rune // before what is looked at; 0 behind a hashtag, behind which another may begin at once
-	for text != "" {
-		r, size := utf8.DecodeRuneInString(text)
-		text = text[size:]
-		if r != '#' || source.InHashtag(last) && !spaceless(last) || last == '&' || last == '/' {
-			kept.WriteRune(r)
-			last = r
+		sign += from
+		if !begins(text[:sign]) {
+			from = sign + 1
 			continue
 		}
-		end := strings.IndexFunc(text, outside)
-		if end < 0 {
-			end = len(text)
+		between(text[:sign])
+		name := text[sign+1:]
+		if end := strings.IndexFunc(name, outside); end >= 0 {
+			name = name[:end]
 		}
-		name(text[:end])
-		kept.WriteByte(' ')
-		text, last = text[end:], 0
+		if tag, err := source.Hashtag(name); err == nil && !slices.Contains(found, tag) {
+			found = append(found, tag)
+		}
+		text, from = text[sign+1+len(name):], 0
 	}
-	return kept.String()
+}
+
+// begins tells whether a # begins a hashtag behind a text, which is empty right behind another hashtag.
+func begins(before string) bool {
+	last, size := utf8.DecodeLastRuneInString(before)
+	return size == 0 || (!source.InHashtag(last) || spaceless(last)) && last != '&' && last != '/'
 }
 
 func outside(r rune) bool { return !source.InHashtag(r) }
@@ -100,28 +72,4 @@ func outside(r rune) bool { return !source.InHashtag(r) }
 func spaceless(r rune) bool {
 	return r >= utf8.RuneSelf &&
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-}
-
-// notHiragana tells what ends a row of hiragana; the sign that makes a vowel long does not.
-func notHiragana(r rune) bool {
-	return r < utf8.RuneSelf || !unicode.Is(unicode.Hiragana, r) && r != 'ー' && !unicode.IsMark(r)
-}
-
-// trimmed is a word without the underscores that make it look slanted, and without marks that lost their letter.
-func trimmed(word string) string {
-	word = strings.TrimRight(word, "_")
-	return strings.TrimLeftFunc(word, func(r rune) bool { return r == '_' || unicode.IsMark(r) })
-}
-
-// counts tells whether a word is long enough to be one, and short enough.
-func counts(word string) bool {
-	letters, length, alone := 0, 0, false
-	for _, r := range word {
-		length++
-		if unicode.IsLetter(r) {
-			letters++
-			alone = unicode.Is(unicode.Han, r)
-		}
-	}
-	return length <= source.MaxHashtag && (letters >= leastLetters || letters == 1 && alone)
 }

@@ -45,10 +45,11 @@ var captions = []struct {
 
 func TestCaptions(t *testing.T) {
 	for _, c := range captions {
-		if diff := cmp.Diff(c.tags, Hashtags(c.caption)); diff != "" {
+		found := Read(c.caption)
+		if diff := cmp.Diff(c.tags, found.Hashtags); diff != "" {
 			t.Errorf("hashtags of %q: %s", c.caption, diff)
 		}
-		if diff := cmp.Diff(c.words, append([]string(nil), Words(c.caption)...)); diff != "" {
+		if diff := cmp.Diff(c.words, append([]string(nil), found.Words...)); diff != "" {
 			t.Errorf("words of %q: %s", c.caption, diff)
 		}
 	}
@@ -63,13 +64,13 @@ func TestDoubtfulWords(t *testing.T) {
 		{"Met vrienden naar het strand van Bergen", "vrienden strand bergen"},
 		{"the meer and the sea", "meer sea"},
 	} {
-		if got := strings.Join(Words(c.caption), " "); got != c.want {
+		if got := strings.Join(Read(c.caption).Words, " "); got != c.want {
 			t.Errorf("%q: %q, want %q", c.caption, got, c.want)
 		}
 	}
 }
 
-// Each line of the table is a language with enough words, each of which is one piece that Words would find.
+// Each line of the table is a language with enough words, each of which is one piece that Read would find.
 func TestStopWords(t *testing.T) {
 	languages := map[string]bool{}
 	for line := range strings.Lines(stopText) {
@@ -96,7 +97,10 @@ func TestStopWords(t *testing.T) {
 }
 
 func check(t interface{ Errorf(string, ...any) }, caption string) {
-	tags, found := Hashtags(caption), Words(caption)
+	tags, found := Read(caption).Hashtags, Read(caption).Words
+	if alone := Hashtags(caption); !slices.Equal(alone, tags) {
+		t.Errorf("hashtags %q, alone %q", tags, alone)
+	}
 	for _, tag := range tags {
 		if again, err := source.Hashtag(tag); again != tag || err != nil {
 			t.Errorf("%q is no hashtag: %v", tag, err)
@@ -116,7 +120,7 @@ func check(t interface{ Errorf(string, ...any) }, caption string) {
 	if again := Hashtags("#" + strings.Join(tags, " #")); len(tags) > 0 && !slices.Equal(again, tags) {
 		t.Errorf("hashtags %q, then %q", tags, again)
 	}
-	if again := Words(strings.Join(found, " ")); !slices.Equal(again, found) {
+	if again := Read(strings.Join(found, " ")).Words; !slices.Equal(again, found) {
 		t.Errorf("words %q, then %q", found, again)
 	}
 }
@@ -138,11 +142,11 @@ func FuzzCaptions(f *testing.F) {
 	f.Fuzz(func(t *testing.T, caption string) { check(t, caption) })
 }
 
-func BenchmarkWords(b *testing.B) {
+func BenchmarkRead(b *testing.B) {
 	const caption = "Sunset over the old harbour, see you there again tomorrow morning at eight! Link in bio. #travel #sunset #harbour"
 	b.ReportAllocs()
 	for b.Loop() {
-		Words(caption)
+		Read(caption)
 	}
 }
 
