@@ -34,6 +34,7 @@ type options struct {
 	dir        string
 	data       string
 	serveFloor string
+	source     bool
 }
 
 func main() {
@@ -45,6 +46,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "build/bench", "`DIRECTORY` for the program and the seeded SQLite files, which are kept")
 	flag.StringVar(&o.data, "data", "", "`DIRECTORY` for the SQLite files that are measured: their writes wait for its disk; in memory where there is room if empty")
 	flag.StringVar(&o.serveFloor, "serve-floor", "", "serve the floor on this database `URL`; the bench calls itself so")
+	flag.BoolVar(&o.source, "serve-source", false, "serve made-up public figures; the bench calls itself so")
 	flag.Parse()
 	if err := o.work(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -56,6 +58,9 @@ func main() {
 func (o options) work() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if o.source {
+		return serveSource(ctx)
+	}
 	if o.serveFloor != "" {
 		return serveFloor(ctx, o)
 	}

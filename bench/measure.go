@@ -27,6 +27,9 @@ func (b *bench) measure(ctx context.Context, s storage) error {
 	if err := b.alone(ctx, s, b.sizes[s.name()][0]); err != nil {
 		return fmt.Errorf("%s: %w", s.name(), err)
 	}
+	if err := b.beside(ctx, s); err != nil {
+		return fmt.Errorf("%s beside reports: %w", s.name(), err)
+	}
 	for _, posts := range b.sizes[s.name()] {
 		if err := b.compare(ctx, s, posts); err != nil {
 			return fmt.Errorf("%s with %s posts: %w", s.name(), sizeName(posts), err)

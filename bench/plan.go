@@ -14,6 +14,7 @@ type plan struct {
 	growth  []int         // the two sizes between which a page must not grow dearer; none: not measured
 	ratios  int           // how many ratios of such a pair are taken
 	growFor time.Duration // one round of such a pair
+	crowds  int           // how often reads are held against a hundred reports
 }
 
 const (
@@ -27,6 +28,7 @@ var fullPlan = plan{
 	rounds: 5, warm: 200 * time.Millisecond, round: 1500 * time.Millisecond,
 	starts: 5, idle: 5 * time.Second,
 	growth: []int{10 * thousand, million}, ratios: 5, growFor: 3 * time.Second,
+	crowds: 5,
 }
 
 // quickPlan ends within a minute. It shows where something went wrong, not what exactly it costs.
@@ -35,6 +37,7 @@ var quickPlan = plan{
 	conns:  []int{8, 64},
 	rounds: 3, warm: 60 * time.Millisecond, round: 220 * time.Millisecond,
 	starts: 3, idle: 2 * time.Second,
+	crowds: 1,
 }
 
 const (

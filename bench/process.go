@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -46,8 +47,9 @@ func environment(binary, url, sealingKey string) []string {
 func ample(dir string) (string, error) {
 	const speed, calls = 100_000, 1_000_000_000
 	t := terms.Shipped().Faster(speed)
+	t.Limits.JobsInFlight = calls
 	for i := range t.Plans {
-		t.Plans[i].FreeCallsPerDay = calls
+		t.Plans[i].FreeCallsPerDay, t.Plans[i].DailyCredits = calls, -1
 	}
 	raw, err := json.Marshal(t)
 	if err != nil {
@@ -58,7 +60,7 @@ func ample(dir string) (string, error) {
 }
 
 // startOurs starts the program as an operator would, and waits for its first answer.
-func startOurs(ctx context.Context, binary, url string, d dataset) (*process, error) {
+func startOurs(ctx context.Context, binary, url string, d dataset, more ...string) (*process, error) {
 	addr, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -68,7 +70,7 @@ func startOurs(ctx context.Context, binary, url string, d dataset) (*process, er
 		return nil, err
 	}
 	p := &process{name: "ours", addr: addr, data: d, rests: true}
-	p.cmd = exec.CommandContext(ctx, binary, "--log-level=warn", "serve", "--addr="+addr, "--public-url="+publicURL, "--terms="+offered, "--metrics-addr=")
+	p.cmd = exec.CommandContext(ctx, binary, slices.Concat([]string{"--log-level=warn", "serve", "--addr=" + addr, "--public-url=" + publicURL, "--terms=" + offered, "--metrics-addr="}, more)...)
 	p.cmd.Env, p.cmd.Stderr = environment(binary, url, d.SealingKey), os.Stderr
 	began := time.Now()
 	if err := p.cmd.Start(); err != nil {
