@@ -1,0 +1,78 @@
+package frame
+
+import (
+	"net/http"
+	"slices"
+
+	"pressroom/internal/access"
+)
+
+// Audience is who an address is for.
+type Audience string
+
+// The audiences. All but Anyone are signed in and look at a team that is not closed to them.
+const (
+	Anyone     Audience = "anyone"     // also signed out
+	People     Audience = "people"     // signed in, whatever the team
+	Members    Audience = "members"    // of the team, whatever their role
+	Writers    Audience = "writers"    // whose role may create and change
+	Publishers Audience = "publishers" // whose role may schedule and publish
+	Spenders   Audience = "spenders"   // whose role may spend credits
+	Managers   Audience = "managers"   // the team's owner and admins
+	Owners     Audience = "owners"     // the team's owner
+	Operators  Audience = "operators"  // who runs the service
+)
+
+// Route is an address of the app with whom it is for.
+type Route struct {
+	Pattern string // as http.ServeMux takes it
+	For     Audience
+	Do      http.HandlerFunc
+}
+
+// Mount puts routes at their addresses. Whoever is not signed in is asked to; who is not of the audience is told that the
+// role does not allow it, and operators' addresses are not there for others.
+func (f *Frame) Mount(mux *http.ServeMux, routes ...Route) {
+	for _, r := range routes {
+		mux.HandleFunc(r.Pattern, f.guarded(r))
+	}
+}
+
+func (f *Frame) guarded(route Route) http.HandlerFunc {
+	if route.For == Anyone {
+		return route.Do
+	}
+	return f.ForPeople(func(w http.ResponseWriter, r *http.Request) {
+		v := VisitorOf(r.Context())
+		switch {
+		case v.Is(route.For):
+			route.Do(w, r)
+		case route.For == Operators:
+			f.Missing(w, r)
+		default:
+			f.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
+		}
+	})
+}
+
+// Is tells whether the visitor is of an audience, in the team that is looked at.
+func (v *Visitor) Is(a Audience) bool {
+	may := func(c access.Capability) bool { return slices.Contains(access.OfRole(v.Team.Role), c) }
+	switch a {
+	case Anyone, People, Members:
+		return true
+	case Writers:
+		return may(access.Write)
+	case Publishers:
+		return may(access.Publish)
+	case Spenders:
+		return may(access.Spend)
+	case Managers:
+		return v.Team.Role == access.Owner || v.Team.Role == access.Admin
+	case Owners:
+		return v.Team.Role == access.Owner
+	case Operators:
+		return v.Operator
+	}
+	return false
+}

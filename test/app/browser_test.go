@@ -1,0 +1,232 @@
+package app
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// browser keeps cookies, follows redirects and reads pages as a browser without scripts does.
+type browser struct {
+	t    *testing.T
+	root string
+	http *http.Client
+}
+
+func (h *house) browser(t *testing.T) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	return &browser{t: t, root: h.root, http: &http.Client{Jar: jar}}
+}
+
+// page is an answer, read to its end.
+type page struct {
+	b      *browser
+	status int
+	path   string // where redirects led to, with the query
+	header http.Header
+	source string
+	doc    *html.Node
+}
+
+func (b *browser) open(path string) *page { b.t.Helper(); return b.send(http.MethodGet, path, nil) }
+
+// send sends a form, or nothing.
+func (b *browser) send(method, path string, form url.Values) *page {
+	b.t.Helper()
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	r, err := http.NewRequestWithContext(b.t.Context(), method, b.root+path, body)
+	must(b.t, err)
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	resp, err := b.http.Do(r)
+	must(b.t, err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	must(b.t, err)
+	doc, err := html.Parse(strings.NewReader(string(raw)))
+	must(b.t, err)
+	return &page{b, resp.StatusCode, resp.Request.URL.RequestURI(), resp.Header, string(raw), doc}
+}
+
+// text is what a person reads, with single spaces.
+func (p *page) text() string { return textOf(p.doc) }
+
+func textOf(n *html.Node) string {
+	var out []string
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			out = append(out, d.Data)
+		}
+	}
+	return strings.Join(strings.Fields(strings.Join(out, " ")), " ")
+}
+
+// wants holds the page against a status and texts that a person has to read on it.
+func (p *page) wants(status int, texts ...string) *page {
+	p.b.t.Helper()
+	if p.status != status {
+		p.b.t.Fatalf("%s: %d, want %d: %s", p.path, p.status, status, p.text())
+	}
+	for _, text := range texts {
+		if !strings.Contains(p.text(), text) {
+			p.b.t.Errorf("%s does not say %q: %s", p.path, text, p.text())
+		}
+	}
+	return p
+}
+
+// lacks holds the page against texts that must not be in it, however they are shown.
+func (p *page) lacks(texts ...string) *page {
+	p.b.t.Helper()
+	for _, text := range texts {
+		if strings.Contains(p.source, text) {
+			p.b.t.Errorf("%s holds %q", p.path, text)
+		}
+	}
+	return p
+}
+
+// follow opens the link that reads so.
+func (p *page) follow(text string) *page {
+	p.b.t.Helper()
+	for d := range p.doc.Descendants() {
+		if d.DataAtom == atom.A && (textOf(d) == text || attribute(d, "aria-label") == text) {
+			return p.b.open(attribute(d, "href"))
+		}
+	}
+	p.b.t.Fatalf("%s has no link %q: %s", p.path, text, p.text())
+	return nil
+}
+
+// form is a form of a page, with what its fields hold.
+type form struct {
+	p      *page
+	node   *html.Node
+	button *html.Node
+	values url.Values
+}
+
+// form is the one that is sent by the button that reads so.
+func (p *page) form(button string) *form {
+	p.b.t.Helper()
+	for d := range p.doc.Descendants() {
+		if d.DataAtom != atom.Button || textOf(d) != button && attribute(d, "aria-label") != button {
+			continue
+		}
+		for up := d.Parent; up != nil; up = up.Parent {
+			if up.DataAtom == atom.Form {
+				return &form{p, up, d, fields(up)}
+			}
+		}
+	}
+	p.b.t.Fatalf("%s has no form with the button %q: %s", p.path, button, p.text())
+	return nil
+}
+
+// fields are what a form would send as it is.
+func fields(n *html.Node) url.Values {
+	out := url.Values{}
+	for d := range n.Descendants() {
+		name := attribute(d, "name")
+		switch {
+		case name == "":
+		case d.DataAtom == atom.Textarea:
+			out.Add(name, strings.TrimPrefix(raw(d), "\n"))
+		case d.DataAtom == atom.Select:
+			out[name] = append(out[name], chosen(d)...)
+		case d.DataAtom == atom.Input:
+			kind := attribute(d, "type")
+			if kind != "checkbox" && kind != "radio" || has(d, "checked") {
+				out.Add(name, attribute(d, "value"))
+			}
+		}
+	}
+	return out
+}
+
+func raw(n *html.Node) string {
+	var out strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			out.WriteString(d.Data)
+		}
+	}
+	return out.String()
+}
+
+func chosen(n *html.Node) []string {
+	var first, out []string
+	for d := range n.Descendants() {
+		if d.DataAtom != atom.Option {
+			continue
+		}
+		value := textOf(d)
+		if has(d, "value") {
+			value = attribute(d, "value")
+		}
+		first = append(first, value)
+		if has(d, "selected") {
+			out = append(out, value)
+		}
+	}
+	if len(out) == 0 && len(first) > 0 && !has(n, "multiple") {
+		return first[:1]
+	}
+	return out
+}
+
+// fill sets a field, which has to be there.
+func (f *form) fill(name string, values ...string) *form {
+	f.p.b.t.Helper()
+	if !slices.ContainsFunc(slices.Collect(f.node.Descendants()), func(d *html.Node) bool { return attribute(d, "name") == name }) {
+		f.p.b.t.Fatalf("the form of %s has no field %q", f.p.path, name)
+	}
+	f.values[name] = values
+	return f
+}
+
+// press sends the form and gives the page that it leads to.
+func (f *form) press() *page {
+	f.p.b.t.Helper()
+	if name := attribute(f.button, "name"); name != "" {
+		f.values.Set(name, attribute(f.button, "value"))
+	}
+	to := attribute(f.node, "action")
+	if has(f.button, "formaction") {
+		to = attribute(f.button, "formaction")
+	}
+	if to == "" {
+		to = f.p.path
+	}
+	if strings.EqualFold(attribute(f.node, "method"), "post") {
+		return f.p.b.send(http.MethodPost, to, f.values)
+	}
+	to, _, _ = strings.Cut(to, "?")
+	return f.p.b.open(to + "?" + f.values.Encode())
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func has(n *html.Node, name string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+}

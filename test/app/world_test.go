@@ -1,0 +1,162 @@
+// Package app uses the app as people do, over loopback, in front of the whole program: pages are read, forms filled in
+// and sent.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/network"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/seal"
+	"pressroom/internal/server"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
+	_ "pressroom/internal/testkit/whole"
+)
+
+const password = "correct horse battery"
+
+// house is a running program with its database and sandbox networks. Any number of teams live in it.
+type house struct {
+	*server.Server
+
+	root    string // of the program
+	db      *db.DB // a second look into the database
+	box     *httptest.Server
+	sandbox *sandbox.Server
+	ahead   atomic.Int64 // how far the program's clock is ahead of the real one
+	people  atomic.Int64
+}
+
+// houses runs a test on a program of its own on each database.
+func houses(t *testing.T, run func(t *testing.T, h *house)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		run(t, open(t, url))
+	})
+}
+
+// open starts the program on a database until the test ends.
+func open(t *testing.T, url string) *house {
+	t.Helper()
+	h := &house{}
+	h.openSandbox(t)
+	sealing, err := seal.NewKey()
+	must(t, err)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	h.root = "http://" + listener.Addr().String()
+	generous := terms.Shipped().Faster(1000)
+	h.Server, err = server.Open(t.Context(), server.Config{
+		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(t), SealingKey: sealing, Role: server.RoleAll, Workers: 4, Terms: &generous, Now: h.now,
+		ImportAllow: []string{"127.0.0.1"}, BridgeURL: h.box.URL + "/vendor",
+		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Log: slog.New(slog.DiscardHandler),
+	})
+	must(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(ctx, listener) }()
+	t.Cleanup(func() {
+		stop()
+		if err := errors.Join(<-ended, h.Close()); err != nil {
+			t.Errorf("ending the program: %v", err)
+		}
+	})
+	h.db = testkit.Open(t, url, nil)
+	return h
+}
+
+func (h *house) openSandbox(t *testing.T) {
+	t.Helper()
+	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(t), "sqlite:"))
+	var err error
+	h.sandbox, err = sandbox.Open(dir, sandbox.Options{})
+	must(t, err)
+	h.box = httptest.NewServer(h.sandbox.Handler())
+	t.Cleanup(func() {
+		h.box.Close()
+		_ = h.sandbox.Close()
+	})
+}
+
+// now is the program's clock; advance moves it on.
+func (h *house) now() time.Time          { return time.Now().Add(time.Duration(h.ahead.Load())) }
+func (h *house) advance(d time.Duration) { h.ahead.Add(int64(d)) }
+
+// crew is a team with a person of each role, and one connected account.
+type crew struct {
+	*house
+
+	team    team.Team
+	people  map[access.Role]team.Person
+	account int64 // on the sandbox's Bluesky
+}
+
+// crew makes a team of the agency plan in Berlin.
+func (h *house) crew(t *testing.T) *crew {
+	t.Helper()
+	c := &crew{house: h, people: map[access.Role]team.Person{}}
+	for _, role := range access.Roles() {
+		p, err := h.Teams.AddPerson(t.Context(), "Ada "+string(role), fmt.Sprintf("%s%d@harbour.example", role, h.people.Add(1)), password)
+		must(t, err)
+		c.people[role] = p
+	}
+	var err error
+	c.team, err = h.Teams.AddTeam(t.Context(), team.Team{Name: fmt.Sprint("Harbour ", h.people.Add(1)), Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, c.people[access.Owner].ID)
+	must(t, err)
+	for _, role := range access.Roles()[1:] {
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[role].ID, role))
+	}
+	handle := fmt.Sprintf("harbour%d.test", c.team.ID)
+	must(t, h.sandbox.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"))
+	a, err := h.Accounts.Connect(t.Context(), c.team.ID, "bluesky", network.Credentials{Server: h.box.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
+	must(t, err)
+	c.account = a.ID
+	return c
+}
+
+// as is a browser in which the crew's person of a role is signed in.
+func (c *crew) as(t *testing.T, role access.Role) *browser {
+	t.Helper()
+	b := c.browser(t)
+	p := b.open("/sign-in").form("Sign in").fill("email", c.people[role].Email).fill("password", password).press()
+	p.wants(http.StatusOK, c.team.Name)
+	return b
+}
+
+// grant gives the team credits.
+func (c *crew) grant(t *testing.T, credits int64) {
+	t.Helper()
+	_, err := c.Credits.Grant(t.Context(), c.team.ID, credits, fmt.Sprint("test ", c.house.people.Add(1)), "")
+	must(t, err)
+}
+
+// count counts rows: a table, or a table with its condition.
+func (h *house) count(t *testing.T, from string, args ...any) int {
+	t.Helper()
+	var n int
+	must(t, h.db.QueryRow(t.Context(), "SELECT COUNT(*) FROM "+from, args...).Scan(&n))
+	return n
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
