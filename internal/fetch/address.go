@@ -31,6 +31,19 @@ func (c *Client) Check(address string) error {
 	return err
 }
 
+// Address is the one form of a public address: its host in ASCII, no fragment, a path. What could not be fetched by its
+// text alone, of nobody's exceptions, is a *Error; nothing is looked up or connected to.
+func Address(text string) (string, error) {
+	u, err := (&Client{port: securePort}).parse(text)
+	if err != nil {
+		return "", err
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String(), nil
+}
+
 // parse reads an address into what is asked for: its host in ASCII and without a trailing dot, no fragment.
 func (c *Client) parse(address string) (*url.URL, error) {
 	authority, err := authority(address)

@@ -115,9 +115,16 @@ func (s *Service) play(ctx context.Context, t turn) error {
 	if err != nil {
 		return s.failed(ctx, t, told, err)
 	}
-	return s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
+	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		return s.next(), t.keep(ctx, tx, told, since)
 	})
+	if err != nil || s.opts.Posts == nil {
+		return err
+	}
+	if err := s.opts.Posts(ctx, t.platform, told.Posts); err != nil {
+		return fmt.Errorf("telling of what was collected: %w", err)
+	}
+	return nil
 }
 
 // next is when the turn after one that went well comes, spread so that accounts do not all come at once.
@@ -201,6 +208,7 @@ func (s *Service) failed(ctx context.Context, t turn, told network.Collected, ca
 	}
 	return s.write(ctx, "insight.failed", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		t.fails++
+		t.failedBy = string(classOf(cause))
 		if err := t.keepPosts(ctx, tx, told.Posts); err != nil || !dead {
 			return s.again(*t, cause), err
 		}

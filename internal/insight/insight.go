@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
+	"pressroom/internal/network"
 	"pressroom/internal/social"
 	"pressroom/internal/terms"
 )
@@ -27,7 +28,9 @@ type Options struct {
 	// Called learns of each turn's call to a network: its platform, what was called, and ok, the class of its error, or
 	// failed where the fault was ours. Nobody does where nil.
 	Called func(platform, call, result string)
-	Log    *slog.Logger
+	// Posts learns of the posts that a turn collected. Nobody does where nil.
+	Posts func(ctx context.Context, platform string, posts []network.Figures) error
+	Log   *slog.Logger
 }
 
 // The shipped figures.
@@ -63,7 +66,7 @@ func New(d *db.DB, accounts *social.Service, opts Options) *Service {
 // connected has an account's turn come at once. One that is under way by an older grant comes to nothing.
 func (s *Service) connected(ctx context.Context, tx *db.Tx, account int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO account_collections (account_id, due_at) VALUES (?, ?)
-		ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1, fails = 0`, account, db.Micros(tx.Now()))
+		ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1, fails = 0, failed_by = ''`, account, db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("having account %d collected: %w", account, err)
 	}

@@ -2,6 +2,7 @@ package insight
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"pressroom/internal/network"
@@ -19,7 +20,10 @@ func (s *Service) notes(v view) []string {
 		say("The account's connection is lost, so that nothing new is collected. A person can connect it again by a link of get_connect_link.")
 	}
 	collected := v.standing.collected
+	refused := v.account.Active() && v.standing.failedBy == network.Unapproved
 	switch late := v.call.Now.Sub(collected); {
+	case refused:
+		say("The network does not let this service read the account's posts: the operator's app has to be approved for it, and whoever connects the account has to allow it. It is tried again by itself.")
 	case collected.IsZero() && v.standing.fails > 0:
 		say("Nothing of this account could be collected yet. It is tried again by itself.")
 	case collected.IsZero():
@@ -41,6 +45,9 @@ func (s *Service) collects(platform string) bool {
 	return err == nil && ok
 }
 
+// byApproval are the networks that tell the reach of posts, but not to every app.
+var byApproval = []string{"instagram", "facebook", "linkedin"}
+
 // gaps say what is missing of an account that was collected.
 func (v view) gaps() []string {
 	var notes []string
@@ -57,7 +64,11 @@ func (v view) gaps() []string {
 		return notes
 	}
 	if total(v.posts, func(c Counts) *int64 { return c.Reach }) == nil {
-		say("The network does not tell the reach of these posts.")
+		note := "The network does not tell the reach of these posts."
+		if slices.Contains(byApproval, v.account.Platform) {
+			note += " It tells it only where the operator's app is approved for insights and the account was connected with them."
+		}
+		say("%s", note)
 	}
 	if engagement(v.posts, 0) == nil {
 		say("The network does not tell what people did with these posts.")

@@ -14,7 +14,7 @@ import (
 
 // Input says of which account and for how long.
 type Input struct {
-	AccountID  int64 `json:"account_id" min:"1"`
+	AccountID  int64 `json:"account_id"`
 	PeriodDays int   `json:"period_days,omitempty" min:"1" max:"365" default:"30" jsonschema:"How many days of the team's zone the answer is about, of which today is the last."`
 }
 

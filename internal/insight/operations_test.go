@@ -136,7 +136,7 @@ func TestNotes(t *testing.T) {
 		says("nothing posted", 30, "Nothing was posted")
 		w.tell(5, post("1", w.clock.Now(), 1))
 		w.after(turn, 2)
-		says("no reach", 30, "does not tell the reach")
+		says("no reach", 30, "only where the operator's app is approved for insights")
 		says("a long period", 365, "known from 2026-08-23 on", "does not tell the reach")
 		w.plan = "free"
 		says("a plan of 30 days", 365, "keeps figures for 30 days", "does not tell the reach")
@@ -146,6 +146,37 @@ func TestNotes(t *testing.T) {
 		account = w.connect(w.team, "threads", "quiet")
 		w.after(0, 2)
 		says("a network that tells nothing", 30, "collects no figures from threads")
+	})
+}
+
+// An app that may not read an account's posts is told apart from a network that fails, until it may.
+func TestNotApproved(t *testing.T) {
+	each(t, func(w *world) {
+		account := w.harbour()
+		const why = "app has to be approved"
+		says := func(when string, number int, want bool) {
+			w.t.Helper()
+			got := w.read(account, 30)
+			if len(got.notes) != number || strings.Contains(got.notes[0], why) != want {
+				w.t.Errorf("%s: notes %q", when, got.notes)
+			}
+		}
+		w.refuse(network.Unapproved, time.Time{})
+		w.after(0, 1)
+		says("never approved", 1, true)
+		w.refuse(network.Transient, time.Time{})
+		w.after(3*time.Minute, 2)
+		says("it failed since", 1, false)
+		w.tell(5)
+		w.after(time.Hour, 3)
+		says("it works", 1, false)
+		w.refuse(network.Unapproved, time.Time{})
+		w.after(turn, 4)
+		says("not approved any more", 2, true)
+		w.must(w.accounts.Lose(w.t.Context(), account, "refused"))
+		says("the connection is lost", 2, false)
+		w.harbour()
+		says("connected again", 1, false)
 	})
 }
 

@@ -39,7 +39,7 @@ func (t *turn) keep(ctx context.Context, tx *db.Tx, told network.Collected, sinc
 	case reached.Before(t.knownFrom):
 		t.knownFrom = reached
 	}
-	t.collected, t.fails = tx.Now(), 0
+	t.collected, t.fails, t.failedBy = tx.Now(), 0, ""
 	return nil
 }
 
@@ -130,15 +130,16 @@ func (t *turn) forget(ctx context.Context, tx *db.Tx) error {
 type standing struct {
 	collected, knownFrom time.Time
 	fails                int
+	failedBy             network.Class
 }
 
 func (s *Service) standing(ctx context.Context, team, account int64) (standing, error) {
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, st *standing) error {
 		var collected, from int64
-		err := rows.Scan(&collected, &from, &st.fails)
+		err := rows.Scan(&collected, &from, &st.fails, &st.failedBy)
 		st.collected, st.knownFrom = db.Time(collected), db.Time(from)
 		return err
-	}, `SELECT c.collected_at, c.known_from, c.fails FROM account_collections c JOIN social_accounts a ON a.id = c.account_id WHERE a.team_id = ? AND a.id = ?`, team, account)
+	}, `SELECT c.collected_at, c.known_from, c.fails, c.failed_by FROM account_collections c JOIN social_accounts a ON a.id = c.account_id WHERE a.team_id = ? AND a.id = ?`, team, account)
 	if err != nil {
 		return standing{}, fmt.Errorf("reading how an account was collected: %w", err)
 	}

@@ -23,6 +23,7 @@ type turn struct {
 	platform  string
 	epoch     int64
 	fails     int       // turns in a row before this one
+	failedBy  string    // the class of the network's error that ended the last; empty for none
 	collected time.Time // when a turn last came to its end; zero for never
 	knownFrom time.Time // every post since then was known at that time
 	zone      *time.Location
@@ -66,8 +67,8 @@ func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 	t := turn{account: account}
 	err := s.db.Write(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
 		var collected, known int64
-		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ? AND due_at <= ? RETURNING epoch, fails, collected_at, known_from`,
-			db.Micros(tx.Now().Add(turnHeld)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &collected, &known)
+		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ? AND due_at <= ? RETURNING epoch, fails, failed_by, collected_at, known_from`,
+			db.Micros(tx.Now().Add(turnHeld)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy, &collected, &known)
 		if err != nil {
 			return err
 		}
@@ -111,8 +112,8 @@ var errFenced = errors.New("the turn is over")
 
 // end gives the account back until its next turn.
 func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {
-	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, collected_at = ?, known_from = ? WHERE account_id = ? AND epoch = ?`,
-		db.Micros(next), t.fails, db.Micros(t.collected), db.Micros(t.knownFrom), t.account, t.epoch)
+	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, failed_by = ?, collected_at = ?, known_from = ? WHERE account_id = ? AND epoch = ?`,
+		db.Micros(next), t.fails, t.failedBy, db.Micros(t.collected), db.Micros(t.knownFrom), t.account, t.epoch)
 	if err != nil {
 		return fmt.Errorf("ending the turn of account %d: %w", t.account, err)
 	}

@@ -24,6 +24,7 @@ const (
 	ProfileReport Type = "profile_report"
 	HashtagReport Type = "hashtag_report"
 	SocialPost    Type = "social_post"
+	HashtagSearch Type = "hashtag_search"
 	MediaImport   Type = "media_import"
 	ContentFetch  Type = "content_fetch"
 )

@@ -19,7 +19,7 @@ type Entry struct {
 	FinishedAt *moment.Moment `json:"finished_at,omitempty"`
 	Progress   Progress       `json:"progress"`
 	Error      *Error         `json:"error,omitempty" jsonschema:"Why the job failed, wholly or in part."`
-	Result     any            `json:"result,omitempty" jsonschema:"What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and network_message."`
+	Result     any            `json:"result,omitempty" jsonschema:"What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status, and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete and related, whole on each page, and credits_charged."`
 }
 
 // Progress tells how many parts of a job are done.
@@ -40,6 +40,7 @@ type Produced struct {
 	Untrusted operation.Quotes
 	App       string
 	Page      *operation.Page
+	Notes     []string
 }
 
 // Result reads what a job produced; what it has to tell of one that has not ended, too.
@@ -57,8 +58,9 @@ var messages = map[string]string{
 	"not_confirmed":           "The network may have published this and could not say. It is not sent again before that is known.",
 	"profile_not_found":       "The network shows no public profile of this name.",
 	"profile_private":         "The profile is private: nothing of it can be read.",
-	"nothing_found":           "The source knows nothing of this hashtag.",
+	"nothing_found":           "The source knows nothing of this hashtag or keyword.",
 	"source_unavailable":      "The source could not be reached or did not give the data. Try again later.",
+	"not_offered":             "None of the sources that this service asks tells this, now or later. Its operator can join one that does.",
 	"address_refused":         "The address leads to where files are not fetched from.",
 	"type_refused":            "The file is none of the types that the library takes, or it is damaged.",
 	"too_large":               "The file is larger than the library takes.",
@@ -137,7 +139,7 @@ func (s *Store) View(ctx context.Context, call operation.Call, r Record, in GetI
 	if err != nil {
 		return operation.Answer[Entry]{}, err
 	}
-	out.Data.Result, out.Untrusted, out.Page = made.Result, made.Untrusted, made.Page
+	out.Data.Result, out.Untrusted, out.Page, out.Notes = made.Result, made.Untrusted, made.Page, made.Notes
 	if made.App != "" {
 		out.App = made.App
 	}

@@ -196,7 +196,7 @@ func (s *Service) doDownload(ctx context.Context, h job.Held) error {
 // describeProfile asks the source and keeps its answer; a code says why there is none.
 func (s *Service) describeProfile(ctx context.Context, h job.Held, d download) (string, error) {
 	if s.Source == nil {
-		return "source_unavailable", nil
+		return "not_offered", nil
 	}
 	page, err := s.Source.ProfileMedia(ctx, source.Query{Platform: d.platform, Type: d.kind, Username: d.username, Cursor: d.cursor, Limit: d.limit})
 	switch {
@@ -204,6 +204,8 @@ func (s *Service) describeProfile(ctx context.Context, h job.Held, d download) (
 		return "profile_not_found", nil
 	case errors.Is(err, source.ErrPrivate):
 		return "profile_private", nil
+	case errors.Is(err, source.ErrNotOffered):
+		return "not_offered", nil
 	case err != nil && ctx.Err() != nil:
 		return "", fmt.Errorf("asking the source: %w", err)
 	case err != nil:

@@ -4,102 +4,72 @@ import (
 	"context"
 	"slices"
 
-	"pressroom/internal/report/analysis"
+	"pressroom/internal/report/finding"
 	"pressroom/internal/report/tag"
 )
 
-// findings are what a report found, as it is shown.
+// findings are what a report found.
 type findings struct {
-	account                                                     account
-	hashtag, engagement, score, topHashtags, topWords, bestTime any
-	sections                                                    []section
+	finding.Result
+
+	Hashtag *tag.Hashtag `json:"hashtag"` // nil of a profile's report
+	account account
 }
 
 // found reads what a report found, with its notes.
 func (s *Service) found(ctx context.Context, r record) (findings, []string, error) {
-	if r.kind == Hashtag {
-		return s.foundOfHashtag(ctx, r)
-	}
 	var out findings
-	var p analysis.Profile
 	var notes []string
-	if err := s.stored(ctx, r, &out.account, &p, &notes); err != nil {
-		return out, nil, err
-	}
-	out.engagement, out.topHashtags, out.topWords = p.Engagement, p.TopHashtags, p.TopWords
-	if p.Score != nil {
-		out.score = p.Score
-	}
-	if p.BestTime != nil {
-		out.bestTime = p.BestTime
-	}
-	out.sections = sectionsOfProfile(p.Sections)
-	return out, notes, nil
+	err := s.stored(ctx, r, &out.account, &out, &notes)
+	return out, notes, err
 }
 
-// sectionsOfProfile are the sections of a profile's report that have something to tell.
-func sectionsOfProfile(s analysis.Sections) []section {
+// Sections are the parts of a report that are asked for by name. A report has those for which its figures were enough.
+type Sections struct {
+	finding.Sections
+
+	Posts *Posts `json:"posts,omitempty" jsonschema:"The posts that the report rests on, the newest first."`
+}
+
+// section is a part of a report that is asked for by name.
+type section struct {
+	name  string
+	count int                                // items, where it is paged
+	put   func(into *Sections, from, to int) // writes it, or a part where it is paged; nil of the posts
+}
+
+// sections are those that have something to tell.
+func (f findings) sections() []section {
+	has := f.Sections
 	out := []section{{name: postsSection}}
-	if h := s.Hashtags; h != nil {
-		out = append(out, section{name: "hashtags", count: len(h.Hashtags), cut: func(from, to int) any {
+	if h := has.Hashtags; h != nil {
+		out = append(out, section{name: "hashtags", count: len(h.Hashtags), put: func(into *Sections, from, to int) {
 			part := *h
 			part.Hashtags = h.Hashtags[from:to]
-			return part
+			into.Hashtags = &part
 		}})
 	}
-	if w := s.Words; w != nil {
-		out = append(out, section{name: "words", count: len(w.Words), cut: func(from, to int) any {
+	if w := has.Words; w != nil {
+		out = append(out, section{name: "words", count: len(w.Words), put: func(into *Sections, from, to int) {
 			part := *w
 			part.Words = w.Words[from:to]
-			return part
+			into.Words = &part
 		}})
 	}
-	return slices.Concat(out, whole("times", s.Times), whole("formats", s.Formats), whole("growth", s.Growth), whole("cadence", s.Cadence), whole("score", s.Score))
-}
-
-// foundOfHashtag reads what a hashtag's report found, with its notes.
-func (s *Service) foundOfHashtag(ctx context.Context, r record) (findings, []string, error) {
-	var out findings
-	var t tag.Result
-	var notes []string
-	if err := s.stored(ctx, r, &out.account, &t, &notes); err != nil {
-		return out, nil, err
-	}
-	out.hashtag, out.engagement, out.topHashtags, out.topWords = t.Hashtag, t.Engagement, t.TopHashtags, t.TopWords
-	if t.Score != nil {
-		out.score = t.Score
-	}
-	if t.BestTime != nil {
-		out.bestTime = t.BestTime
-	}
-	out.sections = sectionsOfHashtag(t.Sections)
-	return out, notes, nil
-}
-
-// sectionsOfHashtag are the sections of a hashtag's report that have something to tell.
-func sectionsOfHashtag(s tag.Sections) []section {
-	out := []section{{name: postsSection}}
-	if h := s.Hashtags; h != nil {
-		out = append(out, section{name: "hashtags", count: len(h.Hashtags), cut: func(from, to int) any {
-			part := *h
-			part.Hashtags = h.Hashtags[from:to]
-			return part
-		}})
-	}
-	if w := s.Words; w != nil {
-		out = append(out, section{name: "words", count: len(w.Words), cut: func(from, to int) any {
-			part := *w
-			part.Words = w.Words[from:to]
-			return part
-		}})
-	}
-	return slices.Concat(out, whole("audience", s.Audience), whole("formats", s.Formats), whole("growth", s.Growth), whole("score", s.Score))
+	return slices.Concat(out,
+		whole("audience", has.Audience, func(into *Sections) { into.Audience = has.Audience }),
+		whole("times", has.Times, func(into *Sections) { into.Times = has.Times }),
+		whole("formats", has.Formats, func(into *Sections) { into.Formats = has.Formats }),
+		whole("growth", has.Growth, func(into *Sections) { into.Growth = has.Growth }),
+		whole("cadence", has.Cadence, func(into *Sections) { into.Cadence = has.Cadence }),
+		whole("score", has.Score, func(into *Sections) { into.Score = has.Score }),
+	)
 }
 
 // whole is a section that comes in one piece, where it has something to tell.
-func whole[T any](name string, value *T) []section {
+func whole[T any](name string, value *T, put func(*Sections)) []section {
 	if value == nil {
 		return nil
 	}
-	return []section{{name: name, value: value}}
+	return []section{{name: name, put: func(into *Sections, _, _ int) { put(into) }}}
 }

@@ -8,6 +8,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/report/finding"
 )
 
 // Operations declares what clients can do with reports.
@@ -22,12 +23,10 @@ func (s *Service) Operations() []operation.Operation {
 			Example:     operation.Example{Arguments: map[string]any{"type": "profile", "limit": 1}, Data: List{[]Entry{exampleEntry}}},
 		}, s.list),
 		operation.Define(operation.Spec{
-			Tool: "get_report", Method: http.MethodGet, Path: "/reports/{type}/{id}", Needs: access.Read, Success: http.StatusOK,
+			Tool: "get_report", Method: http.MethodGet, Path: "/reports/{type}/{id}", Needs: access.Read, Success: http.StatusOK, Parts: true,
 			Summary:     "A report",
 			Description: "The summary of a report and, where sections names some of sections_available, those. Long sections come a page at a time. Texts of the analysed account stand in untrusted_content. Notes say where figures rest on too little. Charges nothing.",
-			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID}, Data: Summary{
-				Entry: exampleEntry, Profile: &Account{Username: "harbour.coffee", URL: "https://www.instagram.com/harbour.coffee", Biography: &operation.Pointer{Untrusted: "u1"}, Followers: new(int64(18_204)), Follows: new(int64(310)), Posts: new(int64(412))},
-				MeasuredAt: &exampleAt, SectionsAvailable: []string{"posts", "hashtags", "words", "times", "formats", "cadence", "score"}}},
+			Example:     operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID}, Data: exampleSummary()},
 		}, s.get),
 		operation.Define(operation.Spec{
 			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
@@ -49,9 +48,10 @@ func (s *Service) Operations() []operation.Operation {
 		}, s.refresh),
 		operation.Define(operation.Spec{
 			Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
+			Reaches:     operation.ReachesWhen(s.trackReaches),
 			Price:       operation.Costs(0, p.HashtagRefresh, s.trackPrice).Repeating(recurring),
 			Summary:     "Switch a report's tracking",
-			Description: "Switches on or off that a report is refreshed by itself. While it is on, every automatic refresh is charged with no further call. Switching it on charges the first refresh of a hashtag report at once; of a profile report it charges nothing, but counts one refresh against the day's credit limits, which switching off gives back. Switching off and changing the frequency charge nothing; the same switch again is the same one.",
+			Description: "Switches on or off that a report is refreshed by itself. While it is on, every automatic refresh is charged with no further call. Switching it on charges the first refresh of a hashtag report at once; of a profile report it charges nothing, but counts one refresh against the day's credit limits, which switching off gives back. Switching off and changing the frequency charge nothing; the same switch again is the same one. frequency_days is kept and answered while tracking is off too.",
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID, "enabled": true, "frequency_days": 7},
 				Data: Tracking{Enabled: true, FrequencyDays: 7, NextRefreshAt: &exampleAt, CreditsPerRefresh: 2}},
 		}, s.track),
@@ -64,3 +64,22 @@ var (
 	exampleAt    = moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
 	exampleEntry = Entry{ID: "019d3889-2b10-7c1e-8a3f-5d2b6f6f0011", Kind: Profile, Subject: "harbour.coffee", Status: Ready, Platform: "instagram", RefreshedAt: &exampleAt, AvailableUntil: &exampleAt}
 )
+
+func exampleSummary() Summary {
+	ratio := finding.Ratio{Value: 1.62, Low: 1.31, High: 2.003, Shrunk: new(1.55)}
+	return Summary{
+		Entry: exampleEntry, MeasuredAt: &exampleAt, SectionsAvailable: []string{"posts", "hashtags", "words", "times", "formats", "cadence", "score"},
+		Profile: &Account{Username: "harbour.coffee", URL: "https://www.instagram.com/harbour.coffee", Biography: &operation.Pointer{Untrusted: "u1"}, Followers: new(int64(18_204)), Follows: new(int64(310)), Posts: new(int64(412))},
+		Engagement: &finding.Engagement{
+			Basis: finding.Measured, PostsAnalysed: 398, Counts: []string{"likes", "comments"}, PostsPerWeek: new(3.962),
+			RateByFollowers: &finding.Median{Median: 0.01714, Low: new(0.0162), High: new(0.01813), LowerQuartile: 0.01112, UpperQuartile: 0.02631, Posts: 398},
+			Likes:           &finding.Median{Median: 301, Low: new(284.0), High: new(318.0), LowerQuartile: 195, UpperQuartile: 462, Posts: 398},
+			Comments:        &finding.Median{Median: 11, Low: new(10.0), High: new(12.0), LowerQuartile: 6, UpperQuartile: 19, Posts: 398},
+		},
+		Score: &finding.Score{Value: 60.2, Components: []finding.Component{
+			{Name: "engagement", Value: 61.7, Weight: 0.5385}, {Name: "activity", Value: 62.1, Weight: 0.2308}, {Name: "consistency", Value: 54.8, Weight: 0.2308}}},
+		TopHashtags: []finding.Hashtag{{Hashtag: "latteart", Posts: 96, Ratio: &ratio, Works: new(true)}},
+		TopWords:    []finding.Word{{Word: "espresso", Posts: 71}},
+		BestTime:    &finding.BestTime{Weekday: "saturday", Hour: 8, Hours: 4, Days: "weekend", Posts: 44, Ratio: ratio},
+	}
+}

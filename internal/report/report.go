@@ -51,6 +51,12 @@ type Credits interface {
 	Charged(ctx context.Context, reservation int64) (int64, error)
 }
 
+// Hearer learns of hashtags from what reports are told, for all teams.
+type Hearer interface {
+	Hashtag(ctx context.Context, platform string, f source.HashtagFigures) error
+	Posts(ctx context.Context, platform string, posts []source.Post) error
+}
+
 // Options are what the service stands on.
 type Options struct {
 	DB      *db.DB
@@ -58,6 +64,7 @@ type Options struct {
 	Worker  *job.Worker
 	Credits Credits
 	Terms   terms.Terms
+	Hearer  Hearer // nil where nobody learns
 	Source  Source // nil where the operator has joined none
 	Most    int    // posts that a source is asked for at once; 500 where 0
 	Log     *slog.Logger
@@ -69,8 +76,8 @@ type Service struct {
 
 	db    *db.DB
 	reach reach
-	// Many reports at once leave processors to the requests: asking holds those that are fetched, analysing the one that
-	// is analysed and kept.
+	// Many reports at once leave processors to the requests: asking holds those that began to be fetched just now,
+	// analysing the one that is analysed and kept.
 	asking, analysing chan struct{}
 }
 

@@ -38,7 +38,7 @@ func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackI
 	var cost int64
 	err := s.db.Write(ctx, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
 		r, err := s.trackable(ctx, tx, call, in)
-		if err == nil && in.Enabled && !r.tracked && r.kind == Hashtag {
+		if err == nil && r.switchesOn(in) && r.kind == Hashtag {
 			cost = s.refreshCosts(r.kind)
 		}
 		return err
@@ -46,10 +46,26 @@ func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackI
 	return cost, err
 }
 
+// switchesOn tells whether a switch is for tracking that is off to be on.
+func (r record) switchesOn(in TrackInput) bool { return in.Enabled && !r.tracked }
+
+// trackReaches tells whether a switch reaches a network at once: that of a hashtag's tracking on does, as its first
+// refresh is charged and begun with it. What is not there is refused later.
+func (s *Service) trackReaches(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
+	if !in.Enabled || in.Type != Hashtag || s.refreshCosts(Hashtag) == 0 {
+		return false, nil
+	}
+	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil && r.switchesOn(in), err
+}
+
 // trackable holds a report whose tracking may be switched as asked.
 func (s *Service) trackable(ctx context.Context, tx *db.Tx, call operation.Call, in TrackInput) (record, error) {
 	r, err := lock(ctx, tx, call.TeamID, in.Type, in.ID)
-	if err != nil || !in.Enabled || r.tracked {
+	if err != nil || !r.switchesOn(in) {
 		return r, err
 	}
 	if r.status != Ready {
@@ -79,7 +95,8 @@ func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int6
 	return n, nil
 }
 
-// track switches tracking. The same switch again is the same one: nothing is charged or counted again.
+// track switches tracking. The same switch again is the same one: nothing is charged or counted again. A report has the
+// frequency that was sent last, with whichever switch, and refreshes by it while tracking is on.
 func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput) (operation.Answer[Tracking], error) {
 	var out operation.Answer[Tracking]
 	err := s.db.Write(ctx, "report.track", func(ctx context.Context, tx *db.Tx) error {
@@ -88,12 +105,16 @@ func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput)
 			return err
 		}
 		switch {
-		case in.Enabled && !r.tracked:
+		case r.switchesOn(in):
 			err = s.trackOn(ctx, tx, &r, call, in.FrequencyDays)
 		case in.Enabled && r.frequency != in.FrequencyDays:
 			err = s.trackOften(ctx, tx, &r, in.FrequencyDays)
 		case !in.Enabled && r.tracked:
+			r.frequency = in.FrequencyDays
 			err = s.trackOff(ctx, tx, &r, "")
+		case r.frequency != in.FrequencyDays:
+			r.frequency = in.FrequencyDays
+			err = r.keepTracking(ctx, tx)
 		default:
 			out.Data, out.App = s.tracking(call, r), "/reports/"+r.id
 			return nil

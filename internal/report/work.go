@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"pressroom/internal/db"
@@ -69,7 +70,27 @@ func (s *Service) conclude(ctx context.Context, h job.Held, t task, found answer
 	if err != nil {
 		return err
 	}
-	return s.keep(ctx, h, t, measured)
+	if err := s.keep(ctx, h, t, measured); err != nil {
+		return err
+	}
+	s.tell(ctx, t, found)
+	return nil
+}
+
+// tell lets others learn of hashtags by what was told. The report stands without that.
+func (s *Service) tell(ctx context.Context, t task, found answered) {
+	if s.Hearer == nil {
+		return
+	}
+	var err error
+	if t.kind == Hashtag {
+		err = s.Hearer.Hashtag(ctx, t.platform, found.hashtag)
+	} else {
+		err = s.Hearer.Posts(ctx, t.platform, found.profile.Posts)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.Log.WarnContext(ctx, "what a report was told of hashtags is not kept", "report", t.id, "error", err)
+	}
 }
 
 // task reads what a job has to do; an empty one where its report is gone.
@@ -116,14 +137,20 @@ type answered struct {
 	hashtag source.HashtagFigures
 }
 
-// askInTurn asks the source, a few reports at a time on a node: reading what it answers takes processors too.
+// patience is how long a report that is asked for holds its turn.
+const patience = 500 * time.Millisecond
+
+// askInTurn asks the source, a few reports at a time on a node: reading what it answers takes processors too. One whose
+// source takes long mostly waits for it, so that its turn goes on to the next.
 func (s *Service) askInTurn(ctx context.Context, t task) (answered, error) {
 	select {
 	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
 	case <-ctx.Done():
 		return answered{}, fmt.Errorf("waiting to ask: %w", ctx.Err())
 	}
+	leave := sync.OnceFunc(func() { <-s.asking })
+	defer leave()
+	defer time.AfterFunc(patience, leave).Stop()
 	return s.ask(ctx, t)
 }
 
@@ -166,6 +193,8 @@ func (s *Service) unanswered(ctx context.Context, h job.Held, t task, err error)
 		code = "profile_not_found"
 	case errors.Is(err, source.ErrPrivate):
 		code = "profile_private"
+	case errors.Is(err, source.ErrNotOffered):
+		code = "not_offered"
 	default:
 		s.Log.WarnContext(ctx, "a source of public figures failed", "job", h.ID, "error", err)
 	}

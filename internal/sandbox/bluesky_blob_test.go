@@ -24,13 +24,7 @@ func (b *box) upload(t *testing.T, token, kind string, body io.Reader) answer {
 	request.ContentLength = -1
 	request.Header.Set("Content-Type", kind)
 	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, said, err}
+	return sent(request)
 }
 
 // uploaded is the blob object of a file.

@@ -71,6 +71,11 @@ func (b *box) call(t *testing.T, method, token string, in any) answer {
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+token)
+	return sent(request)
+}
+
+// sent is the answer to a request.
+func sent(request *http.Request) answer {
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return answer{err: err}

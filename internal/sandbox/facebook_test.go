@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -65,13 +64,7 @@ func (b *box) chunk(t *testing.T, page, token, session, offset string, part []by
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", form.FormDataContentType())
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, said, err}
+	return sent(request)
 }
 
 // TestFacebookVideo uploads a video in two parts to a sandbox that is killed in between, and is worked on for a while.

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -28,13 +27,7 @@ func (b *box) linkedin(t *testing.T, method, path, token, body string, headers .
 			request.Header.Del(all[i])
 		}
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, said, err}
+	return sent(request)
 }
 
 const linkedinAll = "openid profile w_member_social w_organization_social r_organization_social rw_organization_admin"

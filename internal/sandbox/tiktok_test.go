@@ -49,13 +49,7 @@ func (b *box) tiktokSend(t *testing.T, method, target string, body io.Reader, he
 	for i := 0; i < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, said, err}
+	return sent(request)
 }
 
 type tiktokSaid struct {

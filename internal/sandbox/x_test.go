@@ -27,13 +27,7 @@ func (b *box) rest(t *testing.T, method, path, token, kind string, body io.Reade
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, said, err}
+	return sent(request)
 }
 
 // json makes a call with a JSON body.

@@ -32,7 +32,7 @@ func newMetrics() *metrics {
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"tool", "refused"})
 	m.networks = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "pressroom_network_calls_total", Help: "Calls to networks that bring posts there, by network, call, and ok or the class of the error.",
+		Name: "pressroom_network_calls_total", Help: "Calls to networks: prepare, commit, resolve and permalink of a post, and collect of what became of an account's posts; by ok, the class of the error, or failed for a fault of ours.",
 	}, []string{"platform", "call", "result"})
 	m.lateness = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "pressroom_delivery_lateness_seconds", Help: "Time from when a post was due at an account to when it stood there.",

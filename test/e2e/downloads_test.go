@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -197,6 +198,35 @@ func TestDownloadWithoutASource(t *testing.T) {
 			t.Errorf("changed %+v", effects)
 		}
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
+	})
+}
+
+// What none of the joined sources ever tells is said to be so, and not that one should try again; it is refunded.
+func TestNeverOffered(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		rich(w)
+		never := func(rw http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasPrefix(r.URL.Path, "/vendor/v1/instagram/") {
+				return false
+			}
+			rw.WriteHeader(http.StatusNotFound)
+			_, err := rw.Write([]byte(`{"error":"not_offered"}`))
+			return err == nil
+		}
+		w.meddle.Store(&never)
+		report := func(more map[string]any) answer {
+			got := w.rest(full(w), "create_report", about(more)(w), number(w.people.Add(1)))
+			got.mustBe(t, http.StatusAccepted)
+			return w.finished(got.text("data.job_id"))
+		}
+		for name, job := range map[string]answer{"a download": w.download(map[string]any{"type": "stories"}), "a report": report(nil), "a report of a hashtag": report(aHashtag)} {
+			job.mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "not_offered", "data.result.credits_charged": 0})
+			if strings.Contains(job.text("data.error.message"), "again") {
+				t.Errorf("%s: %s", name, job.raw)
+			}
+		}
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
 	})
 }
 

@@ -212,18 +212,46 @@ func TestCallsToNetworks(t *testing.T) {
 	})
 }
 
+// A switch reaches a network where it is of a hashtag's tracking, which was off and is to be on; switching off is never
+// slowed down by what came before.
+func TestTrackingThatReachesNetworks(t *testing.T) {
+	t.Parallel()
+	slow := func(t *terms.Terms) { t.Limits.Networks = terms.Rate{PerMinute: 2, Burst: 2} }
+	metered(t, slow, func(t *testing.T, w *world, clock *testkit.Clock) {
+		hasReport(aHashtag)(w) // one call
+		track := func(enabled bool, days int, key string) answer {
+			return w.rest(full(w), "set_report_tracking", its("hashtag", map[string]any{"enabled": enabled, "frequency_days": days})(w), key)
+		}
+		track(false, 3, "off before").mustBe(t, http.StatusOK)
+		track(true, 3, "on").mustBe(t, http.StatusOK)
+		track(true, 3, "on as before").mustBe(t, http.StatusOK)
+		track(true, 7, "more rarely").mustBe(t, http.StatusOK)
+		track(false, 7, "off").mustBe(t, http.StatusOK)
+		track(true, 7, "on again").mustSlow(t, "provider", 30)
+		clock.Advance(30 * time.Second)
+		track(true, 7, "on again").mustBe(t, http.StatusOK)
+		w.rest(full(w), "set_report_tracking", its("hashtag", map[string]any{"id": noSuchID, "enabled": true})(w), "nothing").mustRefuse(t, http.StatusNotFound, "not_found", "")
+	})
+}
+
 // Which operations reach networks at once.
 func TestWhoReachesNetworks(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		reach := []string{}
+		reach, some := []string{}, []string{}
 		for _, op := range w.Registry().All() {
 			if op.Networks {
 				reach = append(reach, op.Tool)
 			}
+			if op.Reaches != nil {
+				some = append(some, op.Tool)
+			}
 		}
 		if slices.Sort(reach); !slices.Equal(reach, []string{"create_report", "download_profile_media", "publish_post", "refresh_report", "retry_post"}) {
 			t.Errorf("these do: %v", reach)
+		}
+		if !slices.Equal(some, []string{"set_report_tracking"}) {
+			t.Errorf("these do at times: %v", some)
 		}
 	})
 }

@@ -131,9 +131,12 @@ func (d *desk) judgeTrack(now time.Time, key *deskKey, w wish) verdict {
 	}
 	switch {
 	case !w.enabled && p.tracked:
-		return same(func() { d.trackOff(p) })
+		return same(func() {
+			p.days = w.days
+			d.trackOff(p)
+		})
 	case !w.enabled || p.tracked && p.days == w.days:
-		return same(func() {})
+		return same(func() { p.days = w.days })
 	case p.tracked:
 		return same(func() {
 			p.days, p.next = w.days, p.refreshed.AddDate(0, 0, w.days)

@@ -57,6 +57,8 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/errors.md"},
 		{file: "docs/media.md", before: started},
 		{file: "docs/reports.md", before: started},
+		{file: "docs/analytics.md", before: started},
+		{file: "docs/voices.md", before: started},
 		{file: "docs/bridge.md"},
 	}
 	for _, g := range guides {

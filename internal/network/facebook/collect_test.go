@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 func TestCollect(t *testing.T) {
@@ -46,7 +47,7 @@ func TestCollectRefused(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	g.Access = "wrong"
 	_, err := w.network().Collect(t.Context(), g, start, 500)
-	wantClass(t, err, network.AuthDead, "190")
+	networktest.WantClass(t, err, network.AuthDead, "190")
 }
 
 // The fields that are asked for are those of Pages and posts, and posts have insights. The metrics, and what stands below

@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/facebook"
+	"pressroom/internal/network/networktest"
 )
 
 // said is a network that gives one answer to everything.
@@ -83,11 +84,11 @@ func TestErrors(t *testing.T) {
 			if c.reading == "" && err == nil && link == "" {
 				err = &network.Error{}
 			}
-			wantClass(t, err, c.reading, "")
+			networktest.WantClass(t, err, c.reading, "")
 			_, err = n.Commit(t.Context(), g, network.Draft(readyText), nil)
-			wantClass(t, err, c.post, "")
+			networktest.WantClass(t, err, c.post, "")
 			_, err = n.Commit(t.Context(), g, network.Draft(readyVideo), nil)
-			wantClass(t, err, c.finish, "")
+			networktest.WantClass(t, err, c.finish, "")
 		})
 	}
 }
@@ -111,7 +112,7 @@ func TestWhenToRepeat(t *testing.T) {
 			w := said(t, http.StatusBadRequest, c.header, `{"error":{"code":`+c.code+`}}`)
 			n := facebook.New(facebook.Options{App: network.App{Now: func() time.Time { return start }}})
 			_, err := n.Commit(t.Context(), network.Grant{Server: w.url}, network.Draft(readyText), nil)
-			got := wantClass(t, err, class(err), "").After
+			got := networktest.WantClass(t, err, networktest.Class(err), "").After
 			if c.want == 0 && !got.IsZero() || c.want != 0 && !got.Equal(start.Add(c.want)) {
 				t.Errorf("not before %v", got)
 			}
@@ -142,7 +143,7 @@ func TestNothingSecretIsQuoted(t *testing.T) {
 		},
 	}
 	for name, call := range calls {
-		if got := wantClass(t, call(), network.AuthDead, "190"); strings.Contains(got.Message+got.Error(), "top-secret") {
+		if got := networktest.WantClass(t, call(), network.AuthDead, "190"); strings.Contains(got.Message+got.Error(), "top-secret") {
 			t.Errorf("%s: %q, %v", name, got.Message, got)
 		}
 	}
@@ -154,7 +155,7 @@ func TestUnreachable(t *testing.T) {
 	front.Close()
 	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
 		_, err := facebook.New(facebook.Options{}).Commit(t.Context(), network.Grant{Server: server, Access: "top-secret"}, network.Draft(readyText), nil)
-		if got := class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
+		if got := networktest.Class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
 			t.Errorf("%q: %v", server, err)
 		}
 	}
@@ -164,7 +165,7 @@ func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	w := said(t, http.StatusOK, nil, `{"id":"`+strings.Repeat("1", 2<<20)+`"}`)
 	_, err := facebook.New(facebook.Options{}).Commit(t.Context(), network.Grant{Server: w.url}, network.Draft(readyText), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
 // A redirect would carry the token to wherever it leads.
@@ -174,5 +175,5 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	w := said(t, http.StatusTemporaryRedirect, http.Header{"Location": {elsewhere.URL}}, "")
 	_, err := facebook.New(facebook.Options{}).Commit(t.Context(), network.Grant{Server: w.url, Access: "token"}, network.Draft(readyText), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }

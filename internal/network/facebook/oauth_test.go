@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/facebook"
+	"pressroom/internal/network/networktest"
 )
 
 func TestConnect(t *testing.T) {
@@ -56,7 +57,7 @@ func TestPermissionTakenBack(t *testing.T) {
 	a := network.Authorization{State: "s", Redirect: redirect}
 	code := w.consent(a, "harbour.coffee&declined=pages_manage_posts", "allow").Query().Get("code")
 	_, err := w.network().Exchange(t.Context(), a, code)
-	wantClass(t, err, network.AuthDead, "pages_manage_posts")
+	networktest.WantClass(t, err, network.AuthDead, "pages_manage_posts")
 }
 
 func TestBadCodes(t *testing.T) {
@@ -66,7 +67,7 @@ func TestBadCodes(t *testing.T) {
 	exchange := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := w.network().Exchange(t.Context(), a, code)
-		if said := wantClass(t, err, network.AuthDead, "100"); strings.Contains(said.Message+said.Error(), code) {
+		if said := networktest.WantClass(t, err, network.AuthDead, "100"); strings.Contains(said.Message+said.Error(), code) {
 			t.Error("the error holds the code")
 		}
 	}
@@ -101,7 +102,7 @@ func TestRefresh(t *testing.T) {
 	}
 	w.clock.Advance(31 * 24 * time.Hour)
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "190/463")
+	networktest.WantClass(t, err, network.AuthDead, "190/463")
 	w.publish(fresh, w.prepared(fresh, nil, "renewed"))
 	w.wantHeld(1)
 }
@@ -142,10 +143,10 @@ func TestPages(t *testing.T) {
 		t.Errorf("grant %+v, %v", fresh, err)
 	}
 	_, err = n.Refresh(t.Context(), network.Grant{Server: w.url, Account: "101"})
-	wantClass(t, err, network.AuthDead, "CREATE_CONTENT")
+	networktest.WantClass(t, err, network.AuthDead, "CREATE_CONTENT")
 }
 
-// answering is a network that answers every request by answer, in place of the sandbox.
+// networktest.Answering is a network that answers every request by answer, in place of the sandbox.
 func answering(t *testing.T, answer func(*http.Request) string) *world {
 	t.Helper()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -166,22 +167,22 @@ func TestDeadTokens(t *testing.T) {
 	d := w.prepared(g, nil, "dead")
 	g.Access = "no-token"
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.AuthDead, "190")
+	networktest.WantClass(t, err, network.AuthDead, "190")
 	_, _, err = w.network().Prepare(t.Context(), g, w.plan("dead", l.png(t, 9, 9)), l)
-	wantClass(t, err, network.AuthDead, "190")
+	networktest.WantClass(t, err, network.AuthDead, "190")
 	g.Access = g.Refresh // the person's, which is not the Page's
 	_, err = w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.AuthDead, "200")
+	networktest.WantClass(t, err, network.AuthDead, "200")
 	g.Refresh = "no-token"
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "190")
+	networktest.WantClass(t, err, network.AuthDead, "190")
 	w.wantHeld(0)
 }
 
 func TestNoPasswords(t *testing.T) {
 	t.Parallel()
 	_, err := facebook.New(facebook.Options{}).Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 }
 
 func TestConsentPageOfTheRealNetwork(t *testing.T) {

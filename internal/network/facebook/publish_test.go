@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 func TestText(t *testing.T) {
@@ -179,7 +180,7 @@ func TestLostWhilePreparing(t *testing.T) {
 			if name == "the start" {
 				_, _, err = w.network().Prepare(t.Context(), g, d, l)
 			}
-			wantClass(t, err, network.Transient, "")
+			networktest.WantClass(t, err, network.Transient, "")
 			ready, _, err := w.network().Prepare(t.Context(), g, d, l)
 			if err != nil {
 				t.Fatal(err)
@@ -232,7 +233,7 @@ func TestRefusals(t *testing.T) {
 			w, l := newWorld(t, 0), newLibrary(t)
 			content := c.content(t, l)
 			_, _, err := w.network().Prepare(t.Context(), w.connect("harbour.coffee"), w.plan(content.Text, content.Media...), l)
-			wantClass(t, err, c.class, c.code)
+			networktest.WantClass(t, err, c.class, c.code)
 			w.wantHeld(0)
 		})
 	}
@@ -253,7 +254,7 @@ func TestLostAnswer(t *testing.T) {
 			w.clock.Advance(2 * time.Second)
 			w.wire.lose = func(s sent) bool { return strings.HasSuffix(s.path, "/feed") || inPhase("finish")(s) }
 			_, err := w.network().Commit(t.Context(), g, d, nil)
-			if said := wantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
+			if said := networktest.WantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
 				t.Error("the error holds the token")
 			}
 			w.wire.lose = nil
@@ -283,7 +284,7 @@ func TestNeverArrived(t *testing.T) {
 		tried := network.Tried{First: w.clock.Now(), Last: w.clock.Now()}
 		w.clock.Advance(59 * time.Second)
 		verdict, _, err := w.network().Resolve(t.Context(), g, d, tried)
-		if said := wantClass(t, err, network.Processing, ""); verdict != network.Unknown || !said.After.After(w.clock.Now()) {
+		if said := networktest.WantClass(t, err, network.Processing, ""); verdict != network.Unknown || !said.After.After(w.clock.Now()) {
 			t.Errorf("verdict %v, not before %v", verdict, said.After)
 		}
 		w.clock.Advance(time.Second)
@@ -304,7 +305,7 @@ func TestDuplicate(t *testing.T) {
 	standing := w.publish(g, w.prepared(g, nil, "twin"))
 	second := w.prepared(g, nil, "twin")
 	_, err := w.network().Commit(t.Context(), g, second, nil)
-	wantClass(t, err, network.Duplicate, "506")
+	networktest.WantClass(t, err, network.Duplicate, "506")
 	tried := network.Tried{First: w.clock.Now(), Last: w.clock.Now(), Others: []string{standing.ID}}
 	w.clock.Advance(time.Minute)
 	if verdict, receipt, err := w.network().Resolve(t.Context(), g, second, tried); verdict != network.Absent || err != nil {
@@ -321,7 +322,7 @@ func TestPostedPhotos(t *testing.T) {
 	d := w.prepared(g, l, "photos", l.png(t, 9, 9))
 	w.publish(g, d)
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Duplicate, "100/1366051")
+	networktest.WantClass(t, err, network.Duplicate, "100/1366051")
 	w.wantHeld(1)
 }
 
@@ -340,7 +341,7 @@ func TestOlderTwin(t *testing.T) {
 	}
 	w.publish(g, w.prepared(g, l, "daily", l.png(t, 7, 7)))
 	verdict, _, err = w.network().Resolve(t.Context(), g, d, network.Tried{})
-	if wantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
+	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
 		t.Errorf("of two: verdict %v", verdict)
 	}
 	w.wantHeld(3)
@@ -353,14 +354,14 @@ func TestBadVideo(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, l, "no film", l.add(network.Media{Kind: network.Video, Type: "video/mp4"}, []byte("no film")))
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Processing, "")
+	networktest.WantClass(t, err, network.Processing, "")
 	w.clock.Advance(10 * time.Second)
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{First: start, Last: start})
-	if said := wantClass(t, err, network.RejectedMedia, "error"); verdict != network.Absent || said.Message == "" {
+	if said := networktest.WantClass(t, err, network.RejectedMedia, "error"); verdict != network.Absent || said.Message == "" {
 		t.Errorf("verdict %v, %q", verdict, said.Message)
 	}
 	_, _, err = w.network().Prepare(t.Context(), g, d, l)
-	wantClass(t, err, network.RejectedMedia, "error")
+	networktest.WantClass(t, err, network.RejectedMedia, "error")
 	w.wantHeld(0)
 }
 
@@ -372,9 +373,9 @@ func TestExpiredUpload(t *testing.T) {
 	d := w.prepared(g, l, "late", l.mp4())
 	w.clock.Advance(25 * time.Hour)
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Uncertain, "100")
+	networktest.WantClass(t, err, network.Uncertain, "100")
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{First: start, Last: start})
-	if wantClass(t, err, network.Transient, "expired"); verdict != network.Absent {
+	if networktest.WantClass(t, err, network.Transient, "expired"); verdict != network.Absent {
 		t.Fatalf("verdict %v", verdict)
 	}
 	if d, _, err = w.network().Prepare(t.Context(), g, d, l); err != nil {
@@ -412,7 +413,7 @@ func TestMarkers(t *testing.T) {
 					if err == nil && class == "" {
 						continue
 					}
-					said := wantClass(t, err, class, "")
+					said := networktest.WantClass(t, err, class, "")
 					if ahead := said.After.Sub(start); class == network.Rate && ahead != 2*time.Second {
 						t.Errorf("commit %d: not before %v from now", i, ahead)
 					}
@@ -434,9 +435,9 @@ func TestConnectingAgainMends(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, nil, "[sandbox:expired-token]")
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.AuthDead, "190/463")
+	networktest.WantClass(t, err, network.AuthDead, "190/463")
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "190/463")
+	networktest.WantClass(t, err, network.AuthDead, "190/463")
 	g = w.connect("harbour.coffee")
 	w.publish(g, d)
 	w.wantHeld(1)
@@ -458,7 +459,7 @@ func TestCancelled(t *testing.T) {
 		"resolve":       func() error { _, _, err := n.Resolve(ctx, g, text, network.Tried{}); return err },
 		"resolve video": func() error { _, _, err := n.Resolve(ctx, g, video, network.Tried{}); return err },
 	} {
-		if said := wantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
+		if said := networktest.WantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
 			t.Errorf("%s: the error holds the token", name)
 		}
 	}
@@ -475,12 +476,12 @@ func TestDraftsOfOthers(t *testing.T) {
 		`{"facebook":true,"made":"2026-11-21T09:00:00Z","media":[{"kind":"video"}],"video":"../me","session":"1"}`,
 	} {
 		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), nil)
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 		_, _, err = w.network().Resolve(t.Context(), g, json.RawMessage(d), network.Tried{})
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 	_, err := w.network().Permalink(t.Context(), g, network.Receipt{ID: "../me"})
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 	if sent := len(w.wire.find("/feed")) + len(w.wire.find("/videos")); sent != 0 {
 		t.Errorf("%d calls", sent)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/facebook"
+	"pressroom/internal/network/networktest"
 )
 
 // What is answered to Resolve of a post; the verdict and the class follow from it.
@@ -44,7 +45,7 @@ func TestResolvePost(t *testing.T) {
 			w := answering(t, func(*http.Request) string { return c.posts })
 			g := network.Grant{Server: w.url, Account: "10001", Access: "token"}
 			verdict, receipt, err := facebook.New(facebook.Options{}).Resolve(t.Context(), g, network.Draft(readyText), network.Tried{})
-			if verdict != c.verdict || class(err) != c.class || receipt.ID != c.id || receipt.Permalink != "" {
+			if verdict != c.verdict || networktest.Class(err) != c.class || receipt.ID != c.id || receipt.Permalink != "" {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
 		})
@@ -80,10 +81,10 @@ func TestResolveVideo(t *testing.T) {
 			w := answering(t, func(*http.Request) string { return c.video })
 			n := facebook.New(facebook.Options{AuthorizeHost: "https://www.facebook.test"})
 			verdict, receipt, err := n.Resolve(t.Context(), network.Grant{Server: w.url, Account: "10001"}, network.Draft(readyVideo), network.Tried{})
-			if verdict != c.verdict || class(err) != c.class || verdict == network.Stands && receipt.ID != "15001" {
+			if verdict != c.verdict || networktest.Class(err) != c.class || verdict == network.Stands && receipt.ID != "15001" {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
-			if err != nil && wantClass(t, err, c.class, "").Message != c.message {
+			if err != nil && networktest.WantClass(t, err, c.class, "").Message != c.message {
 				t.Errorf("%v", err)
 			}
 			if name == "published" && receipt.Permalink != "https://www.facebook.test/page/videos/1/" {
@@ -126,7 +127,7 @@ func TestUploadOutOfOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, err = n.Prepare(t.Context(), network.Grant{Server: w.url, Account: "10001"}, d, l)
-			wantClass(t, err, network.Transient, "")
+			networktest.WantClass(t, err, network.Transient, "")
 		})
 	}
 }
@@ -159,7 +160,7 @@ func TestPrepareGivesUp(t *testing.T) {
 			for ; err == nil && calls < 10; calls++ {
 				d, _, err = n.Prepare(t.Context(), network.Grant{Server: w.url, Account: "10001"}, d, l)
 			}
-			if wantClass(t, err, c.class, ""); calls != c.calls {
+			if networktest.WantClass(t, err, c.class, ""); calls != c.calls {
 				t.Errorf("%d calls", calls)
 			}
 		})

@@ -3,7 +3,6 @@ package facebook_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"image"
 	"image/color"
@@ -23,7 +22,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/facebook"
-	"pressroom/internal/sandbox"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/testkit"
 )
 
@@ -43,18 +42,7 @@ type world struct {
 func newWorld(t *testing.T, work time.Duration) *world {
 	t.Helper()
 	w := &world{t: t, clock: testkit.NewClock(start), wire: &wire{}}
-	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: w.clock.Now, Ready: work})
-	if err != nil {
-		t.Fatal(err)
-	}
-	front := httptest.NewServer(server.Handler())
-	t.Cleanup(func() {
-		front.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	w.url = front.URL
+	w.url = networktest.Sandbox(t, w.clock, work)
 	return w
 }
 
@@ -148,17 +136,7 @@ func (w *wire) find(path string) []sent {
 // consent answers the consent page as a person who has decided: where the browser is sent then.
 func (w *world) consent(a network.Authorization, account, decision string) *url.URL {
 	w.t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Get(w.network().Authorize(a) + "&account=" + account + "&decision=" + decision)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	back, err := response.Location()
-	if err != nil || response.StatusCode != http.StatusSeeOther {
-		w.t.Fatalf("the consent: HTTP %d, %v", response.StatusCode, err)
-	}
-	return back
+	return networktest.Consent(w.t, w.network().Authorize(a), account, decision)
 }
 
 // connect connects an account of the sandbox.
@@ -173,23 +151,9 @@ func (w *world) connect(account string) network.Grant {
 }
 
 // held is what the sandbox holds of Facebook.
-func (w *world) held() []heldPost {
+func (w *world) held() []networktest.Post {
 	w.t.Helper()
-	response, err := http.Get(w.url + "/held?platform=facebook")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var answer struct{ Posts []heldPost }
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		w.t.Fatal(err)
-	}
-	return answer.Posts
-}
-
-type heldPost struct {
-	ID, Account, Text string
-	Media             []string
+	return networktest.Held(w.t, w.url, "facebook")
 }
 
 func (w *world) wantHeld(count int) {
@@ -222,7 +186,7 @@ func (w *world) prepared(g network.Grant, files network.Files, text string, medi
 func (w *world) publish(g network.Grant, d network.Draft) network.Receipt {
 	w.t.Helper()
 	receipt, err := w.network().Commit(w.t.Context(), g, d, nil)
-	for class(err) == network.Processing {
+	for networktest.Class(err) == network.Processing {
 		w.clock.Advance(5 * time.Second)
 		_, receipt, err = w.network().Resolve(w.t.Context(), g, d, network.Tried{First: start, Last: w.clock.Now()})
 	}
@@ -244,27 +208,6 @@ func (w *world) wantStands(g network.Grant, d network.Draft) {
 	if len(held) != 1 || receipt.ID != held[0].ID || receipt.Permalink == "" || receipt.At.IsZero() != isVideo {
 		w.t.Errorf("held %+v, receipt %+v", held, receipt)
 	}
-}
-
-// wantClass checks an error's class, and its code unless that is empty.
-func wantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
-	t.Helper()
-	said, ok := errors.AsType[*network.Error](err)
-	if !ok {
-		t.Fatalf("error %v, want a network.Error of class %s", err, class)
-	}
-	if said.Class != class || code != "" && said.Code != code {
-		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", said.Class, said.Code, err, said.Message, class, code)
-	}
-	return said
-}
-
-// class is err's class, "" where it has none.
-func class(err error) network.Class {
-	if said, ok := errors.AsType[*network.Error](err); ok {
-		return said.Class
-	}
-	return ""
 }
 
 // library gives out files, over HTTP and opened.

@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/instagram"
+	"pressroom/internal/network/networktest"
 )
 
 // consentAt is the code that comes back from a consent page where somebody allowed all that it asks for.
@@ -107,7 +108,7 @@ func TestCollectRefused(t *testing.T) {
 	g := w.harbour()
 	w.clock.Advance(61 * 24 * time.Hour)
 	_, err := w.network().Collect(t.Context(), g, start, 500)
-	wantClass(t, err, network.AuthDead, "190/463")
+	networktest.WantClass(t, err, network.AuthDead, "190/463")
 }
 
 // What is asked of posts and of accounts is described by the network, with every metric.

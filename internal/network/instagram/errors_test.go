@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/instagram"
+	"pressroom/internal/network/networktest"
 )
 
 // said is the grant at a network that gives one answer to everything.
@@ -71,15 +72,15 @@ func TestErrors(t *testing.T) {
 			g := said(t, c.status, http.Header{"Location": {"http://127.0.0.1:1/"}}, c.body)
 			n := instagram.New(instagram.Options{})
 			link, err := n.Permalink(t.Context(), g, network.Receipt{ID: "17"})
-			if class(err) != c.reading || link != "" {
+			if networktest.Class(err) != c.reading || link != "" {
 				t.Errorf("reading: %q, %v", link, err)
 			}
 			_, err = n.Commit(t.Context(), g, network.Draft(ready), nil)
-			wantClass(t, err, c.commit, "")
+			networktest.WantClass(t, err, c.commit, "")
 			for _, kind := range kinds {
 				g.Kind = kind
 				_, err = n.Refresh(t.Context(), g)
-				wantClass(t, err, c.signing, "")
+				networktest.WantClass(t, err, c.signing, "")
 			}
 		})
 	}
@@ -105,7 +106,7 @@ func TestWhenToRepeat(t *testing.T) {
 			g := said(t, http.StatusBadRequest, c.header, `{"error":{"code":`+c.code+`}}`)
 			n := instagram.New(instagram.Options{App: network.App{Now: func() time.Time { return start }}})
 			_, err := n.Permalink(t.Context(), g, network.Receipt{ID: "17"})
-			got := wantClass(t, err, class(err), "").After
+			got := networktest.WantClass(t, err, networktest.Class(err), "").After
 			if c.want == 0 && !got.IsZero() || c.want != 0 && !got.Equal(start.Add(c.want)) {
 				t.Errorf("not before %v", got)
 			}
@@ -135,7 +136,7 @@ func TestNothingSecretIsQuoted(t *testing.T) {
 			return err
 		}, []string{"top-secret", "app-secret"}},
 	} {
-		got := wantClass(t, call.do(), network.AuthDead, "190")
+		got := networktest.WantClass(t, call.do(), network.AuthDead, "190")
 		for _, secret := range call.hidden {
 			if strings.Contains(got.Message+got.Error(), secret) || len([]rune(got.Message)) != 500 {
 				t.Errorf("%s: %q, %v", name, got.Message, got)
@@ -151,7 +152,7 @@ func TestUnreachable(t *testing.T) {
 	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
 		g := network.Grant{Server: server, Account: "101", Access: "top-secret"}
 		_, err := instagram.New(instagram.Options{}).Commit(t.Context(), g, network.Draft(ready), nil)
-		if got := class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
+		if got := networktest.Class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
 			t.Errorf("%q: %v", server, err)
 		}
 	}
@@ -161,5 +162,5 @@ func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	g := said(t, http.StatusOK, nil, `{"id":"`+strings.Repeat("1", 2<<20)+`"}`)
 	_, err := instagram.New(instagram.Options{}).Commit(t.Context(), g, network.Draft(ready), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }

@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/instagram"
+	"pressroom/internal/network/networktest"
 )
 
 func TestKinds(t *testing.T) {
@@ -128,7 +129,7 @@ func TestBadCodes(t *testing.T) {
 		exchange := func(a network.Authorization, code string) {
 			t.Helper()
 			_, err := w.network().Exchange(t.Context(), a, code)
-			if said := wantClass(t, err, network.AuthDead, "100"); strings.Contains(said.Message+said.Error(), code) {
+			if said := networktest.WantClass(t, err, network.AuthDead, "100"); strings.Contains(said.Message+said.Error(), code) {
 				t.Error("the error holds the code")
 			}
 		}
@@ -163,7 +164,7 @@ func TestPublishingNotAllowed(t *testing.T) {
 		response.Body.Close()
 		back, _ := url.Parse(response.Header.Get("Location"))
 		found, err := n.Exchange(t.Context(), a, back.Query().Get("code"))
-		if wantClass(t, err, network.AuthDead, "permission_missing"); len(found) != 0 {
+		if networktest.WantClass(t, err, network.AuthDead, "permission_missing"); len(found) != 0 {
 			t.Errorf("%d candidates", len(found))
 		}
 	}
@@ -193,7 +194,7 @@ func TestRefresh(t *testing.T) {
 		}
 		w.wantHeld(1)
 		_, err = w.network().Refresh(t.Context(), g)
-		wantClass(t, err, network.AuthDead, "190/463")
+		networktest.WantClass(t, err, network.AuthDead, "190/463")
 		if _, err := w.network().Refresh(t.Context(), fresh); err != nil {
 			t.Error(err)
 		}
@@ -207,10 +208,10 @@ func TestDeadTokens(t *testing.T) {
 	d := w.prepared(g, l, "dead")
 	w.clock.Advance(61 * 24 * time.Hour)
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.AuthDead, "190/463")
+	networktest.WantClass(t, err, network.AuthDead, "190/463")
 	g.Access = "no-token"
 	_, _, err = w.network().Prepare(t.Context(), g, w.plan("dead", l.jpeg(t, 9, 9)), l)
-	wantClass(t, err, network.AuthDead, "190")
+	networktest.WantClass(t, err, network.AuthDead, "190")
 	w.wantHeld(0)
 }
 
@@ -218,7 +219,7 @@ func TestNoPasswords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	_, err := w.network().Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 }
 
 // answers is a network that gives each path its own answers in turn, the last one for ever.
@@ -263,7 +264,7 @@ func TestFormsOfAnswers(t *testing.T) {
 				"/oauth/access_token": {c.short}, "/access_token": {`{"access_token":"long","expires_in":5183944}`}, "/v25.0/me": {me},
 			}))
 			found, err := n.Exchange(t.Context(), network.Authorization{Kind: "instagram"}, "code")
-			if class(err) != c.class {
+			if networktest.Class(err) != c.class {
 				t.Fatal(err)
 			}
 			if err == nil && (len(found) != 1 || found[0].Grant.Account != "17841400000000001" || found[0].Grant.Access != "long") {
@@ -316,7 +317,7 @@ func TestDeclinedPermission(t *testing.T) {
 		"/v25.0/me/permissions":     {`{"data":[{"permission":"instagram_content_publish","status":"declined"}]}`},
 	}))
 	_, err := n.Exchange(t.Context(), network.Authorization{Kind: "facebook"}, "code")
-	wantClass(t, err, network.AuthDead, "permission_missing")
+	networktest.WantClass(t, err, network.AuthDead, "permission_missing")
 }
 
 // Who has lost their role on a Page has to connect again; a grant that names no Page is none of ours.
@@ -325,8 +326,8 @@ func TestRefreshWithoutPage(t *testing.T) {
 	opts := answers(t, map[string][]string{"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/301": {`{"id":"301"}`}})
 	g := network.Grant{Kind: "facebook", Server: opts.GraphHost, Extra: map[string]string{"page": "301", "user_token": "u"}}
 	_, err := instagram.New(opts).Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "")
+	networktest.WantClass(t, err, network.AuthDead, "")
 	g.Extra = nil
 	_, err = instagram.New(opts).Refresh(t.Context(), g)
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 }

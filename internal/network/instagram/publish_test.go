@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 func TestMedia(t *testing.T) {
@@ -192,7 +193,7 @@ func TestLostWhilePreparing(t *testing.T) {
 		d := w.plan("lost", l.jpeg(t, 9, 9), l.jpeg(t, 8, 8))
 		w.wire.lose, w.wire.kept = "POST/instagram/graph/v25.0/"+g.Account+"/media", kept
 		_, err := w.prepare(g, d, l)
-		wantClass(t, err, network.Transient, "")
+		networktest.WantClass(t, err, network.Transient, "")
 		w.wire.lose = ""
 		if d, err = w.prepare(g, d, l); err != nil {
 			t.Fatal(err)
@@ -251,7 +252,7 @@ func TestRefusals(t *testing.T) {
 			w, l := newWorld(t, 0), newLibrary(t)
 			content := c.content(t, l)
 			_, err := w.prepare(w.harbour(), w.plan(content.Text, content.Media...), l)
-			wantClass(t, err, c.class, c.code)
+			networktest.WantClass(t, err, c.class, c.code)
 			w.wantHeld(0)
 		})
 	}
@@ -286,9 +287,9 @@ func TestExpiredContainer(t *testing.T) {
 	d := w.prepared(g, l, "late")
 	w.clock.Advance(25 * time.Hour)
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Uncertain, "24/2207008")
+	networktest.WantClass(t, err, network.Uncertain, "24/2207008")
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
-	if wantClass(t, err, network.Transient, "EXPIRED"); verdict != network.Absent {
+	if networktest.WantClass(t, err, network.Transient, "EXPIRED"); verdict != network.Absent {
 		t.Fatalf("verdict %v", verdict)
 	}
 	if d, err = w.prepare(g, d, l); err != nil {
@@ -311,7 +312,7 @@ func TestCommitTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	verdict, receipt, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Stands || receipt.ID != first.ID {
 		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
@@ -335,7 +336,7 @@ func TestCommitAtOnce(t *testing.T) {
 	for range 8 {
 		if err := <-results; err == nil {
 			published++
-		} else if class(err) != network.Uncertain {
+		} else if networktest.Class(err) != network.Uncertain {
 			t.Error(err)
 		}
 	}
@@ -353,7 +354,7 @@ func TestLostAnswer(t *testing.T) {
 		d := w.prepared(g, l, " lost\n\nand  found ")
 		w.wire.lose = "/media_publish"
 		_, err := w.network().Commit(t.Context(), g, d, nil)
-		if said := wantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
+		if said := networktest.WantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
 			t.Error("the error holds the token")
 		}
 		w.wantStands(g, d)
@@ -406,11 +407,11 @@ func TestNotReady(t *testing.T) {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	_, err = w.network().Commit(t.Context(), g, d, nil)
-	if said := wantClass(t, err, network.Processing, "9007/2207027"); !said.After.After(start) {
+	if said := networktest.WantClass(t, err, network.Processing, "9007/2207027"); !said.After.After(start) {
 		t.Errorf("after %v", said.After)
 	}
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
-	if wantClass(t, err, network.Processing, ""); verdict != network.Unknown {
+	if networktest.WantClass(t, err, network.Processing, ""); verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
 	}
 	w.clock.Advance(10 * time.Second)
@@ -446,7 +447,7 @@ func TestMarkers(t *testing.T) {
 				if err == nil && class == "" {
 					continue
 				}
-				said := wantClass(t, err, class, "")
+				said := networktest.WantClass(t, err, class, "")
 				if ahead := said.After.Sub(start); class == network.Rate && ahead != 2*time.Second {
 					t.Errorf("commit %d: not before %v from now", i, ahead)
 				}
@@ -462,7 +463,7 @@ func TestMarkedLostAnswerIsFound(t *testing.T) {
 	g := w.harbour()
 	d := w.prepared(g, l, "[sandbox:lost-answer]")
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	w.wantStands(g, d)
 }
 
@@ -474,9 +475,9 @@ func TestConnectingAgainMends(t *testing.T) {
 		g := w.connect(kind, "harbour.coffee")
 		w.clock.Advance(25 * time.Hour)
 		_, err := w.network().Commit(t.Context(), g, w.prepared(g, l, "[sandbox:expired-token]"), nil)
-		wantClass(t, err, network.AuthDead, "190/463")
+		networktest.WantClass(t, err, network.AuthDead, "190/463")
 		_, err = w.network().Refresh(t.Context(), g)
-		wantClass(t, err, network.AuthDead, "190/463")
+		networktest.WantClass(t, err, network.AuthDead, "190/463")
 		g = w.connect(kind, "harbour.coffee")
 		if _, err := w.network().Commit(t.Context(), g, w.prepared(g, l, "[sandbox:expired-token]"), nil); err != nil {
 			t.Error(err)
@@ -498,7 +499,7 @@ func TestCancelled(t *testing.T) {
 		"commit":  func() error { _, err := n.Commit(ctx, g, d, nil); return err },
 		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
 	} {
-		if said := wantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
+		if said := networktest.WantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
 			t.Errorf("%s: the error holds the token", name)
 		}
 	}
@@ -514,7 +515,7 @@ func TestDraftsOfOthers(t *testing.T) {
 		`{"network":"threads","container":"18000000000000001"}`,
 	} {
 		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), nil)
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 	if sent := w.wire.count("/media_publish"); sent != 0 {
 		t.Errorf("%d calls", sent)

@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/instagram"
+	"pressroom/internal/network/networktest"
 )
 
 // scripted is a network that says one thing of containers and another of posts.
@@ -70,7 +71,7 @@ func TestResolve(t *testing.T) {
 			t.Parallel()
 			g := scripted(t, c.container, c.posts)
 			verdict, receipt, err := instagram.New(instagram.Options{}).Resolve(t.Context(), g, network.Draft(ready), network.Tried{})
-			if verdict != c.verdict || class(err) != c.class || receipt.ID != c.id || receipt.Permalink != "" {
+			if verdict != c.verdict || networktest.Class(err) != c.class || receipt.ID != c.id || receipt.Permalink != "" {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
 		})
@@ -101,7 +102,7 @@ func TestPrepareGivesUp(t *testing.T) {
 			for ; err == nil && wait > 0 && calls < 20; calls++ {
 				d, wait, err = n.Prepare(t.Context(), g, d, l)
 			}
-			if wantClass(t, err, c.class, ""); calls != c.calls {
+			if networktest.WantClass(t, err, c.class, ""); calls != c.calls {
 				t.Errorf("%d calls", calls)
 			}
 		})
@@ -115,7 +116,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	g := said(t, http.StatusTemporaryRedirect, http.Header{"Location": {elsewhere.URL}}, "")
 	_, err := instagram.New(instagram.Options{}).Commit(t.Context(), g, network.Draft(ready), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
 // A network that never answers is not waited for without end.
@@ -127,5 +128,5 @@ func TestDeadline(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	n := instagram.New(instagram.Options{App: network.App{HTTP: &http.Client{Timeout: 50 * time.Millisecond}}})
 	_, err := n.Commit(t.Context(), network.Grant{Server: front.URL, Account: "101", Access: "token"}, network.Draft(ready), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }

@@ -3,7 +3,6 @@ package instagram_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"image"
 	"image/color"
@@ -19,7 +18,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/instagram"
-	"pressroom/internal/sandbox"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/testkit"
 )
 
@@ -39,18 +38,7 @@ type world struct {
 func newWorld(t *testing.T, ready time.Duration) *world {
 	t.Helper()
 	w := &world{t: t, clock: testkit.NewClock(start), wire: &wire{}}
-	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: w.clock.Now, Ready: ready})
-	if err != nil {
-		t.Fatal(err)
-	}
-	front := httptest.NewServer(server.Handler())
-	t.Cleanup(func() {
-		front.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	w.url = front.URL
+	w.url = networktest.Sandbox(t, w.clock, ready)
 	return w
 }
 
@@ -127,17 +115,7 @@ func (w *wire) count(end string) int {
 // consent answers the consent page as a person who has decided: where the browser is sent then.
 func (w *world) consent(a network.Authorization, account, decision string) *url.URL {
 	w.t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Get(w.network().Authorize(a) + "&account=" + account + "&decision=" + decision)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	back, err := response.Location()
-	if err != nil || response.StatusCode != http.StatusSeeOther {
-		w.t.Fatalf("the consent: HTTP %d, %v", response.StatusCode, err)
-	}
-	return back
+	return networktest.Consent(w.t, w.network().Authorize(a), account, decision)
 }
 
 // The ways of signing in.
@@ -161,23 +139,9 @@ func (w *world) harbour() network.Grant {
 }
 
 // held is what the sandbox holds of Instagram.
-func (w *world) held() []heldPost {
+func (w *world) held() []networktest.Post {
 	w.t.Helper()
-	response, err := http.Get(w.url + "/held?platform=instagram")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var answer struct{ Posts []heldPost }
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		w.t.Fatal(err)
-	}
-	return answer.Posts
-}
-
-type heldPost struct {
-	ID, Account, Text string
-	Media             []string
+	return networktest.Held(w.t, w.url, "instagram")
 }
 
 func (w *world) wantHeld(count int) {
@@ -199,16 +163,7 @@ func (w *world) plan(text string, media ...network.Media) network.Draft {
 // prepare calls Prepare as often as it asks for, moving the clock.
 func (w *world) prepare(g network.Grant, d network.Draft, files network.Files) (network.Draft, error) {
 	w.t.Helper()
-	for range 50 {
-		next, wait, err := w.network().Prepare(w.t.Context(), g, d, files)
-		if err != nil || wait == 0 {
-			return next, err
-		}
-		d = next
-		w.clock.Advance(wait)
-	}
-	w.t.Fatal("never ready")
-	return nil, nil
+	return networktest.Prepare(w.t, w.clock, w.network(), g, d, files)
 }
 
 // prepared is a publication of text under an image that is ready.
@@ -219,19 +174,6 @@ func (w *world) prepared(g network.Grant, l *library, text string) network.Draft
 		w.t.Fatal(err)
 	}
 	return d
-}
-
-// wantClass checks an error's class, and its code unless that is empty.
-func wantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
-	t.Helper()
-	said, ok := errors.AsType[*network.Error](err)
-	if !ok {
-		t.Fatalf("error %v, want a network.Error of class %s", err, class)
-	}
-	if said.Class != class || code != "" && said.Code != code {
-		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", said.Class, said.Code, err, said.Message, class, code)
-	}
-	return said
 }
 
 // library gives out files over HTTP.
@@ -309,12 +251,4 @@ func (l *library) jpeg(t *testing.T, width, height int) network.Media {
 func (l *library) mp4() network.Media {
 	file := append([]byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"), bytes.Repeat([]byte("film"), 5000)...)
 	return l.add(network.Media{Kind: network.Video, Type: "video/mp4", Duration: time.Minute}, file)
-}
-
-// class is err's class, "" where it has none.
-func class(err error) network.Class {
-	if said, ok := errors.AsType[*network.Error](err); ok {
-		return said.Class
-	}
-	return ""
 }

@@ -2,7 +2,6 @@ package linkedin_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/linkedin"
+	"pressroom/internal/network/networktest"
 )
 
 const (
@@ -22,27 +22,6 @@ const (
 	memberCall   = "/rest/memberCreatorPostAnalytics?"
 	accessDenied = `{"status":403,"code":"ACCESS_DENIED","message":"Not enough permissions to access this resource"}`
 )
-
-// answering answers the calls that have a part itself, and lets the others through.
-type answering struct {
-	http.RoundTripper
-
-	part   string // of the address
-	status int
-	header map[string]string
-	body   string
-}
-
-func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !strings.Contains(r.URL.String(), a.part) {
-		return a.RoundTripper.RoundTrip(r)
-	}
-	response := &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}
-	for name, value := range a.header {
-		response.Header.Set(name, value)
-	}
-	return response, nil
-}
 
 // through is the network, reached through a transport.
 func (w *world) through(transport http.RoundTripper) *linkedin.Network {
@@ -192,7 +171,7 @@ func TestCollectMembers(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 0)
 			g := w.member(c.scopes)
-			refusing := answering{w.wire, "queryType=" + c.refused, http.StatusBadRequest, nil, `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}
+			refusing := networktest.Answering{RoundTripper: w.wire, Part: "queryType=" + c.refused, Status: http.StatusBadRequest, Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}
 			calls := 0
 			collected, err := w.through(transport(func(r *http.Request) (*http.Response, error) {
 				if strings.Contains(r.URL.String(), memberCall) {
@@ -200,7 +179,7 @@ func TestCollectMembers(t *testing.T) {
 				}
 				return refusing.RoundTrip(r)
 			})).Collect(t.Context(), g, start, 100)
-			if class(err) != c.class || c.class == "" && len(collected.Posts) != 22 || calls != c.calls || collected.Followers != nil {
+			if networktest.Class(err) != c.class || c.class == "" && len(collected.Posts) != 22 || calls != c.calls || collected.Followers != nil {
 				t.Fatalf("%d calls, %+v, %v", calls, collected, err)
 			}
 			for i, p := range collected.Posts {
@@ -238,25 +217,25 @@ func TestCollectFails(t *testing.T) {
 	now := w.clock.Now()
 	midnight := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
-		answer answering
+		answer networktest.Answering
 		class  network.Class
 		after  time.Time
 		posts  int // that were told before
 	}{
-		"too often, the list":       {answering{part: listCall, status: 429, body: `{"status":429}`}, network.Rate, midnight, 0},
-		"too often, the statistics": {answering{part: statsCall, status: 429, header: map[string]string{"Retry-After": "7"}}, network.Rate, now.Add(7 * time.Second), 1},
-		"too often, the followers":  {answering{part: sizeCall, status: 429, body: `{"status":429}`}, network.Rate, midnight, 1},
-		"a dead token":              {answering{part: listCall, status: 401, body: `{"status":401}`}, network.AuthRefresh, time.Time{}, 0},
-		"posts may not be read":     {answering{part: listCall, status: 403, body: accessDenied}, network.Unapproved, time.Time{}, 0},
-		"a version that is no more": {answering{part: "/rest/", status: 426, body: `{"status":426,"code":"NONEXISTENT_VERSION"}`}, network.Unapproved, time.Time{}, 0},
-		"a failure":                 {answering{part: statsCall, status: 503}, network.Transient, time.Time{}, 1},
-		"nonsense":                  {answering{part: listCall, status: 200, body: "["}, network.Transient, time.Time{}, 0},
+		"too often, the list":       {networktest.Answering{Part: listCall, Status: 429, Body: `{"status":429}`}, network.Rate, midnight, 0},
+		"too often, the statistics": {networktest.Answering{Part: statsCall, Status: 429, Header: map[string]string{"Retry-After": "7"}}, network.Rate, now.Add(7 * time.Second), 1},
+		"too often, the followers":  {networktest.Answering{Part: sizeCall, Status: 429, Body: `{"status":429}`}, network.Rate, midnight, 1},
+		"a dead token":              {networktest.Answering{Part: listCall, Status: 401, Body: `{"status":401}`}, network.AuthRefresh, time.Time{}, 0},
+		"posts may not be read":     {networktest.Answering{Part: listCall, Status: 403, Body: accessDenied}, network.Unapproved, time.Time{}, 0},
+		"a version that is no more": {networktest.Answering{Part: "/rest/", Status: 426, Body: `{"status":426,"code":"NONEXISTENT_VERSION"}`}, network.Unapproved, time.Time{}, 0},
+		"a failure":                 {networktest.Answering{Part: statsCall, Status: 503}, network.Transient, time.Time{}, 1},
+		"nonsense":                  {networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.answer.RoundTripper = http.DefaultTransport
 			collected, err := w.through(c.answer).Collect(t.Context(), g, start, 10)
-			if said := wantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
+			if said := networktest.WantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
 				t.Errorf("not before %v, %+v", said.After, collected)
 			}
 		})
@@ -270,10 +249,10 @@ func TestCollectWithDeadToken(t *testing.T) {
 	g := w.connectOrganization("harbour.coffee")
 	w.clock.Advance(61 * 24 * time.Hour)
 	_, err := w.network().Collect(t.Context(), g, start, 10)
-	wantClass(t, err, network.AuthRefresh, "EXPIRED_ACCESS_TOKEN")
+	networktest.WantClass(t, err, network.AuthRefresh, "EXPIRED_ACCESS_TOKEN")
 	g.Refresh = ""
 	_, err = w.network().Collect(t.Context(), g, start, 10)
-	wantClass(t, err, network.AuthDead, "EXPIRED_ACCESS_TOKEN")
+	networktest.WantClass(t, err, network.AuthDead, "EXPIRED_ACCESS_TOKEN")
 }
 
 // What is withheld is absent; everything else is there.
@@ -284,13 +263,13 @@ func TestCollectWithheld(t *testing.T) {
 	w.publish(g, nil, "words")
 	w.clock.Advance(time.Hour)
 	for name, c := range map[string]struct {
-		answer           answering
+		answer           networktest.Answering
 		followers, views bool
 	}{
-		"followers":     {answering{part: sizeCall, status: 403, body: accessDenied}, false, true},
-		"an edge type":  {answering{part: sizeCall, status: 400, body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}, false, true},
-		"statistics":    {answering{part: statsCall, status: 403, body: accessDenied}, true, false},
-		"unknown posts": {answering{part: statsCall, status: 200, body: `{"elements":[{"share":"urn:li:share:1","totalShareStatistics":{"likeCount":1}}]}`}, true, false},
+		"followers":     {networktest.Answering{Part: sizeCall, Status: 403, Body: accessDenied}, false, true},
+		"an edge type":  {networktest.Answering{Part: sizeCall, Status: 400, Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}, false, true},
+		"statistics":    {networktest.Answering{Part: statsCall, Status: 403, Body: accessDenied}, true, false},
+		"unknown posts": {networktest.Answering{Part: statsCall, Status: 200, Body: `{"elements":[{"share":"urn:li:share:1","totalShareStatistics":{"likeCount":1}}]}`}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/linkedin"
+	"pressroom/internal/network/networktest"
 )
 
 // said is a network that gives one answer to everything.
@@ -59,11 +60,11 @@ func TestErrors(t *testing.T) {
 			w := said(t, c.status, http.Header{"Location": {"http://127.0.0.1:1/"}}, c.body)
 			n := linkedin.New(linkedin.Options{})
 			g := network.Grant{Server: w.url, Access: "token", Refresh: "refresh"}
-			if _, _, err := n.Prepare(t.Context(), g, network.Draft(uploaded), nil); class(err) != c.reading {
+			if _, _, err := n.Prepare(t.Context(), g, network.Draft(uploaded), nil); networktest.Class(err) != c.reading {
 				t.Errorf("reading: %v", err)
 			}
 			_, err := n.Commit(t.Context(), g, network.Draft(ready), nil)
-			wantClass(t, err, c.commit, "")
+			networktest.WantClass(t, err, c.commit, "")
 		})
 	}
 }
@@ -83,7 +84,7 @@ func TestWhenToRepeat(t *testing.T) {
 			w := said(t, http.StatusTooManyRequests, c.header, `{"status":429}`)
 			n := linkedin.New(linkedin.Options{App: network.App{Now: func() time.Time { return start }}})
 			_, err := n.Commit(t.Context(), network.Grant{Server: w.url}, network.Draft(ready), nil)
-			if got := wantClass(t, err, network.Rate, "").After; !got.Equal(c.want) {
+			if got := networktest.WantClass(t, err, network.Rate, "").After; !got.Equal(c.want) {
 				t.Errorf("not before %v", got)
 			}
 		})
@@ -95,7 +96,7 @@ func TestNothingSecretIsQuoted(t *testing.T) {
 	t.Parallel()
 	w := said(t, http.StatusUnauthorized, nil, `{"status":401,"code":"INVALID_ACCESS_TOKEN","message":"Invalid top-secret and `+strings.Repeat("x", 1000)+`"}`)
 	_, err := linkedin.New(linkedin.Options{}).Commit(t.Context(), network.Grant{Server: w.url, Access: "top-secret"}, network.Draft(ready), nil)
-	got := wantClass(t, err, network.AuthDead, "INVALID_ACCESS_TOKEN")
+	got := networktest.WantClass(t, err, network.AuthDead, "INVALID_ACCESS_TOKEN")
 	if strings.Contains(got.Message+got.Error(), "top-secret") || len([]rune(got.Message)) != 500 {
 		t.Errorf("%q, %v", got.Message, got)
 	}
@@ -129,7 +130,7 @@ func TestBadTickets(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err = n.Prepare(t.Context(), network.Grant{Server: w.url}, d, l)
-		if got := class(err); got != network.Transient && got != network.Rejected {
+		if got := networktest.Class(err); got != network.Transient && got != network.Rejected {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -141,7 +142,7 @@ func TestUnreachable(t *testing.T) {
 	front.Close()
 	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
 		_, err := linkedin.New(linkedin.Options{}).Commit(t.Context(), network.Grant{Server: server, Access: "top-secret"}, network.Draft(ready), nil)
-		if got := class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
+		if got := networktest.Class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
 			t.Errorf("%q: %v", server, err)
 		}
 	}
@@ -169,5 +170,5 @@ func TestUploadsStayEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = n.Prepare(t.Context(), network.Grant{Server: front.URL, Access: "token"}, d, l)
-	wantClass(t, err, network.Transient, "")
+	networktest.WantClass(t, err, network.Transient, "")
 }

@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/linkedin"
+	"pressroom/internal/network/networktest"
 )
 
 var scopes = []string{"openid", "profile", "email", "w_member_social", "w_organization_social", "r_organization_social", "rw_organization_admin"}
@@ -60,9 +61,9 @@ func TestConnectMembers(t *testing.T) {
 	d := w.prepared(g, "dead")
 	w.clock.Advance(61 * 24 * time.Hour)
 	_, err := w.commit(g, d)
-	wantClass(t, err, network.AuthDead, "EXPIRED_ACCESS_TOKEN")
+	networktest.WantClass(t, err, network.AuthDead, "EXPIRED_ACCESS_TOKEN")
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "")
+	networktest.WantClass(t, err, network.AuthDead, "")
 	w.wantHeld(0)
 }
 
@@ -106,7 +107,7 @@ func TestOrganizationsAreOptional(t *testing.T) {
 			for _, f := range found {
 				names = append(names, f.Grant.Username)
 			}
-			if diff := cmp.Diff(c.want, names); diff != "" || class(err) != c.class {
+			if diff := cmp.Diff(c.want, names); diff != "" || networktest.Class(err) != c.class {
 				t.Errorf("%v\n%s", err, diff)
 			}
 		})
@@ -129,7 +130,7 @@ func TestBadCodes(t *testing.T) {
 	exchange := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := w.network().Exchange(t.Context(), a, code)
-		if said := wantClass(t, err, network.AuthDead, "invalid_request"); strings.Contains(said.Message+said.Error(), code) {
+		if said := networktest.WantClass(t, err, network.AuthDead, "invalid_request"); strings.Contains(said.Message+said.Error(), code) {
 			t.Error("the error holds the code")
 		}
 	}
@@ -146,7 +147,7 @@ func TestBadCodes(t *testing.T) {
 	exchange(a, late)
 	w.opts.ClientSecret = ""
 	_, err := w.network().Exchange(t.Context(), a, code())
-	wantClass(t, err, network.Unapproved, "invalid_client")
+	networktest.WantClass(t, err, network.Unapproved, "invalid_client")
 }
 
 // An access token is renewed as long as the consent is not a year old; the refresh token stays the same, as all
@@ -157,7 +158,7 @@ func TestRefresh(t *testing.T) {
 	g := w.connectOrganization("harbour.coffee")
 	w.clock.Advance(61 * 24 * time.Hour)
 	_, err := w.commit(g, w.prepared(g, "renewed"))
-	wantClass(t, err, network.AuthRefresh, "EXPIRED_ACCESS_TOKEN")
+	networktest.WantClass(t, err, network.AuthRefresh, "EXPIRED_ACCESS_TOKEN")
 	fresh, err := w.network().Refresh(t.Context(), g)
 	if err != nil || fresh.Access == g.Access || !fresh.Expires.Equal(w.clock.Now().Add(60*24*time.Hour)) {
 		t.Fatalf("grant %+v, %v", fresh, err)
@@ -173,7 +174,7 @@ func TestRefresh(t *testing.T) {
 	w.wantHeld(1)
 	w.clock.Advance(305 * 24 * time.Hour)
 	_, err = w.network().Refresh(t.Context(), fresh)
-	wantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 }
 
 // What a token endpoint answers to a refresh: a new refresh token takes the place of the old one, and nothing but
@@ -200,10 +201,10 @@ func TestRefreshAnswers(t *testing.T) {
 			w := said(t, c.status, nil, c.body)
 			n := linkedin.New(linkedin.Options{AuthorizeHost: w.url, App: network.App{ClientSecret: "app-secret"}})
 			fresh, err := n.Refresh(t.Context(), network.Grant{Access: "a", Refresh: "old", Account: "urn:li:person:1"})
-			if class(err) != c.class || fresh.Refresh != c.refresh || err == nil && (fresh.Access != "b" || fresh.Account == "") {
+			if networktest.Class(err) != c.class || fresh.Refresh != c.refresh || err == nil && (fresh.Access != "b" || fresh.Account == "") {
 				t.Errorf("grant %+v, %v", fresh, err)
 			}
-			if err != nil && c.class == network.AuthDead && strings.Contains(wantClass(t, err, c.class, "").Message, "old") {
+			if err != nil && c.class == network.AuthDead && strings.Contains(networktest.WantClass(t, err, c.class, "").Message, "old") {
 				t.Error("the error holds the token")
 			}
 		})
@@ -233,7 +234,7 @@ func TestDeadTokens(t *testing.T) {
 	d := w.prepared(g, "dead")
 	g.Access, g.Refresh = "no-token", ""
 	_, err := w.commit(g, d)
-	wantClass(t, err, network.AuthDead, "INVALID_ACCESS_TOKEN")
+	networktest.WantClass(t, err, network.AuthDead, "INVALID_ACCESS_TOKEN")
 	w.wantHeld(0)
 }
 
@@ -241,5 +242,5 @@ func TestNoPasswords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	_, err := w.network().Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 }

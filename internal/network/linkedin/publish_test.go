@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 func TestText(t *testing.T) {
@@ -240,7 +241,7 @@ func TestLostWhilePreparing(t *testing.T) {
 			}
 			w.wire.losing(part)
 			_, _, err := w.network().Prepare(t.Context(), g, d, l)
-			wantClass(t, err, network.Transient, "")
+			networktest.WantClass(t, err, network.Transient, "")
 			w.wire.losing("")
 			if d, err = w.prepare(g, d, l); err != nil {
 				t.Fatal(err)
@@ -287,7 +288,7 @@ func TestRefusals(t *testing.T) {
 			w, l := newWorld(t, 0), newLibrary()
 			content := c.content(t, l)
 			_, err := w.prepare(w.connect("harbour.coffee"), w.plan(content.Text, content.Media...), l)
-			wantClass(t, err, c.class, c.code)
+			networktest.WantClass(t, err, c.class, c.code)
 			w.wantHeld(0)
 		})
 	}
@@ -312,8 +313,8 @@ func TestDuplicate(t *testing.T) {
 	w := newWorld(t, 0)
 	g := w.connect("harbour.coffee")
 	for _, want := range []network.Class{"", network.Duplicate} {
-		if _, err := w.commit(g, w.prepared(g, "the same")); class(err) != want {
-			t.Errorf("class %q, want %q: %v", class(err), want, err)
+		if _, err := w.commit(g, w.prepared(g, "the same")); networktest.Class(err) != want {
+			t.Errorf("class %q, want %q: %v", networktest.Class(err), want, err)
 		}
 	}
 	w.wantHeld(1)
@@ -341,7 +342,7 @@ func TestCommitAtOnce(t *testing.T) {
 	for range 8 {
 		if err := <-results; err == nil {
 			published++
-		} else if class(err) != network.Duplicate {
+		} else if networktest.Class(err) != network.Duplicate {
 			t.Error(err)
 		}
 	}
@@ -376,7 +377,7 @@ func TestMarkers(t *testing.T) {
 				if err == nil && want == "" {
 					continue
 				}
-				said := wantClass(t, err, want, "")
+				said := networktest.WantClass(t, err, want, "")
 				if ahead := said.After.Sub(start); want == network.Rate && ahead != 2*time.Second {
 					t.Errorf("commit %d: not before %v from now", i, ahead)
 				}
@@ -392,9 +393,9 @@ func TestConnectingAgainMends(t *testing.T) {
 	w := newWorld(t, 0)
 	g := w.connect("harbour.coffee")
 	_, err := w.commit(g, w.prepared(g, "[sandbox:expired-token]"))
-	wantClass(t, err, network.AuthRefresh, "REVOKED_ACCESS_TOKEN")
+	networktest.WantClass(t, err, network.AuthRefresh, "REVOKED_ACCESS_TOKEN")
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 	g = w.connect("harbour.coffee")
 	if _, err := w.commit(g, w.prepared(g, "[sandbox:expired-token]")); err != nil {
 		t.Error(err)
@@ -416,7 +417,7 @@ func TestCancelled(t *testing.T) {
 		"commit":  func() error { _, err := n.Commit(ctx, g, d, nil); return err },
 		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
 	} {
-		if said := wantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
+		if said := networktest.WantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
 			t.Errorf("%s: the error holds the token", name)
 		}
 	}
@@ -432,7 +433,7 @@ func TestDraftsOfOthers(t *testing.T) {
 		`{"linkedin":true,"ready":true,"assets":["urn:li:image:1"]}`, `{"linkedin":true,"ready":true,"media":[{}],"assets":["../me"]}`,
 	} {
 		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), nil)
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 	if sent := w.wire.count("/rest/posts"); sent != 0 {
 		t.Errorf("%d calls", sent)
@@ -446,6 +447,6 @@ func TestOldVersion(t *testing.T) {
 	d := w.prepared(g, "old")
 	w.opts.Version = "202506"
 	_, err := w.commit(g, d)
-	wantClass(t, err, network.Unapproved, "NONEXISTENT_VERSION")
+	networktest.WantClass(t, err, network.Unapproved, "NONEXISTENT_VERSION")
 	w.wantHeld(0)
 }

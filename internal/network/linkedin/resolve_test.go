@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/linkedin"
+	"pressroom/internal/network/networktest"
 )
 
 // An answer that is lost is found again, once, with its text and its media.
@@ -33,7 +34,7 @@ func TestLostAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			tried, err := w.commit(g, d)
-			if said := wantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
+			if said := networktest.WantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
 				t.Error("the error holds the token")
 			}
 			verdict, receipt, err := w.network().Resolve(t.Context(), g, d, tried)
@@ -52,10 +53,10 @@ func TestNotListed(t *testing.T) {
 	g := w.connectOrganization("harbour.coffee")
 	d := w.prepared(g, "[sandbox:error]")
 	tried, err := w.commit(g, d)
-	wantClass(t, err, network.Uncertain, "INTERNAL_SERVER_ERROR")
+	networktest.WantClass(t, err, network.Uncertain, "INTERNAL_SERVER_ERROR")
 	for range 6 {
 		verdict, _, err := w.network().Resolve(t.Context(), g, d, tried)
-		said := wantClass(t, err, network.Processing, "")
+		said := networktest.WantClass(t, err, network.Processing, "")
 		if verdict != network.Unknown || !said.After.After(w.clock.Now()) {
 			t.Fatalf("verdict %v, not before %v", verdict, said.After)
 		}
@@ -77,10 +78,10 @@ func TestLostAnswerOfMembers(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "[sandbox:lost-answer]")
 	tried, err := w.commit(g, d)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	w.clock.Advance(time.Hour)
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, tried)
-	if wantClass(t, err, network.Uncertain, ""); verdict != network.Unknown || w.wire.count("/rest/posts") != 1 {
+	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown || w.wire.count("/rest/posts") != 1 {
 		t.Errorf("verdict %v, %v", verdict, w.wire.sent)
 	}
 	w.wantHeld(1)
@@ -94,7 +95,7 @@ func TestLostAnswerOfReadableMembers(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "[sandbox:lost-answer]")
 	tried, err := w.commit(g, d)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	if verdict, _, err := w.network().Resolve(t.Context(), g, d, tried); verdict != network.Stands || err != nil {
 		t.Errorf("verdict %v, %v", verdict, err)
 	}
@@ -138,7 +139,7 @@ func TestResolve(t *testing.T) {
 			n := linkedin.New(linkedin.Options{App: network.App{Now: func() time.Time { return start.Add(time.Hour) }}})
 			g := network.Grant{Server: w.url, Access: "token", Kind: "organization", Account: "urn:li:organization:1"}
 			verdict, receipt, err := n.Resolve(t.Context(), g, network.Draft(ready), network.Tried{First: start, Last: start})
-			if verdict != c.verdict || class(err) != c.class || (verdict == network.Stands) != (receipt.ID != "") {
+			if verdict != c.verdict || networktest.Class(err) != c.class || (verdict == network.Stands) != (receipt.ID != "") {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
 		})
@@ -151,7 +152,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	elsewhere := said(t, http.StatusOK, nil, "")
 	w := said(t, http.StatusTemporaryRedirect, http.Header{"Location": {elsewhere.url}}, "")
 	_, err := linkedin.New(linkedin.Options{}).Commit(t.Context(), network.Grant{Server: w.url, Access: "token"}, network.Draft(ready), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
 // A post that differs by its address alone may be ours with a shorter one, and may be another: a person has to look.
@@ -166,7 +167,7 @@ func TestResolveShortAddress(t *testing.T) {
 		w := said(t, http.StatusOK, nil, fmt.Sprintf(`{"elements":[{"id":"urn:li:share:1","commentary":%q,"createdAt":%d}]}`, commentary, start.UnixMilli()))
 		n := linkedin.New(linkedin.Options{App: network.App{Now: func() time.Time { return start.Add(time.Hour) }}})
 		verdict, _, err := n.Resolve(t.Context(), network.Grant{Server: w.url, Kind: "organization"}, network.Draft(draft), network.Tried{First: start, Last: start})
-		if verdict != want || (verdict == network.Unknown) != (class(err) == network.Uncertain) {
+		if verdict != want || (verdict == network.Unknown) != (networktest.Class(err) == network.Uncertain) {
 			t.Errorf("%s: verdict %v, %v", commentary, verdict, err)
 		}
 	}

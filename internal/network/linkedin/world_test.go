@@ -3,7 +3,6 @@ package linkedin_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"image"
 	"image/color"
@@ -12,7 +11,6 @@ import (
 	"image/png"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -21,7 +19,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/linkedin"
-	"pressroom/internal/sandbox"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/testkit"
 )
 
@@ -42,18 +40,7 @@ type world struct {
 func newWorld(t *testing.T, ready time.Duration) *world {
 	t.Helper()
 	w := &world{t: t, clock: testkit.NewClock(start), wire: &wire{}}
-	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: w.clock.Now, Ready: ready})
-	if err != nil {
-		t.Fatal(err)
-	}
-	front := httptest.NewServer(server.Handler())
-	t.Cleanup(func() {
-		front.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	w.url = front.URL
+	w.url = networktest.Sandbox(t, w.clock, ready)
 	w.opts = linkedin.Options{
 		App:           network.App{HTTP: &http.Client{Transport: w.wire}, Now: w.clock.Now, ClientID: "app", ClientSecret: "app-secret"},
 		AuthorizeHost: w.url + "/linkedin", APIHost: w.url + "/linkedin", WebURL: w.url + "/linkedin/web",
@@ -114,17 +101,7 @@ func (w *wire) count(part string) int {
 // consent answers the consent page as a person who has decided: where the browser is sent then.
 func (w *world) consent(a network.Authorization, account, decision string) *url.URL {
 	w.t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Get(w.network().Authorize(a) + "&account=" + account + "&decision=" + decision)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	back, err := response.Location()
-	if err != nil || response.StatusCode != http.StatusSeeOther {
-		w.t.Fatalf("the consent: HTTP %d, %v", response.StatusCode, err)
-	}
-	return back
+	return networktest.Consent(w.t, w.network().Authorize(a), account, decision)
 }
 
 // candidates are the accounts that a person's consent opens.
@@ -155,23 +132,9 @@ func (w *world) connectOrganization(account string) network.Grant {
 }
 
 // held is what the sandbox holds of LinkedIn.
-func (w *world) held() []heldPost {
+func (w *world) held() []networktest.Post {
 	w.t.Helper()
-	response, err := http.Get(w.url + "/held?platform=linkedin")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var answer struct{ Posts []heldPost }
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		w.t.Fatal(err)
-	}
-	return answer.Posts
-}
-
-type heldPost struct {
-	ID, Account, Text string
-	Media             []string
+	return networktest.Held(w.t, w.url, "linkedin")
 }
 
 func (w *world) wantHeld(count int) {
@@ -195,16 +158,7 @@ func (w *world) plan(text string, media ...network.Media) network.Draft {
 // the same when a process begins anew with it.
 func (w *world) prepare(g network.Grant, d network.Draft, files network.Files) (network.Draft, error) {
 	w.t.Helper()
-	for range 50 {
-		next, wait, err := w.network().Prepare(w.t.Context(), g, d, files)
-		if err != nil || wait == 0 {
-			return next, err
-		}
-		d = next
-		w.clock.Advance(wait)
-	}
-	w.t.Fatal("never ready")
-	return nil, nil
+	return networktest.Prepare(w.t, w.clock, w.network(), g, d, files)
 }
 
 // prepared is a publication that is ready.
@@ -222,27 +176,6 @@ func (w *world) commit(g network.Grant, d network.Draft) (network.Tried, error) 
 	now := w.clock.Now()
 	_, err := w.network().Commit(w.t.Context(), g, d, nil)
 	return network.Tried{First: now, Last: now}, err
-}
-
-// wantClass checks an error's class, and its code unless that is empty.
-func wantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
-	t.Helper()
-	said, ok := errors.AsType[*network.Error](err)
-	if !ok {
-		t.Fatalf("error %v, want a network.Error of class %s", err, class)
-	}
-	if said.Class != class || code != "" && said.Code != code {
-		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", said.Class, said.Code, err, said.Message, class, code)
-	}
-	return said
-}
-
-// class is err's class, "" where it has none.
-func class(err error) network.Class {
-	if said, ok := errors.AsType[*network.Error](err); ok {
-		return said.Class
-	}
-	return ""
 }
 
 // library gives out files.

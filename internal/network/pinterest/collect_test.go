@@ -2,7 +2,6 @@ package pinterest_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/pinterest"
 )
 
@@ -22,27 +22,6 @@ const (
 	severalCall = "/v5/pins/analytics?"
 	aloneCall   = "/analytics?"
 )
-
-// answering answers the calls that have a part itself, and lets the others through.
-type answering struct {
-	http.RoundTripper
-
-	part   string // of the address
-	status int
-	header map[string]string
-	body   string
-}
-
-func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !strings.Contains(r.URL.String(), a.part) {
-		return a.RoundTripper.RoundTrip(r)
-	}
-	response := &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}
-	for name, value := range a.header {
-		response.Header.Set(name, value)
-	}
-	return response, nil
-}
 
 // through is the network, reached through a transport.
 func (w *world) through(transport http.RoundTripper) *pinterest.Network {
@@ -182,20 +161,20 @@ func TestCollectWithheld(t *testing.T) {
 	w.publish(g, l, "more", l.png(t, 7))
 	const trial, invalid = `{"code":29,"message":"You are on trial access"}`, `{"code":1,"message":"Invalid pins analytics parameters."}`
 	for name, c := range map[string]struct {
-		answers   []answering
+		answers   []networktest.Answering
 		followers bool
 		views     bool
 		saves     bool
 	}{
-		"followers":              {[]answering{{part: userCall, status: 403, body: trial}}, false, true, true},
-		"figures with the list":  {[]answering{{part: "pin_metrics", status: 400, body: invalid}}, true, true, true},
-		"reports on several":     {[]answering{{part: severalCall, status: 403, body: trial}}, true, true, true},
-		"not for this token":     {[]answering{{part: severalCall, status: 401, body: `{"code":7,"message":"Not authorized to access board or Pin."}`}}, true, true, true},
-		"all reports":            {[]answering{{part: aloneCall, status: 403, body: trial}}, true, true, false},
-		"one figure":             {[]answering{{part: "TOTAL_REACTIONS", status: 400, body: invalid}}, true, true, true},
-		"saves":                  {[]answering{{part: "SAVE", status: 400, body: invalid}}, true, true, false},
-		"one figure, one by one": {[]answering{{part: severalCall, status: 404, body: invalid}, {part: "TOTAL_REACTIONS", status: 400, body: invalid}}, true, true, true},
-		"everything but pins":    {[]answering{{part: "pin_metrics", status: 400, body: invalid}, {part: aloneCall, status: 403, body: trial}}, true, false, false},
+		"followers":              {[]networktest.Answering{{Part: userCall, Status: 403, Body: trial}}, false, true, true},
+		"figures with the list":  {[]networktest.Answering{{Part: "pin_metrics", Status: 400, Body: invalid}}, true, true, true},
+		"reports on several":     {[]networktest.Answering{{Part: severalCall, Status: 403, Body: trial}}, true, true, true},
+		"not for this token":     {[]networktest.Answering{{Part: severalCall, Status: 401, Body: `{"code":7,"message":"Not authorized to access board or Pin."}`}}, true, true, true},
+		"all reports":            {[]networktest.Answering{{Part: aloneCall, Status: 403, Body: trial}}, true, true, false},
+		"one figure":             {[]networktest.Answering{{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}}, true, true, true},
+		"saves":                  {[]networktest.Answering{{Part: "SAVE", Status: 400, Body: invalid}}, true, true, false},
+		"one figure, one by one": {[]networktest.Answering{{Part: severalCall, Status: 404, Body: invalid}, {Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}}, true, true, true},
+		"everything but pins":    {[]networktest.Answering{{Part: "pin_metrics", Status: 400, Body: invalid}, {Part: aloneCall, Status: 403, Body: trial}}, true, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -226,32 +205,32 @@ func TestCollectFails(t *testing.T) {
 	late := map[string]string{"x-ratelimit-reset": "7"}
 	const dead = `{"code":2,"message":"Authentication failed."}`
 	for name, c := range map[string]struct {
-		answer answering
+		answer networktest.Answering
 		class  network.Class
 		after  time.Time
 		posts  int // that were told before
 	}{
-		"too often, the account": {answering{part: userCall, status: 429, header: late, body: `{"code":8}`}, network.Rate, now.Add(7 * time.Second), 0},
-		"too often, the list":    {answering{part: listCall, status: 429, header: late, body: `{"code":8}`}, network.Rate, now.Add(7 * time.Second), 0},
-		"too often, the reports": {answering{part: aloneCall, status: 429, header: late, body: `{"code":8}`}, network.Rate, now.Add(7 * time.Second), 1},
-		"a dead token":           {answering{part: userCall, status: 401, body: dead}, network.AuthRefresh, time.Time{}, 0},
-		"a token that died":      {answering{part: severalCall, status: 401, body: dead}, network.AuthRefresh, time.Time{}, 1},
-		"pins may not be read":   {answering{part: listCall, status: 403, body: `{"code":7,"message":"no"}`}, network.Unapproved, time.Time{}, 0},
-		"the board is gone":      {answering{part: listCall, status: 404, body: `{"code":40,"message":"Board not found."}`}, network.Rejected, time.Time{}, 0},
-		"a failure":              {answering{part: severalCall, status: 503}, network.Transient, time.Time{}, 1},
-		"nonsense":               {answering{part: listCall, status: 200, body: "["}, network.Transient, time.Time{}, 0},
+		"too often, the account": {networktest.Answering{Part: userCall, Status: 429, Header: late, Body: `{"code":8}`}, network.Rate, now.Add(7 * time.Second), 0},
+		"too often, the list":    {networktest.Answering{Part: listCall, Status: 429, Header: late, Body: `{"code":8}`}, network.Rate, now.Add(7 * time.Second), 0},
+		"too often, the reports": {networktest.Answering{Part: aloneCall, Status: 429, Header: late, Body: `{"code":8}`}, network.Rate, now.Add(7 * time.Second), 1},
+		"a dead token":           {networktest.Answering{Part: userCall, Status: 401, Body: dead}, network.AuthRefresh, time.Time{}, 0},
+		"a token that died":      {networktest.Answering{Part: severalCall, Status: 401, Body: dead}, network.AuthRefresh, time.Time{}, 1},
+		"pins may not be read":   {networktest.Answering{Part: listCall, Status: 403, Body: `{"code":7,"message":"no"}`}, network.Unapproved, time.Time{}, 0},
+		"the board is gone":      {networktest.Answering{Part: listCall, Status: 404, Body: `{"code":40,"message":"Board not found."}`}, network.Rejected, time.Time{}, 0},
+		"a failure":              {networktest.Answering{Part: severalCall, Status: 503}, network.Transient, time.Time{}, 1},
+		"nonsense":               {networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.answer.RoundTripper = http.DefaultTransport
 			collected, err := w.through(c.answer).Collect(t.Context(), g, start, 10)
-			if said := wantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
+			if said := networktest.WantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
 				t.Errorf("not before %v, %+v", said.After, collected)
 			}
 		})
 	}
 	_, err := w.network().Collect(t.Context(), network.Grant{Server: g.Server, Access: g.Access}, start, 10)
-	wantClass(t, err, network.Rejected, "") // a grant without a board
+	networktest.WantClass(t, err, network.Rejected, "") // a grant without a board
 }
 
 // A token that has run out is renewed by whoever asks.
@@ -261,7 +240,7 @@ func TestCollectWithOldToken(t *testing.T) {
 	g := w.connect()
 	w.clock.Advance(31 * 24 * time.Hour)
 	_, err := w.network().Collect(t.Context(), g, start, 10)
-	wantClass(t, err, network.AuthRefresh, "2")
+	networktest.WantClass(t, err, network.AuthRefresh, "2")
 	fresh, err := w.network().Refresh(t.Context(), g)
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +268,7 @@ func TestCollectIsDescribed(t *testing.T) {
 	w.collect(g, start, 10)
 	w.wire.look = nil
 	looking := looking{w.wire, func(r *http.Request, response *http.Response) { seen[fits(t, doc, r, response)]++ }}
-	refusing := answering{looking, severalCall, http.StatusForbidden, nil, `{"code":29,"message":"no"}`}
+	refusing := networktest.Answering{RoundTripper: looking, Part: severalCall, Status: http.StatusForbidden, Body: `{"code":29,"message":"no"}`}
 	if _, err := w.through(refusing).Collect(t.Context(), g, start, 10); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 // description is the network's own description of its API.
@@ -129,7 +130,7 @@ func everyCall(t *testing.T, w *world, l *library) {
 		"[sandbox:reject]": network.Rejected, "[sandbox:error]": network.Uncertain, "[sandbox:rate-limit]": network.Rate, "[sandbox:expired-token]": network.AuthRefresh,
 	} {
 		_, err := w.network().Commit(t.Context(), w.connect(), w.prepared(g, l, text), l)
-		wantClass(t, err, class, "")
+		networktest.WantClass(t, err, class, "")
 	}
 	if _, err := w.network().Refresh(t.Context(), w.connect()); err != nil {
 		t.Error(err)

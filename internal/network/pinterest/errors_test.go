@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/pinterest"
 )
 
@@ -56,11 +57,11 @@ func TestErrors(t *testing.T) {
 			g := said(t, c.status, http.Header{"Location": {"http://127.0.0.1:1/"}}, c.body)
 			n := pinterest.New(pinterest.Options{})
 			_, _, err := n.Resolve(t.Context(), g, network.Draft(ready), network.Tried{})
-			wantClass(t, err, c.reading, "")
+			networktest.WantClass(t, err, c.reading, "")
 			_, err = n.Commit(t.Context(), g, network.Draft(ready), nil)
-			wantClass(t, err, c.commit, "")
+			networktest.WantClass(t, err, c.commit, "")
 			_, err = n.Refresh(t.Context(), g)
-			wantClass(t, err, c.refresh, "")
+			networktest.WantClass(t, err, c.refresh, "")
 		})
 	}
 }
@@ -83,7 +84,7 @@ func TestWhenToRepeat(t *testing.T) {
 			at := time.Unix(1795254600, 0).Add(-10 * time.Minute)
 			n := pinterest.New(pinterest.Options{App: network.App{Now: func() time.Time { return at }}})
 			_, err := n.Commit(t.Context(), said(t, http.StatusTooManyRequests, c.header, `{"code":8}`), network.Draft(ready), nil)
-			got := wantClass(t, err, network.Rate, "8").After
+			got := networktest.WantClass(t, err, network.Rate, "8").After
 			if c.want == 0 && !got.IsZero() || c.want != 0 && !got.Equal(at.Add(c.want)) {
 				t.Errorf("not before %v", got)
 			}
@@ -97,11 +98,11 @@ func TestNothingSecretIsQuoted(t *testing.T) {
 	g := said(t, http.StatusBadRequest, nil, `{"code":1,"message":"top-secret refresh-secret app-secret https://files.test/?signed `+strings.Repeat("x", 1000)+`"}`)
 	n := pinterest.New(pinterest.Options{App: network.App{ClientSecret: "app-secret"}})
 	_, err := n.Commit(t.Context(), g, network.Draft(ready), nil)
-	if got := wantClass(t, err, network.Rejected, "1"); strings.Contains(got.Message+got.Error(), "top-secret") || len([]rune(got.Message)) != 500 {
+	if got := networktest.WantClass(t, err, network.Rejected, "1"); strings.Contains(got.Message+got.Error(), "top-secret") || len([]rune(got.Message)) != 500 {
 		t.Errorf("%q, %v", got.Message, got)
 	}
 	_, err = n.Refresh(t.Context(), g)
-	if got := wantClass(t, err, network.AuthDead, "1"); strings.Contains(got.Message, "refresh-secret") || strings.Contains(got.Message, "app-secret") {
+	if got := networktest.WantClass(t, err, network.AuthDead, "1"); strings.Contains(got.Message, "refresh-secret") || strings.Contains(got.Message, "app-secret") {
 		t.Errorf("%q", got.Message)
 	}
 }
@@ -114,10 +115,10 @@ func TestUnreachable(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := pinterest.New(pinterest.Options{}).Commit(cancelled, g, network.Draft(ready), nil)
-	wantClass(t, err, network.Transient, "")
+	networktest.WantClass(t, err, network.Transient, "")
 	g.Server = front.URL
 	_, err = pinterest.New(pinterest.Options{}).Commit(t.Context(), g, network.Draft(ready), nil)
-	wantClass(t, err, network.Transient, "")
+	networktest.WantClass(t, err, network.Transient, "")
 }
 
 // What is listed, and what follows from it.
@@ -183,7 +184,7 @@ func TestPrepareGivesUp(t *testing.T) {
 				t.Errorf("wait %v, %v", wait, err)
 			}
 			_, _, err = pinterest.New(pinterest.Options{}).Prepare(t.Context(), g, network.Draft(strings.Replace(ready, "{", `{"builds":3,`, 1)), nil)
-			wantClass(t, err, c.class, "")
+			networktest.WantClass(t, err, c.class, "")
 		})
 	}
 }
@@ -197,6 +198,6 @@ func TestUploadAddress(t *testing.T) {
 		g := said(t, http.StatusCreated, nil, `{"media_id":"5","upload_url":"`+address+`"}`)
 		d := network.Draft(`{"pinterest":true,"media":[{"id":1,"kind":"video","type":"video/mp4"}]}`)
 		_, _, err := pinterest.New(pinterest.Options{}).Prepare(t.Context(), g, d, l)
-		wantClass(t, err, network.Transient, "")
+		networktest.WantClass(t, err, network.Transient, "")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/pinterest"
 )
 
@@ -96,7 +97,7 @@ func TestBadCodes(t *testing.T) {
 	exchange := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := w.network().Exchange(t.Context(), a, code)
-		if said := wantClass(t, err, network.AuthDead, "283"); strings.Contains(said.Message+said.Error(), code) {
+		if said := networktest.WantClass(t, err, network.AuthDead, "283"); strings.Contains(said.Message+said.Error(), code) {
 			t.Error("the error holds the code")
 		}
 	}
@@ -113,7 +114,7 @@ func TestBadCodes(t *testing.T) {
 	exchange(authorization(), late)
 	noSecret := pinterest.New(pinterest.Options{App: network.App{ClientID: "app"}, APIHost: w.url + "/pinterest"})
 	_, err := noSecret.Exchange(t.Context(), authorization(), code())
-	wantClass(t, err, network.Unapproved, "2")
+	networktest.WantClass(t, err, network.Unapproved, "2")
 }
 
 // An expired token is renewed, and the refresh token is good once.
@@ -124,7 +125,7 @@ func TestRefresh(t *testing.T) {
 	w.clock.Advance(31 * 24 * time.Hour)
 	d := w.prepared(g, l, "renewed")
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.AuthRefresh, "2")
+	networktest.WantClass(t, err, network.AuthRefresh, "2")
 	fresh, err := w.network().Refresh(t.Context(), g)
 	if err != nil || fresh.Access == g.Access || fresh.Refresh == g.Refresh || fresh.Account != g.Account || !fresh.RefreshExpires.Equal(w.clock.Now().Add(60*24*time.Hour)) {
 		t.Fatalf("grant %+v, %v", fresh, err)
@@ -134,14 +135,14 @@ func TestRefresh(t *testing.T) {
 	}
 	w.wantHeld(1)
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "283")
+	networktest.WantClass(t, err, network.AuthDead, "283")
 	g.Refresh = ""
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "")
+	networktest.WantClass(t, err, network.AuthDead, "")
 }
 
 func TestNoPasswords(t *testing.T) {
 	t.Parallel()
 	_, err := pinterest.New(pinterest.Options{}).Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 }

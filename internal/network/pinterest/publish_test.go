@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 func TestMedia(t *testing.T) {
@@ -186,7 +187,7 @@ func TestLostWhilePreparing(t *testing.T) {
 			d := w.plan("lost", l.mp4())
 			w.wire.lose = step
 			_, _, err := w.network().Prepare(t.Context(), g, d, l)
-			wantClass(t, err, network.Transient, "")
+			networktest.WantClass(t, err, network.Transient, "")
 			w.wire.lose = ""
 			if d, err = w.prepare(g, d, l); err != nil {
 				t.Fatal(err)
@@ -233,7 +234,7 @@ func TestRefusals(t *testing.T) {
 			w, l := newWorld(t, 0), newLibrary(t)
 			content := c.content(t, l)
 			_, err := w.prepare(w.connect(), w.plan(content.Text, content.Media...), l)
-			wantClass(t, err, c.class, c.code)
+			networktest.WantClass(t, err, c.class, c.code)
 			w.wantHeld(0)
 		})
 	}
@@ -247,14 +248,14 @@ func TestRefusedImages(t *testing.T) {
 	gone := w.prepared(g, l, "gone")
 	l.files[0].gone = true
 	_, err := w.network().Commit(t.Context(), g, gone, l)
-	wantClass(t, err, network.Transient, "1")
+	networktest.WantClass(t, err, network.Transient, "1")
 	none := l.add(network.Media{Kind: network.Image, Type: "image/png"}, []byte("no image"))
 	d, err := w.prepare(g, w.plan("none", none), l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.Rejected, "1")
+	networktest.WantClass(t, err, network.Rejected, "1")
 	w.wantHeld(0)
 	l.files[0].gone = false
 	if _, err := w.network().Commit(t.Context(), g, gone, l); err != nil {
@@ -270,7 +271,7 @@ func TestLostAnswer(t *testing.T) {
 	d := w.prepared(g, l, "lost  \n here")
 	w.wire.lose = "/pins"
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	if said := wantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
+	if said := networktest.WantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
 		t.Error("the error holds the token")
 	}
 	w.wire.lose = ""
@@ -284,7 +285,7 @@ func TestNeverArrived(t *testing.T) {
 	g := w.connect()
 	d, tried := w.prepared(g, l, "late"), w.tried()
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, tried)
-	if said := wantClass(t, err, network.Processing, ""); verdict != network.Unknown || !said.After.After(w.clock.Now()) {
+	if said := networktest.WantClass(t, err, network.Processing, ""); verdict != network.Unknown || !said.After.After(w.clock.Now()) {
 		t.Errorf("verdict %v, after %v", verdict, said.After)
 	}
 	w.clock.Advance(time.Minute)
@@ -317,7 +318,7 @@ func TestTwins(t *testing.T) {
 		t.Errorf("the newer: verdict %v, receipt %+v, %v", verdict, receipt, err)
 	}
 	verdict, _, err = w.network().Resolve(t.Context(), g, older, network.Tried{})
-	if wantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
+	if networktest.WantClass(t, err, network.Uncertain, ""); verdict != network.Unknown {
 		t.Errorf("the older: verdict %v", verdict)
 	}
 	w.wantHeld(2)
@@ -348,7 +349,7 @@ func TestMarkers(t *testing.T) {
 				if err == nil && class == "" {
 					continue
 				}
-				said := wantClass(t, err, class, "")
+				said := networktest.WantClass(t, err, class, "")
 				if ahead := said.After.Sub(start); class == network.Rate && ahead != 2*time.Second {
 					t.Errorf("commit %d: not before %v from now", i, ahead)
 				}
@@ -368,9 +369,9 @@ func TestConnectingAgainMends(t *testing.T) {
 	g := w.connect()
 	d := w.prepared(g, l, "[sandbox:expired-token]")
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.AuthRefresh, "2")
+	networktest.WantClass(t, err, network.AuthRefresh, "2")
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "283")
+	networktest.WantClass(t, err, network.AuthDead, "283")
 	if _, err := w.network().Commit(t.Context(), w.connect(), d, l); err != nil {
 		t.Error(err)
 	}
@@ -386,11 +387,11 @@ func TestDraftsOfOthers(t *testing.T) {
 		`{"pinterest":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1,"kind":"video"}]}`, `{"pinterest":true,"video":"../me"}`,
 	} {
 		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), nil)
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 	g.Extra = nil
 	_, _, err := w.network().Prepare(t.Context(), g, w.plan("no board"), nil)
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 	if sent := w.wire.count("/pins"); sent != 0 {
 		t.Errorf("%d calls", sent)
 	}

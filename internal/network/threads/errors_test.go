@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/threads"
 )
 
@@ -62,9 +63,9 @@ func TestErrors(t *testing.T) {
 			if c.reading == "" && err == nil && link == "" {
 				err = &network.Error{}
 			}
-			wantClass(t, err, c.reading, "")
+			networktest.WantClass(t, err, c.reading, "")
 			_, err = n.Commit(t.Context(), g, network.Draft(ready), nil)
-			wantClass(t, err, c.commit, "")
+			networktest.WantClass(t, err, c.commit, "")
 		})
 	}
 }
@@ -92,7 +93,7 @@ func TestWhenToRepeat(t *testing.T) {
 			w := said(t, http.StatusBadRequest, c.header, `{"error":{"code":`+c.code+`}}`)
 			n := threads.New(threads.Options{App: network.App{Now: func() time.Time { return start }}})
 			_, err := n.Permalink(t.Context(), network.Grant{Server: w.url}, network.Receipt{ID: "17"})
-			got := wantClass(t, err, class(err), "").After
+			got := networktest.WantClass(t, err, networktest.Class(err), "").After
 			if c.want == 0 && !got.IsZero() || c.want != 0 && !got.Equal(start.Add(c.want)) {
 				t.Errorf("not before %v", got)
 			}
@@ -105,7 +106,7 @@ func TestNothingSecretIsQuoted(t *testing.T) {
 	t.Parallel()
 	w := said(t, http.StatusBadRequest, nil, `{"error":{"code":190,"message":"Malformed access token top-secret and `+strings.Repeat("x", 1000)+`"}}`)
 	_, err := threads.New(threads.Options{}).Permalink(t.Context(), network.Grant{Server: w.url, Access: "top-secret"}, network.Receipt{ID: "17"})
-	got := wantClass(t, err, network.AuthDead, "190")
+	got := networktest.WantClass(t, err, network.AuthDead, "190")
 	if strings.Contains(got.Message+got.Error(), "top-secret") || len([]rune(got.Message)) != 500 {
 		t.Errorf("%q, %v", got.Message, got)
 	}
@@ -117,7 +118,7 @@ func TestUnreachable(t *testing.T) {
 	front.Close()
 	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
 		_, err := threads.New(threads.Options{}).Commit(t.Context(), network.Grant{Server: server, Access: "top-secret"}, network.Draft(ready), nil)
-		if got := class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
+		if got := networktest.Class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
 			t.Errorf("%q: %v", server, err)
 		}
 	}
@@ -127,5 +128,5 @@ func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	w := said(t, http.StatusOK, nil, `{"id":"`+strings.Repeat("1", 2<<20)+`"}`)
 	_, err := threads.New(threads.Options{}).Commit(t.Context(), network.Grant{Server: w.url}, network.Draft(ready), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 func TestConnect(t *testing.T) {
@@ -52,7 +53,7 @@ func TestBadCodes(t *testing.T) {
 	exchange := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := w.network().Exchange(t.Context(), a, code)
-		if said := wantClass(t, err, network.AuthDead, "100"); strings.Contains(said.Message+said.Error(), code) {
+		if said := networktest.WantClass(t, err, network.AuthDead, "100"); strings.Contains(said.Message+said.Error(), code) {
 			t.Error("the error holds the code")
 		}
 	}
@@ -89,7 +90,7 @@ func TestRefresh(t *testing.T) {
 	}
 	w.wantHeld(1)
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "190/463")
+	networktest.WantClass(t, err, network.AuthDead, "190/463")
 }
 
 // A grant of which nobody noted when its token was made is left to the network to judge.
@@ -112,10 +113,10 @@ func TestDeadTokens(t *testing.T) {
 	d := w.prepared(g, "dead")
 	w.clock.Advance(61 * 24 * time.Hour)
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.AuthDead, "190/463")
+	networktest.WantClass(t, err, network.AuthDead, "190/463")
 	g.Access = "no-token"
 	_, _, err = w.network().Prepare(t.Context(), g, w.plan("dead"), nil)
-	wantClass(t, err, network.AuthDead, "190")
+	networktest.WantClass(t, err, network.AuthDead, "190")
 	w.wantHeld(0)
 }
 
@@ -123,5 +124,5 @@ func TestNoPasswords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	_, err := w.network().Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 func TestText(t *testing.T) {
@@ -163,7 +164,7 @@ func TestRefusals(t *testing.T) {
 			w, l := newWorld(t, 0), newLibrary(t)
 			content := c.content(t, l)
 			_, err := w.prepare(w.connect("harbour.coffee"), w.plan(content.Text, content.Media...), l)
-			wantClass(t, err, c.class, c.code)
+			networktest.WantClass(t, err, c.class, c.code)
 			w.wantHeld(0)
 		})
 	}
@@ -198,9 +199,9 @@ func TestExpiredContainer(t *testing.T) {
 	d := w.prepared(g, "late")
 	w.clock.Advance(25 * time.Hour)
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Uncertain, "24/2207008")
+	networktest.WantClass(t, err, network.Uncertain, "24/2207008")
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
-	if wantClass(t, err, network.Transient, "EXPIRED"); verdict != network.Absent {
+	if networktest.WantClass(t, err, network.Transient, "EXPIRED"); verdict != network.Absent {
 		t.Fatalf("verdict %v", verdict)
 	}
 	if d, err = w.prepare(g, d, nil); err != nil {
@@ -222,7 +223,7 @@ func TestCommitTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	verdict, receipt, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Stands || receipt.ID != first.ID {
 		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
@@ -246,7 +247,7 @@ func TestCommitAtOnce(t *testing.T) {
 	for range 8 {
 		if err := <-results; err == nil {
 			published++
-		} else if class(err) != network.Uncertain {
+		} else if networktest.Class(err) != network.Uncertain {
 			t.Error(err)
 		}
 	}
@@ -263,7 +264,7 @@ func TestLostAnswer(t *testing.T) {
 	d := w.prepared(g, "lost")
 	w.wire.lose = "/threads_publish"
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	if said := wantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
+	if said := networktest.WantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
 		t.Error("the error holds the token")
 	}
 	w.wantStands(g, d)
@@ -310,11 +311,11 @@ func TestNotReady(t *testing.T) {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	_, err = w.network().Commit(t.Context(), g, d, nil)
-	if said := wantClass(t, err, network.Processing, "9007/2207027"); !said.After.After(start) {
+	if said := networktest.WantClass(t, err, network.Processing, "9007/2207027"); !said.After.After(start) {
 		t.Errorf("after %v", said.After)
 	}
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
-	if wantClass(t, err, network.Processing, ""); verdict != network.Unknown {
+	if networktest.WantClass(t, err, network.Processing, ""); verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
 	}
 	w.clock.Advance(10 * time.Second)
@@ -349,7 +350,7 @@ func TestMarkers(t *testing.T) {
 				if err == nil && class == "" {
 					continue
 				}
-				said := wantClass(t, err, class, "")
+				said := networktest.WantClass(t, err, class, "")
 				if ahead := said.After.Sub(start); class == network.Rate && ahead != 2*time.Second {
 					t.Errorf("commit %d: not before %v from now", i, ahead)
 				}
@@ -365,7 +366,7 @@ func TestMarkedLostAnswerIsFound(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "[sandbox:lost-answer]")
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	w.wantStands(g, d)
 }
 
@@ -375,9 +376,9 @@ func TestConnectingAgainMends(t *testing.T) {
 	w := newWorld(t, 0)
 	g := w.connect("harbour.coffee")
 	_, err := w.network().Commit(t.Context(), g, w.prepared(g, "[sandbox:expired-token]"), nil)
-	wantClass(t, err, network.AuthDead, "190/463")
+	networktest.WantClass(t, err, network.AuthDead, "190/463")
 	_, err = w.network().Permalink(t.Context(), g, network.Receipt{ID: "17"})
-	wantClass(t, err, network.AuthDead, "190/463")
+	networktest.WantClass(t, err, network.AuthDead, "190/463")
 	g = w.connect("harbour.coffee")
 	if _, err := w.network().Commit(t.Context(), g, w.prepared(g, "[sandbox:expired-token]"), nil); err != nil {
 		t.Error(err)
@@ -398,7 +399,7 @@ func TestCancelled(t *testing.T) {
 		"commit":  func() error { _, err := n.Commit(ctx, g, d, nil); return err },
 		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
 	} {
-		if said := wantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
+		if said := networktest.WantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
 			t.Errorf("%s: the error holds the token", name)
 		}
 	}
@@ -411,7 +412,7 @@ func TestDraftsOfOthers(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	for _, d := range []string{"", "{}", "[]", `{"rkey":"3l2345672abcd","prepared":true}`, string(w.plan("not prepared")), `{"network":"threads","container":"../me"}`} {
 		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), nil)
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 	if sent := w.wire.count("/threads/v1.0/me/threads_publish"); sent != 0 {
 		t.Errorf("%d calls", sent)

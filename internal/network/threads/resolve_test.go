@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/threads"
 )
 
@@ -66,7 +67,7 @@ func TestResolve(t *testing.T) {
 			t.Parallel()
 			g := scripted(t, c.container, c.posts)
 			verdict, receipt, err := threads.New(threads.Options{}).Resolve(t.Context(), g, network.Draft(ready), network.Tried{})
-			if verdict != c.verdict || class(err) != c.class || receipt.ID != c.id || receipt.Permalink != "" {
+			if verdict != c.verdict || networktest.Class(err) != c.class || receipt.ID != c.id || receipt.Permalink != "" {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
 		})
@@ -95,7 +96,7 @@ func TestPrepareGivesUp(t *testing.T) {
 			for ; err == nil && wait > 0 && calls < 20; calls++ {
 				d, wait, err = n.Prepare(t.Context(), g, d, nil)
 			}
-			if wantClass(t, err, c.class, ""); calls != c.calls {
+			if networktest.WantClass(t, err, c.class, ""); calls != c.calls {
 				t.Errorf("%d calls", calls)
 			}
 		})
@@ -109,7 +110,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	w := said(t, http.StatusTemporaryRedirect, http.Header{"Location": {elsewhere.URL}}, "")
 	_, err := threads.New(threads.Options{}).Commit(t.Context(), network.Grant{Server: w.url, Access: "token"}, network.Draft(ready), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
 // A network that never answers is not waited for without end.
@@ -121,5 +122,5 @@ func TestDeadline(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	n := threads.New(threads.Options{App: network.App{HTTP: &http.Client{Timeout: 50 * time.Millisecond}}})
 	_, err := n.Commit(t.Context(), network.Grant{Server: front.URL, Access: "token"}, network.Draft(ready), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }

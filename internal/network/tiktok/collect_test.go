@@ -2,17 +2,16 @@ package tiktok_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/tiktok"
 )
 
@@ -20,27 +19,6 @@ const (
 	userCall = "/user/info/"
 	listCall = "/video/list/"
 )
-
-// answering answers the calls that have a part itself, and lets the others through.
-type answering struct {
-	http.RoundTripper
-
-	part   string // of the address
-	status int
-	header map[string]string
-	body   string
-}
-
-func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !strings.Contains(r.URL.String(), a.part) {
-		return a.RoundTripper.RoundTrip(r)
-	}
-	response := &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}
-	for name, value := range a.header {
-		response.Header.Set(name, value)
-	}
-	return response, nil
-}
 
 // through is the network, reached through a transport.
 func (w *world) through(transport http.RoundTripper) *tiktok.Network {
@@ -163,26 +141,26 @@ func TestCollectFails(t *testing.T) {
 	w.publish(g, l, "words", l.mp4(small))
 	now := w.clock.Now()
 	for name, c := range map[string]struct {
-		answer answering
+		answer networktest.Answering
 		class  network.Class
 		after  time.Time
 		posts  int // that were told before
 	}{
-		"too often, the account":   {answering{part: userCall, status: 429, body: refused("rate_limit_exceeded")}, network.Rate, now.Add(time.Minute), 0},
-		"too often, with a time":   {answering{part: listCall, status: 429, header: map[string]string{"Retry-After": "7"}}, network.Rate, now.Add(7 * time.Second), 0},
-		"a dead token":             {answering{part: userCall, status: 401, body: refused("access_token_invalid")}, network.AuthRefresh, time.Time{}, 0},
-		"a dead token at the list": {answering{part: listCall, status: 200, body: refused("access_token_invalid")}, network.AuthRefresh, time.Time{}, 0},
-		"a scope is missing":       {answering{part: listCall, status: 401, body: refused("scope_not_authorized")}, network.Unapproved, time.Time{}, 0},
-		"a scope is gone":          {answering{part: listCall, status: 401, body: refused("scope_permission_missed")}, network.Unapproved, time.Time{}, 0},
-		"a failure":                {answering{part: listCall, status: 500, body: refused("internal_error")}, network.Transient, time.Time{}, 0},
-		"nonsense":                 {answering{part: listCall, status: 200, body: "["}, network.Transient, time.Time{}, 0},
-		"nothing is taken":         {answering{part: listCall, status: 400, body: refused("invalid_params")}, network.Rejected, time.Time{}, 0},
+		"too often, the account":   {networktest.Answering{Part: userCall, Status: 429, Body: refused("rate_limit_exceeded")}, network.Rate, now.Add(time.Minute), 0},
+		"too often, with a time":   {networktest.Answering{Part: listCall, Status: 429, Header: map[string]string{"Retry-After": "7"}}, network.Rate, now.Add(7 * time.Second), 0},
+		"a dead token":             {networktest.Answering{Part: userCall, Status: 401, Body: refused("access_token_invalid")}, network.AuthRefresh, time.Time{}, 0},
+		"a dead token at the list": {networktest.Answering{Part: listCall, Status: 200, Body: refused("access_token_invalid")}, network.AuthRefresh, time.Time{}, 0},
+		"a scope is missing":       {networktest.Answering{Part: listCall, Status: 401, Body: refused("scope_not_authorized")}, network.Unapproved, time.Time{}, 0},
+		"a scope is gone":          {networktest.Answering{Part: listCall, Status: 401, Body: refused("scope_permission_missed")}, network.Unapproved, time.Time{}, 0},
+		"a failure":                {networktest.Answering{Part: listCall, Status: 500, Body: refused("internal_error")}, network.Transient, time.Time{}, 0},
+		"nonsense":                 {networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0},
+		"nothing is taken":         {networktest.Answering{Part: listCall, Status: 400, Body: refused("invalid_params")}, network.Rejected, time.Time{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.answer.RoundTripper = http.DefaultTransport
 			collected, err := w.through(c.answer).Collect(t.Context(), g, start, 10)
-			if said := wantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
+			if said := networktest.WantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
 				t.Errorf("not before %v, %+v", said.After, collected)
 			}
 		})
@@ -198,11 +176,11 @@ func TestCollectWithheld(t *testing.T) {
 		w.publish(g, l, fmt.Sprintf("number %d", i), l.mp4(small))
 	}
 	for name, c := range map[string]struct {
-		answer           answering
+		answer           networktest.Answering
 		followers, views bool
 	}{
-		"followers": {answering{part: userCall, status: 401, body: refused("scope_not_authorized")}, false, true},
-		"no more":   {answering{part: "view_count", status: 400, body: refused("invalid_params")}, true, false},
+		"followers": {networktest.Answering{Part: userCall, Status: 401, Body: refused("scope_not_authorized")}, false, true},
+		"no more":   {networktest.Answering{Part: "view_count", Status: 400, Body: refused("invalid_params")}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -227,7 +205,7 @@ func TestCollectWithOldToken(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	w.clock.Advance(3 * time.Hour)
 	_, err := w.network().Collect(t.Context(), g, start, 10)
-	wantClass(t, err, network.AuthRefresh, "access_token_invalid")
+	networktest.WantClass(t, err, network.AuthRefresh, "access_token_invalid")
 	if collected := w.collect(w.fresh(g), start, 10); collected.Followers == nil || len(collected.Posts) != 0 {
 		t.Errorf("%+v", collected)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 // said is a network that gives one answer to everything.
@@ -66,11 +67,11 @@ func TestErrors(t *testing.T) {
 			}
 			g := said(t, c.status, http.Header{"Location": {"http://127.0.0.1:1/"}}, c.body)
 			link, err := at(start).Permalink(t.Context(), g, network.Receipt{ID: "publish:v_pub_file~1"})
-			if class(err) != c.reading || link != "" {
+			if networktest.Class(err) != c.reading || link != "" {
 				t.Errorf("reading: %q, %v", link, err)
 			}
 			_, err = at(start).Commit(t.Context(), g, network.Draft(photos), nil)
-			wantClass(t, err, c.commit, "")
+			networktest.WantClass(t, err, c.commit, "")
 		})
 	}
 }
@@ -86,7 +87,7 @@ func TestUploadErrors(t *testing.T) {
 		l.mp4(100)
 		g := said(t, status, http.Header{"Retry-After": {"7"}}, "")
 		_, err := at(start).Commit(t.Context(), g, network.Draft(fmt.Sprintf(video, g.Server)), l)
-		failed := wantClass(t, err, want, "")
+		failed := networktest.WantClass(t, err, want, "")
 		if want == network.Rate && !failed.After.Equal(start.Add(7*time.Second)) {
 			t.Errorf("HTTP %d: not before %v", status, failed.After)
 		}
@@ -110,7 +111,7 @@ func TestWhenToRepeat(t *testing.T) {
 			t.Parallel()
 			g := said(t, http.StatusBadRequest, c.header, refused(c.code))
 			_, err := at(start).Permalink(t.Context(), g, network.Receipt{ID: "publish:v"})
-			got := wantClass(t, err, class(err), c.code).After
+			got := networktest.WantClass(t, err, networktest.Class(err), c.code).After
 			if c.want == 0 && !got.IsZero() || c.want != 0 && !got.Equal(start.Add(c.want)) {
 				t.Errorf("not before %v", got)
 			}
@@ -123,13 +124,13 @@ func TestNothingSecretIsQuoted(t *testing.T) {
 	t.Parallel()
 	g := said(t, http.StatusBadRequest, nil, `{"error":{"code":"invalid_params","message":"top-secret https://files.test/1 `+strings.Repeat("x", 1000)+`"}}`)
 	_, err := at(start).Commit(t.Context(), g, network.Draft(photos), nil)
-	got := wantClass(t, err, network.Rejected, "invalid_params")
+	got := networktest.WantClass(t, err, network.Rejected, "invalid_params")
 	if text := got.Message + got.Error(); strings.Contains(text, "top-secret") || strings.Contains(text, "files.test") || len([]rune(got.Message)) != 500 {
 		t.Errorf("%q, %v", got.Message, got)
 	}
 	g = said(t, http.StatusBadRequest, nil, `{"error":"invalid_grant","error_description":"refresh-secret is dead"}`)
 	_, err = at(start).Refresh(t.Context(), g)
-	if got := wantClass(t, err, network.AuthDead, "invalid_grant"); strings.Contains(got.Message, "refresh-secret") {
+	if got := networktest.WantClass(t, err, network.AuthDead, "invalid_grant"); strings.Contains(got.Message, "refresh-secret") {
 		t.Errorf("%q", got.Message)
 	}
 }
@@ -140,7 +141,7 @@ func TestUnreachable(t *testing.T) {
 	front.Close()
 	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
 		_, err := at(start).Commit(t.Context(), network.Grant{Server: server, Access: "top-secret"}, network.Draft(photos), nil)
-		if got := class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
+		if got := networktest.Class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
 			t.Errorf("%q: %v", server, err)
 		}
 	}
@@ -150,7 +151,7 @@ func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	g := said(t, http.StatusOK, nil, well(`{"publish_id":"`+strings.Repeat("1", 2<<20)+`"}`))
 	_, err := at(start).Commit(t.Context(), g, network.Draft(photos), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
 func TestPermalinkOfNothing(t *testing.T) {
@@ -158,7 +159,7 @@ func TestPermalinkOfNothing(t *testing.T) {
 	g := network.Grant{Username: "a/b"}
 	for _, id := range []string{"", "x", "../me", strings.Repeat("1", 41)} {
 		_, err := at(start).Permalink(t.Context(), g, network.Receipt{ID: id})
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 	if link, err := at(start).Permalink(t.Context(), g, network.Receipt{ID: "75"}); err != nil || link != "https://www.tiktok.com/@a%2Fb/video/75" {
 		t.Errorf("permalink %q, %v", link, err)

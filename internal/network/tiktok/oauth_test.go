@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/tiktok"
 )
 
@@ -99,7 +100,7 @@ func TestBadCodes(t *testing.T) {
 	exchange := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := w.network().Exchange(t.Context(), a, code)
-		if said := wantClass(t, err, network.AuthDead, "invalid_grant"); strings.Contains(said.Message+said.Error(), code) {
+		if said := networktest.WantClass(t, err, network.AuthDead, "invalid_grant"); strings.Contains(said.Message+said.Error(), code) {
 			t.Error("the error holds the code")
 		}
 	}
@@ -144,7 +145,7 @@ func (w *world) wantNoExchange(n *tiktok.Network, a network.Authorization, class
 		w.t.Fatal(err)
 	}
 	_, err = n.Exchange(w.t.Context(), a, back.Query().Get("code"))
-	wantClass(w.t, err, class, "scope_not_authorized")
+	networktest.WantClass(w.t, err, class, "scope_not_authorized")
 }
 
 // Each refresh token is good once; the access token that it replaces lives on for its time.
@@ -154,20 +155,20 @@ func TestRefresh(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	w.clock.Advance(2 * time.Hour)
 	_, _, err := w.network().Prepare(t.Context(), g, w.plan("old", l.jpeg(t, 9, 9)), l)
-	wantClass(t, err, network.AuthRefresh, "access_token_invalid")
+	networktest.WantClass(t, err, network.AuthRefresh, "access_token_invalid")
 	fresh, err := w.network().Refresh(t.Context(), g)
 	if err != nil || fresh.Access == g.Access || fresh.Refresh == g.Refresh || fresh.Account != g.Account || !fresh.Expires.Equal(w.clock.Now().Add(2*time.Hour)) {
 		t.Fatalf("grant %+v, %v", fresh, err)
 	}
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 	if _, err := w.network().Commit(t.Context(), fresh, w.prepared(fresh, l, "renewed", l.jpeg(t, 9, 9)), nil); err != nil {
 		t.Error(err)
 	}
 	w.wantHeld(1)
 	w.clock.Advance(180 * 24 * time.Hour)
 	_, err = w.network().Refresh(t.Context(), fresh)
-	wantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 }
 
 func TestDeadTokens(t *testing.T) {
@@ -177,9 +178,9 @@ func TestDeadTokens(t *testing.T) {
 	d := w.prepared(g, l, "dead", l.jpeg(t, 9, 9))
 	g.Access, g.Refresh = "no-token", "no-token"
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.AuthRefresh, "access_token_invalid")
+	networktest.WantClass(t, err, network.AuthRefresh, "access_token_invalid")
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 	w.wantHeld(0)
 }
 
@@ -206,7 +207,7 @@ func TestTokenErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := at(start).Refresh(t.Context(), said(t, c.status, nil, c.body))
-			wantClass(t, err, c.want, "")
+			networktest.WantClass(t, err, c.want, "")
 		})
 	}
 }
@@ -228,5 +229,5 @@ func TestTokenWithoutScopes(t *testing.T) {
 func TestNoPasswords(t *testing.T) {
 	t.Parallel()
 	_, err := tiktok.New(tiktok.Options{}).Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 }

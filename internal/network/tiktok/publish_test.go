@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 const (
@@ -181,7 +182,7 @@ func TestAnswersLostWhilePreparing(t *testing.T) {
 			film := l.mp4(large)
 			w.wire.lose = lost
 			kept, err := w.prepare(g, w.plan("lost", film), l)
-			wantClass(t, err, network.Transient, "")
+			networktest.WantClass(t, err, network.Transient, "")
 			kept, err = w.prepare(g, kept[len(kept)-1], l)
 			if err != nil {
 				t.Fatal(err)
@@ -216,7 +217,7 @@ func TestAnswersLostAtCommit(t *testing.T) {
 			d := w.prepared(g, l, " lost\n words", c.media(t, l))
 			w.wire.lose = c.lost
 			_, err := w.network().Commit(t.Context(), g, d, l)
-			if said := wantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) || strings.Contains(said.Error(), "token=") {
+			if said := networktest.WantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) || strings.Contains(said.Error(), "token=") {
 				t.Errorf("the error holds a secret: %v", said)
 			}
 			w.wantStands(g, d)
@@ -232,7 +233,7 @@ func TestStatusLostAtCommit(t *testing.T) {
 	d := w.prepared(g, l, "sent", l.mp4(small))
 	w.wire.lose = "status/fetch/"
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.Processing, "")
+	networktest.WantClass(t, err, network.Processing, "")
 	w.wantStands(g, d)
 }
 
@@ -246,7 +247,7 @@ func TestCommitTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	w.wantStands(g, d)
 }
 
@@ -266,7 +267,7 @@ func TestCommitAtOnce(t *testing.T) {
 	for range 8 {
 		if err := <-results; err == nil {
 			published++
-		} else if class(err) != network.Uncertain {
+		} else if networktest.Class(err) != network.Uncertain {
 			t.Error(err)
 		}
 	}
@@ -283,7 +284,7 @@ func TestReview(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, l, "film", l.mp4(small))
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.Processing, "PROCESSING_UPLOAD")
+	networktest.WantClass(t, err, network.Processing, "PROCESSING_UPLOAD")
 	verdict, receipt, err := w.resolve(g, d)
 	if verdict != network.Stands || err != nil || !strings.HasPrefix(receipt.ID, "publish:v_pub_file~") || receipt.Permalink != "" {
 		t.Fatalf("verdict %v, receipt %+v, %v", verdict, receipt, err)
@@ -291,7 +292,7 @@ func TestReview(t *testing.T) {
 	w.wantLink(g, receipt, "/video/")
 
 	_, err = w.network().Commit(t.Context(), g, w.prepared(g, l, "photo", l.jpeg(t, 9, 9)), l)
-	said := wantClass(t, err, network.Processing, "PROCESSING_DOWNLOAD")
+	said := networktest.WantClass(t, err, network.Processing, "PROCESSING_DOWNLOAD")
 	w.clock.Advance(time.Minute)
 	_, receipt, err = w.resolve(g, said.Draft)
 	if err != nil || !strings.HasPrefix(receipt.ID, "publish:p_pub_url~") {
@@ -360,7 +361,7 @@ func TestRefusals(t *testing.T) {
 			if said, ok := errors.AsType[*network.Error](err); ok && said.Draft != nil {
 				_, _, err = w.resolve(g, said.Draft)
 			}
-			wantClass(t, err, c.class, c.code)
+			networktest.WantClass(t, err, c.class, c.code)
 			w.wantHeld(0)
 		})
 	}
@@ -370,7 +371,7 @@ func TestTextAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	_, err := w.prepare(w.connect("harbour.coffee"), w.plan("words"), nil)
-	wantClass(t, err, network.RejectedMedia, "media_missing")
+	networktest.WantClass(t, err, network.RejectedMedia, "media_missing")
 }
 
 // An upload that was left too long is begun anew.
@@ -381,9 +382,9 @@ func TestLateUpload(t *testing.T) {
 	d := w.prepared(g, l, "late", l.mp4(small))
 	w.clock.Advance(61 * time.Minute)
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	verdict, _, err := w.resolve(g, d)
-	if wantClass(t, err, network.Transient, "upload_expired"); verdict != network.Absent {
+	if networktest.WantClass(t, err, network.Transient, "upload_expired"); verdict != network.Absent {
 		t.Fatalf("verdict %v", verdict)
 	}
 	kept, err := w.prepare(g, d, l)
@@ -435,7 +436,7 @@ func TestMarkers(t *testing.T) {
 				if err == nil && want == "" {
 					continue
 				}
-				said := wantClass(t, err, want, "")
+				said := networktest.WantClass(t, err, want, "")
 				if ahead := said.After.Sub(start); want == network.Rate && ahead != 2*time.Second {
 					t.Errorf("publication %d: not before %v from now", i, ahead)
 				}
@@ -458,7 +459,7 @@ func TestErrorThenWell(t *testing.T) {
 			g := w.connect("harbour.coffee")
 			d := w.prepared(g, l, "[sandbox:error]", media(t, l))
 			_, err := w.network().Commit(t.Context(), g, d, l)
-			wantClass(t, err, network.Uncertain, "")
+			networktest.WantClass(t, err, network.Uncertain, "")
 			tried := network.Tried{First: w.clock.Now(), Last: w.clock.Now()}
 			w.clock.Advance(settled)
 			if verdict, _, err := w.network().Resolve(t.Context(), g, d, tried); verdict != network.Absent || err != nil {
@@ -479,9 +480,9 @@ func TestConnectingAgainMends(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	film := l.mp4(small)
 	_, err := w.prepare(g, w.plan("[sandbox:expired-token]", film), l)
-	wantClass(t, err, network.AuthRefresh, "access_token_invalid")
+	networktest.WantClass(t, err, network.AuthRefresh, "access_token_invalid")
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 	g = w.connect("harbour.coffee")
 	if _, err := w.network().Commit(t.Context(), g, w.prepared(g, l, "[sandbox:expired-token]", film), l); err != nil {
 		t.Error(err)
@@ -504,7 +505,7 @@ func TestCancelled(t *testing.T) {
 		"resolve a video": func() error { _, _, err := n.Resolve(ctx, g, film, network.Tried{}); return err },
 		"resolve a photo": func() error { _, _, err := n.Resolve(ctx, g, shot, network.Tried{}); return err },
 	} {
-		if said := wantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
+		if said := networktest.WantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
 			t.Errorf("%s: the error holds the token", name)
 		}
 	}
@@ -517,7 +518,7 @@ func TestDraftsOfOthers(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	for _, d := range []string{"", "{}", "[]", `{"threads":true,"container":"18"}`, string(w.plan("not prepared", l.mp4(small))), string(w.plan("neither", l.jpeg(t, 9, 9))), string(w.plan("words"))} {
 		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), l)
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 	if sent := w.wire.count(photosCall) + w.wire.count(videoCall); sent != 0 {
 		t.Errorf("%d calls", sent)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/tiktok"
 )
 
@@ -85,7 +86,7 @@ func TestResolveVideo(t *testing.T) {
 			t.Parallel()
 			g := scripted(t, map[string]string{"/status/fetch/": c.status})
 			verdict, receipt, err := at(start.Add(c.later)).Resolve(t.Context(), g, network.Draft(fmt.Sprintf(video, g.Server)), network.Tried{})
-			if verdict != c.verdict || class(err) != c.class || receipt.ID != c.id {
+			if verdict != c.verdict || networktest.Class(err) != c.class || receipt.ID != c.id {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
 		})
@@ -125,7 +126,7 @@ func TestResolvePhotos(t *testing.T) {
 			t.Parallel()
 			g := scripted(t, map[string]string{"/video/list/": c.list})
 			verdict, receipt, err := at(start.Add(c.later)).Resolve(t.Context(), g, network.Draft(photos), network.Tried{First: start, Last: start})
-			if verdict != c.verdict || class(err) != c.class || receipt.ID != c.id || strings.HasPrefix(receipt.Permalink, "javascript") {
+			if verdict != c.verdict || networktest.Class(err) != c.class || receipt.ID != c.id || strings.HasPrefix(receipt.Permalink, "javascript") {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
 		})
@@ -148,7 +149,7 @@ func TestPhotosStayUnknown(t *testing.T) {
 		"by default":        {tiktok.New(tiktok.Options{}), g, photos},
 	} {
 		verdict, _, err := c.network.Resolve(t.Context(), c.grant, network.Draft(c.draft), network.Tried{First: start, Last: start})
-		if verdict != network.Unknown || class(err) != network.Uncertain {
+		if verdict != network.Unknown || networktest.Class(err) != network.Uncertain {
 			t.Errorf("%s: verdict %v, %v", name, verdict, err)
 		}
 	}
@@ -180,7 +181,7 @@ func TestCreator(t *testing.T) {
 			}
 			var kept struct{ Privacy string }
 			_ = json.Unmarshal(d, &kept)
-			if class(err) != c.class || c.class == "" && kept.Privacy != c.privacy {
+			if networktest.Class(err) != c.class || c.class == "" && kept.Privacy != c.privacy {
 				t.Errorf("%s, %v", d, err)
 			}
 		})
@@ -216,7 +217,7 @@ func TestPrepareGivesUp(t *testing.T) {
 			for wait := time.Duration(1); err == nil && wait > 0 && asked < 20; asked++ {
 				d, wait, err = n.Prepare(t.Context(), g, d, l)
 			}
-			if wantClass(t, err, c.class, c.code); asked != 2*c.calls {
+			if networktest.WantClass(t, err, c.class, c.code); asked != 2*c.calls {
 				t.Errorf("asked %d times", asked)
 			}
 		})
@@ -254,7 +255,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Cleanup(elsewhere.Close)
 	g := said(t, http.StatusTemporaryRedirect, http.Header{"Location": {elsewhere.URL}}, "")
 	_, err := at(start).Commit(t.Context(), g, network.Draft(photos), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
 // A network that never answers is not waited for without end.
@@ -266,5 +267,5 @@ func TestDeadline(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	n := tiktok.New(tiktok.Options{App: network.App{HTTP: &http.Client{Timeout: 50 * time.Millisecond}}})
 	_, err := n.Commit(t.Context(), network.Grant{Server: front.URL, Access: "token"}, network.Draft(photos), nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }

@@ -3,7 +3,6 @@ package tiktok_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"image"
 	"image/color"
@@ -21,8 +20,8 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/tiktok"
-	"pressroom/internal/sandbox"
 	"pressroom/internal/testkit"
 )
 
@@ -46,18 +45,7 @@ type world struct {
 func newWorld(t *testing.T, ready time.Duration) *world {
 	t.Helper()
 	w := &world{t: t, clock: testkit.NewClock(start), wire: &wire{}}
-	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: w.clock.Now, Ready: ready})
-	if err != nil {
-		t.Fatal(err)
-	}
-	front := httptest.NewServer(server.Handler())
-	t.Cleanup(func() {
-		front.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	w.url = front.URL
+	w.url = networktest.Sandbox(t, w.clock, ready)
 	return w
 }
 
@@ -111,17 +99,7 @@ func (w *wire) count(end string) int {
 // consent answers the consent page as a person who has decided: where the browser is sent then.
 func (w *world) consent(a network.Authorization, account, decision string) *url.URL {
 	w.t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Get(w.network().Authorize(a) + "&account=" + account + "&decision=" + decision)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	back, err := response.Location()
-	if err != nil || response.StatusCode != http.StatusSeeOther {
-		w.t.Fatalf("the consent: HTTP %d, %v", response.StatusCode, err)
-	}
-	return back
+	return networktest.Consent(w.t, w.network().Authorize(a), account, decision)
 }
 
 // connect connects an account of the sandbox.
@@ -135,24 +113,10 @@ func (w *world) connect(account string) network.Grant {
 	return found[0].Grant
 }
 
-type heldPost struct {
-	ID, Account, Text string
-	Media             []string
-}
-
 // held is what the sandbox holds of TikTok.
-func (w *world) held() []heldPost {
+func (w *world) held() []networktest.Post {
 	w.t.Helper()
-	response, err := http.Get(w.url + "/held?platform=tiktok")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var answer struct{ Posts []heldPost }
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		w.t.Fatal(err)
-	}
-	return answer.Posts
+	return networktest.Held(w.t, w.url, "tiktok")
 }
 
 func (w *world) wantHeld(count int) {
@@ -206,7 +170,7 @@ func (w *world) resolve(g network.Grant, d network.Draft) (network.Verdict, netw
 	tried := network.Tried{First: w.clock.Now(), Last: w.clock.Now()}
 	for range 200 {
 		verdict, receipt, err := w.network().Resolve(w.t.Context(), g, d, tried)
-		if class(err) != network.Processing {
+		if networktest.Class(err) != network.Processing {
 			return verdict, receipt, err
 		}
 		said, _ := errors.AsType[*network.Error](err)
@@ -229,27 +193,6 @@ func (w *world) wantStands(g network.Grant, d network.Draft) {
 	if held := w.held(); len(held) != 1 || receipt.ID != held[0].ID && !strings.HasPrefix(receipt.ID, "publish:") {
 		w.t.Errorf("held %+v, receipt %+v", held, receipt)
 	}
-}
-
-// class is err's class, "" where it has none.
-func class(err error) network.Class {
-	if said, ok := errors.AsType[*network.Error](err); ok {
-		return said.Class
-	}
-	return ""
-}
-
-// wantClass checks an error's class, and its code unless that is empty.
-func wantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
-	t.Helper()
-	said, ok := errors.AsType[*network.Error](err)
-	if !ok {
-		t.Fatalf("error %v, want a network.Error of class %s", err, class)
-	}
-	if said.Class != class || code != "" && said.Code != code {
-		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", said.Class, said.Code, err, said.Message, class, code)
-	}
-	return said
 }
 
 // library gives out files, over HTTP and opened.

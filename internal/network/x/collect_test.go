@@ -2,17 +2,16 @@ package x_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/x"
 )
 
@@ -20,27 +19,6 @@ const (
 	listCall  = "/tweets?"
 	clickCall = "/2/tweets?"
 )
-
-// answering answers the calls that have a part itself, and lets the others through.
-type answering struct {
-	http.RoundTripper
-
-	part   string // of the address
-	status int
-	header map[string]string
-	body   string
-}
-
-func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !strings.Contains(r.URL.String(), a.part) {
-		return a.RoundTripper.RoundTrip(r)
-	}
-	response := &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}
-	for name, value := range a.header {
-		response.Header.Set(name, value)
-	}
-	return response, nil
-}
 
 // through is the network, reached through a transport.
 func (w *world) through(transport http.RoundTripper) *x.Network {
@@ -173,8 +151,8 @@ func TestCollectKeepsPages(t *testing.T) {
 	for i := range 101 {
 		w.publish(g, nil, fmt.Sprintf("number %d", i))
 	}
-	collected, err := w.through(answering{http.DefaultTransport, "pagination_token", http.StatusTooManyRequests, nil, ""}).Collect(t.Context(), g, start, 500)
-	if wantClass(t, err, network.Rate, ""); len(collected.Posts) != 100 || collected.Posts[0].Views == nil {
+	collected, err := w.through(networktest.Answering{RoundTripper: http.DefaultTransport, Part: "pagination_token", Status: http.StatusTooManyRequests}).Collect(t.Context(), g, start, 500)
+	if networktest.WantClass(t, err, network.Rate, ""); len(collected.Posts) != 100 || collected.Posts[0].Views == nil {
 		t.Errorf("%d posts", len(collected.Posts))
 	}
 }
@@ -209,16 +187,16 @@ func TestCollectWithheld(t *testing.T) {
 	w.publish(g, nil, "words")
 	const forbidden = `{"type":"https://api.x.com/2/problems/client-forbidden","title":"Client Forbidden","detail":"not for this app","status":403}`
 	for name, c := range map[string]struct {
-		answer    answering
+		answer    networktest.Answering
 		followers bool
 		views     bool
 		clicks    bool
 	}{
-		"followers": {answering{part: "/users/me", status: 403, body: forbidden}, false, true, true},
-		"views":     {answering{part: "%2Cpublic_metrics", status: 400, body: `{"title":"Invalid Request","type":"https://api.x.com/2/problems/invalid-request"}`}, true, false, true},
-		"clicks":    {answering{part: clickCall, status: 403, body: forbidden}, true, true, false},
-		"a scope":   {answering{part: clickCall, status: 403, body: `{"title":"Forbidden","detail":"scope"}`}, true, true, false},
-		"in part": {answering{part: clickCall, status: 200, body: `{"errors":[{"title":"Field Authorization Error","field":"non_public_metrics","detail":"no",` +
+		"followers": {networktest.Answering{Part: "/users/me", Status: 403, Body: forbidden}, false, true, true},
+		"views":     {networktest.Answering{Part: "%2Cpublic_metrics", Status: 400, Body: `{"title":"Invalid Request","type":"https://api.x.com/2/problems/invalid-request"}`}, true, false, true},
+		"clicks":    {networktest.Answering{Part: clickCall, Status: 403, Body: forbidden}, true, true, false},
+		"a scope":   {networktest.Answering{Part: clickCall, Status: 403, Body: `{"title":"Forbidden","detail":"scope"}`}, true, true, false},
+		"in part": {networktest.Answering{Part: clickCall, Status: 200, Body: `{"errors":[{"title":"Field Authorization Error","field":"non_public_metrics","detail":"no",` +
 			`"type":"https://api.x.com/2/problems/not-authorized-for-field"}]}`}, true, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -244,26 +222,26 @@ func TestCollectFails(t *testing.T) {
 	reset := w.clock.Now().Add(9 * time.Minute).Truncate(time.Second)
 	late := map[string]string{"x-rate-limit-reset": strconv.FormatInt(reset.Unix(), 10)}
 	for name, c := range map[string]struct {
-		answer answering
+		answer networktest.Answering
 		class  network.Class
 		after  time.Time
 		posts  int // that were told before
 	}{
-		"too often, the account": {answering{part: "/users/me", status: 429, header: late}, network.Rate, reset, 0},
-		"too often, the list":    {answering{part: listCall, status: 429, header: late}, network.Rate, reset, 0},
-		"too often, the clicks":  {answering{part: clickCall, status: 429, header: late}, network.Rate, reset, 1},
-		"no credit left":         {answering{part: listCall, status: 402}, network.Quota, w.clock.Now().Add(24 * time.Hour), 0},
-		"a dead token":           {answering{part: "/users/me", status: 401}, network.AuthRefresh, time.Time{}, 0},
-		"posts may not be read":  {answering{part: listCall, status: 403}, network.Unapproved, time.Time{}, 0},
-		"nothing is told":        {answering{part: "/2/", status: 403}, network.Unapproved, time.Time{}, 0},
-		"a failure":              {answering{part: clickCall, status: 503}, network.Transient, time.Time{}, 1},
-		"nonsense":               {answering{part: listCall, status: 200, body: "["}, network.Transient, time.Time{}, 0},
+		"too often, the account": {networktest.Answering{Part: "/users/me", Status: 429, Header: late}, network.Rate, reset, 0},
+		"too often, the list":    {networktest.Answering{Part: listCall, Status: 429, Header: late}, network.Rate, reset, 0},
+		"too often, the clicks":  {networktest.Answering{Part: clickCall, Status: 429, Header: late}, network.Rate, reset, 1},
+		"no credit left":         {networktest.Answering{Part: listCall, Status: 402}, network.Quota, w.clock.Now().Add(24 * time.Hour), 0},
+		"a dead token":           {networktest.Answering{Part: "/users/me", Status: 401}, network.AuthRefresh, time.Time{}, 0},
+		"posts may not be read":  {networktest.Answering{Part: listCall, Status: 403}, network.Unapproved, time.Time{}, 0},
+		"nothing is told":        {networktest.Answering{Part: "/2/", Status: 403}, network.Unapproved, time.Time{}, 0},
+		"a failure":              {networktest.Answering{Part: clickCall, Status: 503}, network.Transient, time.Time{}, 1},
+		"nonsense":               {networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.answer.RoundTripper = http.DefaultTransport
 			collected, err := w.through(c.answer).Collect(t.Context(), g, start, 10)
-			if said := wantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
+			if said := networktest.WantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
 				t.Errorf("not before %v, %+v", said.After, collected)
 			}
 		})
@@ -277,7 +255,7 @@ func TestCollectWithOldToken(t *testing.T) {
 	g := w.connect()
 	w.clock.Advance(3 * time.Hour)
 	_, err := w.network().Collect(t.Context(), g, start, 10)
-	wantClass(t, err, network.AuthRefresh, "")
+	networktest.WantClass(t, err, network.AuthRefresh, "")
 	if collected := w.collect(w.fresh(g), start, 10); collected.Followers == nil || len(collected.Posts) != 0 {
 		t.Errorf("%+v", collected)
 	}

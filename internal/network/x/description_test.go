@@ -15,6 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 // description is the network's own description of its API.
@@ -141,7 +142,7 @@ func everyCall(t *testing.T, w *world, l *library) {
 		"[sandbox:reject]": network.Rejected, "[sandbox:error]": network.Uncertain, "[sandbox:rate-limit]": network.Rate, "[sandbox:expired-token]": network.AuthRefresh,
 	} {
 		_, err := w.network().Commit(t.Context(), w.connect(), w.prepared(g, text), nil)
-		wantClass(t, err, class, "")
+		networktest.WantClass(t, err, class, "")
 	}
 	w.wantHeld(3)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/x"
 )
 
@@ -71,11 +72,11 @@ func TestErrors(t *testing.T) {
 			g := said(t, c.status, http.Header{"Location": {"http://127.0.0.1:1/"}}, c.body)
 			n := x.New(x.Options{})
 			_, _, err := n.Resolve(t.Context(), g, network.Draft(ready), network.Tried{})
-			wantClass(t, err, c.reading, "")
+			networktest.WantClass(t, err, c.reading, "")
 			_, err = n.Commit(t.Context(), g, network.Draft(ready), nil)
-			wantClass(t, err, c.commit, "")
+			networktest.WantClass(t, err, c.commit, "")
 			_, err = n.Refresh(t.Context(), g)
-			wantClass(t, err, c.refresh, "")
+			networktest.WantClass(t, err, c.refresh, "")
 		})
 	}
 }
@@ -98,7 +99,7 @@ func TestWhenToRepeat(t *testing.T) {
 			g := said(t, http.StatusTooManyRequests, http.Header{"X-Rate-Limit-Reset": {c.reset}}, c.body)
 			n := x.New(x.Options{App: network.App{Now: func() time.Time { return at }}})
 			_, err := n.Commit(t.Context(), g, network.Draft(ready), nil)
-			got := wantClass(t, err, classOf(err), "").After
+			got := networktest.WantClass(t, err, classOf(err), "").After
 			if c.want == 0 && !got.IsZero() || c.want != 0 && !got.Equal(at.Add(c.want)) {
 				t.Errorf("not before %v", got)
 			}
@@ -113,11 +114,11 @@ func TestNothingSecretIsQuoted(t *testing.T) {
 	g := said(t, http.StatusBadRequest, nil, body)
 	n := x.New(x.Options{App: network.App{ClientSecret: "app-secret"}})
 	_, err := n.Commit(t.Context(), g, network.Draft(ready), nil)
-	if got := wantClass(t, err, network.Rejected, ""); strings.Contains(got.Message+got.Error(), "top-secret") || len([]rune(got.Message)) != 500 {
+	if got := networktest.WantClass(t, err, network.Rejected, ""); strings.Contains(got.Message+got.Error(), "top-secret") || len([]rune(got.Message)) != 500 {
 		t.Errorf("%q, %v", got.Message, got)
 	}
 	_, err = n.Refresh(t.Context(), g)
-	if got := wantClass(t, err, network.AuthDead, ""); strings.Contains(got.Message, "refresh-secret") || strings.Contains(got.Message, "app-secret") {
+	if got := networktest.WantClass(t, err, network.AuthDead, ""); strings.Contains(got.Message, "refresh-secret") || strings.Contains(got.Message, "app-secret") {
 		t.Errorf("%q", got.Message)
 	}
 }
@@ -127,11 +128,11 @@ func TestUnreachable(t *testing.T) {
 	front := httptest.NewServer(http.NotFoundHandler())
 	front.Close()
 	_, err := x.New(x.Options{}).Commit(t.Context(), network.Grant{Server: front.URL, Access: "top-secret"}, network.Draft(ready), nil)
-	wantClass(t, err, network.Transient, "")
+	networktest.WantClass(t, err, network.Transient, "")
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = x.New(x.Options{}).Commit(cancelled, said(t, 200, nil, "{}"), network.Draft(ready), nil)
-	wantClass(t, err, network.Transient, "")
+	networktest.WantClass(t, err, network.Transient, "")
 }
 
 // What is listed, and what follows from it.
@@ -193,7 +194,7 @@ func TestPrepareGivesUp(t *testing.T) {
 				t.Errorf("wait %v, %v", wait, err)
 			}
 			_, _, err = x.New(x.Options{}).Prepare(t.Context(), g, network.Draft(`{"x":true,"builds":3,"media":[{"id":1,"kind":"video","type":"video/mp4"}],`+uploaded+`}`), nil)
-			wantClass(t, err, c.class, "")
+			networktest.WantClass(t, err, c.class, "")
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/x"
 )
 
@@ -68,7 +69,7 @@ func TestBadCodes(t *testing.T) {
 		a := authorization()
 		change(&a)
 		_, err := w.network().Exchange(t.Context(), a, code)
-		if said := wantClass(t, err, network.AuthDead, "invalid_request"); strings.Contains(said.Message+said.Error(), code) {
+		if said := networktest.WantClass(t, err, network.AuthDead, "invalid_request"); strings.Contains(said.Message+said.Error(), code) {
 			t.Error("the error holds the code")
 		}
 	}
@@ -95,7 +96,7 @@ func TestRefresh(t *testing.T) {
 	w.clock.Advance(3 * time.Hour)
 	d := w.prepared(g, "renewed")
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.AuthRefresh, "")
+	networktest.WantClass(t, err, network.AuthRefresh, "")
 	fresh, err := w.network().Refresh(t.Context(), g)
 	if err != nil || fresh.Access == g.Access || fresh.Refresh == g.Refresh || fresh.Account != g.Account || !fresh.Expires.Equal(w.clock.Now().Add(2*time.Hour)) {
 		t.Fatalf("grant %+v, %v", fresh, err)
@@ -105,14 +106,14 @@ func TestRefresh(t *testing.T) {
 	}
 	w.wantHeld(1)
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "invalid_request")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_request")
 	g.Refresh = ""
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "")
+	networktest.WantClass(t, err, network.AuthDead, "")
 }
 
 func TestNoPasswords(t *testing.T) {
 	t.Parallel()
 	_, err := x.New(x.Options{}).Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 }

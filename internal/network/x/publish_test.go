@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 func TestText(t *testing.T) {
@@ -151,7 +152,7 @@ func TestLostWhilePreparing(t *testing.T) {
 			d := w.plan("lost", film)
 			w.wire.lose = step
 			_, _, err := w.network().Prepare(t.Context(), g, d, l)
-			wantClass(t, err, network.Transient, "")
+			networktest.WantClass(t, err, network.Transient, "")
 			w.wire.lose = ""
 			if d, err = w.prepare(g, d, l); err != nil {
 				t.Fatal(err)
@@ -203,7 +204,7 @@ func TestRefusals(t *testing.T) {
 			w, l := newWorld(t, 0), &library{}
 			content := c.content(t, l)
 			_, err := w.prepare(w.connect(), w.plan(content.Text, content.Media...), l)
-			wantClass(t, err, c.class, c.code)
+			networktest.WantClass(t, err, c.class, c.code)
 			w.wantHeld(0)
 		})
 	}
@@ -220,7 +221,7 @@ func TestDuplicate(t *testing.T) {
 	}
 	second := w.prepared(g, "twice")
 	_, err = w.network().Commit(t.Context(), g, second, nil)
-	wantClass(t, err, network.Duplicate, "")
+	networktest.WantClass(t, err, network.Duplicate, "")
 	tried := network.Tried{First: w.clock.Now(), Last: w.clock.Now(), Others: []string{first.ID}}
 	w.clock.Advance(time.Minute)
 	if verdict, receipt, err := w.network().Resolve(t.Context(), g, second, tried); verdict != network.Absent || err != nil {
@@ -241,7 +242,7 @@ func TestLostAnswer(t *testing.T) {
 	d := w.prepared(g, "lost  <b> \"it's\"\nexample.org, https://Example.org/A/ http://a.test.")
 	w.wire.lose = "/tweets"
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	if said := wantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
+	if said := networktest.WantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) {
 		t.Error("the error holds the token")
 	}
 	w.wire.lose = ""
@@ -255,7 +256,7 @@ func TestNeverArrived(t *testing.T) {
 	g := w.connect()
 	d, tried := w.prepared(g, "late"), w.tried()
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, tried)
-	if said := wantClass(t, err, network.Processing, ""); verdict != network.Unknown || !said.After.After(w.clock.Now()) {
+	if said := networktest.WantClass(t, err, network.Processing, ""); verdict != network.Unknown || !said.After.After(w.clock.Now()) {
 		t.Errorf("verdict %v, after %v", verdict, said.After)
 	}
 	w.clock.Advance(time.Minute)
@@ -282,9 +283,9 @@ func TestExpiredMedia(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Uncertain, "media_expired")
+	networktest.WantClass(t, err, network.Uncertain, "media_expired")
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{})
-	if wantClass(t, err, network.Transient, "media_expired"); verdict != network.Absent {
+	if networktest.WantClass(t, err, network.Transient, "media_expired"); verdict != network.Absent {
 		t.Fatalf("verdict %v", verdict)
 	}
 	if d, err = w.prepare(g, d, l); err != nil {
@@ -321,7 +322,7 @@ func TestMarkers(t *testing.T) {
 				if err == nil && class == "" {
 					continue
 				}
-				said := wantClass(t, err, class, "")
+				said := networktest.WantClass(t, err, class, "")
 				if ahead := said.After.Sub(start); class == network.Rate && ahead != 2*time.Second {
 					t.Errorf("commit %d: not before %v from now", i, ahead)
 				}
@@ -338,9 +339,9 @@ func TestConnectingAgainMends(t *testing.T) {
 	g := w.connect()
 	d := w.prepared(g, "[sandbox:expired-token]")
 	_, err := w.network().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.AuthRefresh, "")
+	networktest.WantClass(t, err, network.AuthRefresh, "")
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "invalid_request")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_request")
 	if _, err := w.network().Commit(t.Context(), w.connect(), d, nil); err != nil {
 		t.Error(err)
 	}
@@ -356,7 +357,7 @@ func TestDraftsOfOthers(t *testing.T) {
 		`{"x":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1}]}`, `{"x":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1}],"uploads":[{"id":"../me"}]}`,
 	} {
 		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), nil)
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 	if sent := w.wire.count("/2/tweets"); sent != 0 {
 		t.Errorf("%d calls", sent)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/youtube"
 )
 
@@ -22,27 +23,6 @@ const (
 	videoCall   = "/v3/videos?"
 	reportCall  = "/v2/reports?"
 )
-
-// answering answers the calls that have a part itself, and lets the others through.
-type answering struct {
-	http.RoundTripper
-
-	part   string // of the address
-	status int
-	header map[string]string
-	body   string
-}
-
-func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !strings.Contains(r.URL.String(), a.part) {
-		return a.RoundTripper.RoundTrip(r)
-	}
-	response := &http.Response{StatusCode: a.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body)), Request: r}
-	for name, value := range a.header {
-		response.Header.Set(name, value)
-	}
-	return response, nil
-}
 
 // through is the network, reached through a transport.
 func (w *world) through(transport http.RoundTripper) *youtube.Network {
@@ -182,26 +162,26 @@ func TestCollectFails(t *testing.T) {
 	soon := map[string]string{"Retry-After": "30"}
 	midnight := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) // of the network's zone
 	for name, c := range map[string]struct {
-		answer answering
+		answer networktest.Answering
 		class  network.Class
 		after  time.Time
 		posts  int // that were told before
 	}{
-		"too often, the channel": {answering{part: channelCall, status: 403, header: soon, body: reason(403, "rateLimitExceeded")}, network.Rate, now.Add(30 * time.Second), 0},
-		"too often, the videos":  {answering{part: videoCall, status: 429, header: soon}, network.Rate, now.Add(30 * time.Second), 0},
-		"too often, the reports": {answering{part: reportCall, status: 429, header: soon}, network.Rate, now.Add(30 * time.Second), 1},
-		"the day's quota":        {answering{part: listCall, status: 403, body: reason(403, "quotaExceeded")}, network.Quota, midnight, 0},
-		"a dead token":           {answering{part: channelCall, status: 401, body: reason(401, "authError")}, network.AuthRefresh, time.Time{}, 0},
-		"a scope is missing":     {answering{part: channelCall, status: 403, body: reason(403, "insufficientPermissions")}, network.Unapproved, time.Time{}, 0},
-		"a failure":              {answering{part: videoCall, status: 503}, network.Transient, time.Time{}, 0},
-		"nonsense":               {answering{part: videoCall, status: 200, body: "["}, network.Transient, time.Time{}, 0},
-		"no list":                {answering{part: channelCall, status: 200, body: "{}"}, network.Transient, time.Time{}, 0},
+		"too often, the channel": {networktest.Answering{Part: channelCall, Status: 403, Header: soon, Body: reason(403, "rateLimitExceeded")}, network.Rate, now.Add(30 * time.Second), 0},
+		"too often, the videos":  {networktest.Answering{Part: videoCall, Status: 429, Header: soon}, network.Rate, now.Add(30 * time.Second), 0},
+		"too often, the reports": {networktest.Answering{Part: reportCall, Status: 429, Header: soon}, network.Rate, now.Add(30 * time.Second), 1},
+		"the day's quota":        {networktest.Answering{Part: listCall, Status: 403, Body: reason(403, "quotaExceeded")}, network.Quota, midnight, 0},
+		"a dead token":           {networktest.Answering{Part: channelCall, Status: 401, Body: reason(401, "authError")}, network.AuthRefresh, time.Time{}, 0},
+		"a scope is missing":     {networktest.Answering{Part: channelCall, Status: 403, Body: reason(403, "insufficientPermissions")}, network.Unapproved, time.Time{}, 0},
+		"a failure":              {networktest.Answering{Part: videoCall, Status: 503}, network.Transient, time.Time{}, 0},
+		"nonsense":               {networktest.Answering{Part: videoCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0},
+		"no list":                {networktest.Answering{Part: channelCall, Status: 200, Body: "{}"}, network.Transient, time.Time{}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.answer.RoundTripper = http.DefaultTransport
 			collected, err := w.through(c.answer).Collect(t.Context(), g, start, 10)
-			if said := wantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
+			if said := networktest.WantClass(t, err, c.class, ""); !said.After.Equal(c.after) || len(collected.Posts) != c.posts {
 				t.Errorf("not before %v, %+v", said.After, collected)
 			}
 		})
@@ -214,12 +194,12 @@ func TestCollectWithheld(t *testing.T) {
 	w, l := newWorld(t), newLibrary()
 	g := w.connect("harbour.coffee")
 	w.publish(g, l, "a film")
-	for name, answer := range map[string]answering{
-		"a metric that is no more": {part: reportCall, status: 400, body: reason(400, "badRequest")},
-		"not for this app":         {part: reportCall, status: 403, body: reason(403, "accessNotConfigured")},
-		"not allowed":              {part: reportCall, status: 403, body: reason(403, "insufficientPermissions")},
-		"no rows":                  {part: reportCall, status: 200, body: `{}`},
-		"rows of another form":     {part: reportCall, status: 200, body: `{"rows":[["x"],[1,"x"],["x",-1]]}`},
+	for name, answer := range map[string]networktest.Answering{
+		"a metric that is no more": {Part: reportCall, Status: 400, Body: reason(400, "badRequest")},
+		"not for this app":         {Part: reportCall, Status: 403, Body: reason(403, "accessNotConfigured")},
+		"not allowed":              {Part: reportCall, Status: 403, Body: reason(403, "insufficientPermissions")},
+		"no rows":                  {Part: reportCall, Status: 200, Body: `{}`},
+		"rows of another form":     {Part: reportCall, Status: 200, Body: `{"rows":[["x"],[1,"x"],["x",-1]]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/youtube"
 )
 
@@ -99,9 +100,9 @@ func TestErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, err = n.Prepare(t.Context(), g, d, l)
-			wantClass(t, err, c.begin, "")
+			networktest.WantClass(t, err, c.begin, "")
 			_, err = n.Commit(t.Context(), g, ready(url, l), l)
-			wantClass(t, err, c.commit, "")
+			networktest.WantClass(t, err, c.commit, "")
 		})
 	}
 }
@@ -129,7 +130,7 @@ func TestWhenToRepeat(t *testing.T) {
 			url, l := said(t, http.StatusForbidden, http.Header{"Retry-After": {c.header}}, `{"error":{"errors":[{"reason":"`+c.reason+`"}]}}`), newLibrary()
 			n := youtube.New(youtube.Options{App: network.App{Now: func() time.Time { return c.now }}})
 			_, err := n.Commit(t.Context(), network.Grant{Server: url}, ready(url, l), l)
-			if got := wantClass(t, err, class(err), c.reason).After; !got.Equal(c.want) {
+			if got := networktest.WantClass(t, err, networktest.Class(err), c.reason).After; !got.Equal(c.want) {
 				t.Errorf("not before %v", got)
 			}
 		})
@@ -142,7 +143,7 @@ func TestNothingSecretIsQuoted(t *testing.T) {
 	l := newLibrary()
 	url := said(t, http.StatusUnauthorized, nil, `{"error":{"message":"Bad token top-secret `+strings.Repeat("x", 1000)+`"}}`)
 	_, err := youtube.New(youtube.Options{}).Commit(t.Context(), network.Grant{Server: url, Access: "top-secret"}, ready(url, l), l)
-	got := wantClass(t, err, network.AuthRefresh, "")
+	got := networktest.WantClass(t, err, network.AuthRefresh, "")
 	if strings.Contains(got.Message+got.Error(), "top-secret") || len([]rune(got.Message)) != 500 {
 		t.Errorf("%q, %v", got.Message, got)
 	}
@@ -155,7 +156,7 @@ func TestUnreachable(t *testing.T) {
 	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
 		l := newLibrary()
 		_, err := youtube.New(youtube.Options{}).Commit(t.Context(), network.Grant{Server: server, Access: "top-secret"}, ready(server, l), l)
-		if got := class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
+		if got := networktest.Class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
 			t.Errorf("%q: %v", server, err)
 		}
 	}
@@ -171,7 +172,7 @@ func TestSessionElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = youtube.New(youtube.Options{}).Prepare(t.Context(), network.Grant{Server: url}, d, l)
-	wantClass(t, err, network.Transient, "")
+	networktest.WantClass(t, err, network.Transient, "")
 }
 
 // A redirect would carry the token to wherever it leads, the more so as the protocol answers with one's status.
@@ -183,7 +184,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		l := newLibrary()
 		url := said(t, status, http.Header{"Location": {elsewhere.URL}}, "")
 		_, err := youtube.New(youtube.Options{}).Commit(t.Context(), network.Grant{Server: url, Access: "token"}, ready(url, l), l)
-		wantClass(t, err, network.Uncertain, "")
+		networktest.WantClass(t, err, network.Uncertain, "")
 	}
 }
 
@@ -192,7 +193,7 @@ func TestEndlessAnswer(t *testing.T) {
 	l := newLibrary()
 	url := said(t, http.StatusOK, nil, `{"id":"`+strings.Repeat("1", 2<<20)+`"}`)
 	_, err := youtube.New(youtube.Options{}).Commit(t.Context(), network.Grant{Server: url}, ready(url, l), l)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
 // A network that never answers is not waited for without end.
@@ -209,5 +210,5 @@ func TestDeadline(t *testing.T) {
 	l := newLibrary()
 	n := youtube.New(youtube.Options{App: network.App{HTTP: &http.Client{Timeout: 200 * time.Millisecond}}})
 	_, err := n.Commit(t.Context(), network.Grant{Server: url, Access: "token"}, ready(url, l), l)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/youtube"
 )
 
@@ -69,7 +70,7 @@ func TestBadCodes(t *testing.T) {
 	exchange := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := w.network().Exchange(t.Context(), a, code)
-		if said := wantClass(t, err, network.AuthDead, "invalid_grant"); strings.Contains(said.Message+said.Error(), code) {
+		if said := networktest.WantClass(t, err, network.AuthDead, "invalid_grant"); strings.Contains(said.Message+said.Error(), code) {
 			t.Error("the error holds the code")
 		}
 	}
@@ -96,11 +97,11 @@ func TestRefresh(t *testing.T) {
 	d := w.prepared(g, "renewed", l)
 	w.clock.Advance(time.Hour)
 	_, _, err := w.network().Prepare(t.Context(), g, d, l)
-	wantClass(t, err, network.AuthRefresh, "authError")
+	networktest.WantClass(t, err, network.AuthRefresh, "authError")
 	_, err = w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.AuthRefresh, "authError")
+	networktest.WantClass(t, err, network.AuthRefresh, "authError")
 	_, _, err = w.network().Resolve(t.Context(), g, d, network.Tried{})
-	wantClass(t, err, network.AuthRefresh, "authError")
+	networktest.WantClass(t, err, network.AuthRefresh, "authError")
 	fresh, err := w.network().Refresh(t.Context(), g)
 	want := g
 	want.Access, want.Expires = fresh.Access, w.clock.Now().Add(time.Hour)
@@ -122,9 +123,9 @@ func TestDeadRefreshTokens(t *testing.T) {
 	}
 	w.clock.Advance(180 * 24 * time.Hour)
 	_, err := n.Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 	_, err = n.Refresh(t.Context(), network.Grant{Access: g.Access})
-	wantClass(t, err, network.AuthDead, "no_refresh_token")
+	networktest.WantClass(t, err, network.AuthDead, "no_refresh_token")
 }
 
 // Only one answer of the token endpoint means that a grant is dead.
@@ -147,9 +148,9 @@ func TestTokenErrors(t *testing.T) {
 			url := said(t, c.status, nil, c.body)
 			n := youtube.New(youtube.Options{TokenHost: url})
 			_, err := n.Refresh(t.Context(), network.Grant{Refresh: "top-secret"})
-			wantClass(t, err, c.class, "")
+			networktest.WantClass(t, err, c.class, "")
 			_, err = n.Exchange(t.Context(), network.Authorization{}, "code")
-			wantClass(t, err, c.class, "")
+			networktest.WantClass(t, err, c.class, "")
 		})
 	}
 }
@@ -182,7 +183,7 @@ func TestChannels(t *testing.T) {
 			})
 			found, err := youtube.New(youtube.Options{TokenHost: url, APIHost: url}).Exchange(t.Context(), network.Authorization{}, "code")
 			if c.class != "" {
-				wantClass(t, err, c.class, "")
+				networktest.WantClass(t, err, c.class, "")
 				return
 			}
 			var got []string
@@ -202,5 +203,5 @@ func TestChannels(t *testing.T) {
 func TestNoPasswords(t *testing.T) {
 	t.Parallel()
 	_, err := youtube.New(youtube.Options{}).Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/youtube"
 )
 
@@ -170,7 +171,7 @@ func TestLostAnywhere(t *testing.T) {
 				for ready := false; !ready; {
 					next, wait, err := w.network().Prepare(t.Context(), g, d, l)
 					if err != nil {
-						wantClass(t, err, network.Transient, "")
+						networktest.WantClass(t, err, network.Transient, "")
 						continue
 					}
 					d, ready = next, wait == 0
@@ -191,8 +192,8 @@ func (w *world) deliver(g network.Grant, d network.Draft, l *library) network.Re
 		if err == nil {
 			return receipt
 		}
-		if class(err) != network.Uncertain {
-			wantClass(w.t, err, network.Transient, "")
+		if networktest.Class(err) != network.Uncertain {
+			networktest.WantClass(w.t, err, network.Transient, "")
 			continue
 		}
 		verdict, receipt, err := w.network().Resolve(w.t.Context(), g, d, network.Tried{First: start, Last: start})
@@ -205,14 +206,6 @@ func (w *world) deliver(g network.Grant, d network.Draft, l *library) network.Re
 	}
 	w.t.Fatal("never published")
 	return network.Receipt{}
-}
-
-func class(err error) network.Class {
-	if err == nil {
-		return ""
-	}
-	said, _ := err.(*network.Error) //nolint:errorlint // the adapter gives nothing else
-	return said.Class
 }
 
 func TestRefusals(t *testing.T) {
@@ -247,7 +240,7 @@ func TestRefusals(t *testing.T) {
 			w, l := newWorld(t), newLibrary()
 			content := c.content(l)
 			_, err := w.prepare(w.connect("harbour.coffee"), w.plan(content.Text, content.Media...), l)
-			wantClass(t, err, c.class, c.code)
+			networktest.WantClass(t, err, c.class, c.code)
 			if begun := w.wire.count(http.MethodPost, session); begun != 0 {
 				t.Errorf("%d sessions", begun)
 			}
@@ -265,7 +258,7 @@ func TestOwnRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = n.Prepare(t.Context(), network.Grant{}, d, newLibrary())
-	wantClass(t, err, network.RejectedMedia, "")
+	networktest.WantClass(t, err, network.RejectedMedia, "")
 }
 
 // A file that is not the one that the upload was begun with is not sent.
@@ -280,7 +273,7 @@ func TestChangedFile(t *testing.T) {
 	}
 	l.files[film.ID] = l.files[film.ID][:2*chunk]
 	_, err = w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.Rejected, "")
+	networktest.WantClass(t, err, network.Rejected, "")
 	w.wantHeld(0)
 }
 
@@ -291,7 +284,7 @@ func TestLostAnswer(t *testing.T) {
 	d := w.prepared(g, "lost", l)
 	w.wire.lose = last
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	if said := wantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) || strings.Contains(said.Error(), "upload_id") {
+	if said := networktest.WantClass(t, err, network.Uncertain, ""); strings.Contains(said.Error(), g.Access) || strings.Contains(said.Error(), "upload_id") {
 		t.Error("the error holds a secret")
 	}
 	w.wantStands(g, d)
@@ -310,7 +303,7 @@ func TestCommitAtOnce(t *testing.T) {
 		}()
 	}
 	for range 8 {
-		if err := <-results; err != nil && class(err) != network.Uncertain {
+		if err := <-results; err != nil && networktest.Class(err) != network.Uncertain {
 			t.Error(err)
 		}
 	}
@@ -342,7 +335,7 @@ func TestMarkers(t *testing.T) {
 				if err == nil && class == "" {
 					continue
 				}
-				said := wantClass(t, err, class, "")
+				said := networktest.WantClass(t, err, class, "")
 				if ahead := said.After.Sub(w.clock.Now()); class == network.Rate && ahead != 2*time.Second {
 					t.Errorf("commit %d: not before %v from now", i, ahead)
 				}
@@ -358,7 +351,7 @@ func TestMarkedLostAnswerIsFound(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "[sandbox:lost-answer]", l)
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	w.wantStands(g, d)
 }
 
@@ -369,7 +362,7 @@ func TestMarkedErrorIsAbsent(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "[sandbox:error]", l)
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.Uncertain, "backendError")
+	networktest.WantClass(t, err, network.Uncertain, "backendError")
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{First: start, Last: start})
 	if verdict != network.Absent || err != nil {
 		t.Errorf("verdict %v, %v", verdict, err)
@@ -385,9 +378,9 @@ func TestConnectingAgainMends(t *testing.T) {
 	g := w.connect("harbour.coffee")
 	d := w.prepared(g, "[sandbox:expired-token]", l)
 	_, err := w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.AuthRefresh, "authError")
+	networktest.WantClass(t, err, network.AuthRefresh, "authError")
 	_, err = w.network().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "invalid_grant")
+	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 	w.commit(w.connect("harbour.coffee"), d, l)
 	w.wantHeld(1)
 }
@@ -406,7 +399,7 @@ func TestCancelled(t *testing.T) {
 		"commit":  func() error { _, err := n.Commit(ctx, g, d, l); return err },
 		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
 	} {
-		if said := wantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
+		if said := networktest.WantClass(t, call(), network.Transient, ""); strings.Contains(said.Error(), g.Access) {
 			t.Errorf("%s: the error holds the token", name)
 		}
 	}
@@ -423,7 +416,7 @@ func TestDraftsOfOthers(t *testing.T) {
 		`{"youtube":true,"session":"` + g.Server + `.elsewhere.test/upload","total":9,"media":[{"id":1}]}`,
 	} {
 		_, err := w.network().Commit(t.Context(), g, json.RawMessage(d), l)
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 	if puts := w.wire.count(http.MethodPut, session); puts != 0 {
 		t.Errorf("%d calls", puts)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/youtube"
 )
 
@@ -27,14 +28,14 @@ func TestSessionRunsOut(t *testing.T) {
 	}
 	tried := w.clock.Now()
 	_, err = w.network().Commit(t.Context(), g, d, l)
-	wantClass(t, err, network.Uncertain, "upload_session_gone")
+	networktest.WantClass(t, err, network.Uncertain, "upload_session_gone")
 	verdict, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{First: tried, Last: tried})
-	if said := wantClass(t, err, network.Processing, "upload_session_gone"); verdict != network.Unknown || !said.After.Equal(tried.Add(time.Minute)) {
+	if said := networktest.WantClass(t, err, network.Processing, "upload_session_gone"); verdict != network.Unknown || !said.After.Equal(tried.Add(time.Minute)) {
 		t.Errorf("verdict %v, not before %v", verdict, said.After)
 	}
 	w.clock.Advance(time.Minute)
 	verdict, _, err = w.network().Resolve(t.Context(), g, d, network.Tried{First: tried, Last: tried})
-	if wantClass(t, err, network.Transient, "upload_session_gone"); verdict != network.Absent {
+	if networktest.WantClass(t, err, network.Transient, "upload_session_gone"); verdict != network.Absent {
 		t.Errorf("verdict %v", verdict)
 	}
 	if d, err = w.prepare(g, d, l); err != nil {
@@ -77,7 +78,7 @@ func TestLookBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			verdict, receipt, err := w.network().Resolve(t.Context(), g, d, network.Tried{First: tried, Last: tried})
-			if verdict != c.verdict || class(err) != c.class || verdict == network.Stands && receipt != first {
+			if verdict != c.verdict || networktest.Class(err) != c.class || verdict == network.Stands && receipt != first {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
 			w.wantHeld(c.before + c.after + 2)
@@ -154,7 +155,7 @@ func TestResolve(t *testing.T) {
 			url := asked(t, c.status, c.header, c.session, c.list)
 			n := youtube.New(youtube.Options{App: network.App{Now: func() time.Time { return start.Add(time.Hour) }}, WebURL: "https://video.test/"})
 			verdict, receipt, err := n.Resolve(t.Context(), network.Grant{Server: url, Account: "UC1a"}, ready(url, newLibrary()), network.Tried{First: start, Last: start})
-			if verdict != c.verdict || class(err) != c.class || receipt.ID != c.id || c.id != "" && receipt.Permalink != "https://video.test/watch?v="+c.id {
+			if verdict != c.verdict || networktest.Class(err) != c.class || receipt.ID != c.id || c.id != "" && receipt.Permalink != "https://video.test/watch?v="+c.id {
 				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 			}
 		})
@@ -182,7 +183,7 @@ func TestPrepareGivesUp(t *testing.T) {
 	for calls := 0; err == nil && calls < 20; calls++ {
 		d, _, err = n.Prepare(t.Context(), network.Grant{Server: url}, d, l)
 	}
-	if wantClass(t, err, network.Transient, ""); begun != 4 {
+	if networktest.WantClass(t, err, network.Transient, ""); begun != 4 {
 		t.Errorf("%d sessions", begun)
 	}
 }
@@ -222,7 +223,7 @@ func TestForgetful(t *testing.T) {
 			l.files[1] = make([]byte, 2*chunk)
 			for i, want := range c.want {
 				_, _, err := youtube.New(youtube.Options{ChunkBytes: chunk}).Prepare(t.Context(), network.Grant{Server: url}, d, l)
-				if class(err) != want {
+				if networktest.Class(err) != want {
 					t.Errorf("call %d: %v", i, err)
 				}
 			}

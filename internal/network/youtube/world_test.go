@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -15,8 +14,8 @@ import (
 	"time"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/youtube"
-	"pressroom/internal/sandbox"
 	"pressroom/internal/testkit"
 )
 
@@ -40,18 +39,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, clock: testkit.NewClock(start), wire: &wire{t: t}}
-	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: w.clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	front := httptest.NewServer(server.Handler())
-	t.Cleanup(func() {
-		front.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	w.url = front.URL
+	w.url = networktest.Sandbox(t, w.clock, 0)
 	return w
 }
 
@@ -139,17 +127,7 @@ func last(_ int, s sent) bool {
 // consent answers the consent page as a person who has decided: where the browser is sent then.
 func (w *world) consent(a network.Authorization, account, decision string) *url.URL {
 	w.t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.Get(w.network().Authorize(a) + "&account=" + account + "&decision=" + decision)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	back, err := response.Location()
-	if err != nil || response.StatusCode != http.StatusSeeOther {
-		w.t.Fatalf("the consent: HTTP %d, %v", response.StatusCode, err)
-	}
-	return back
+	return networktest.Consent(w.t, w.network().Authorize(a), account, decision)
 }
 
 // connect connects a channel of the sandbox.
@@ -163,24 +141,10 @@ func (w *world) connect(account string) network.Grant {
 	return found[0].Grant
 }
 
-type heldPost struct {
-	ID, Account, Text string
-	Media             []string
-}
-
 // held is what the sandbox holds of YouTube.
-func (w *world) held() []heldPost {
+func (w *world) held() []networktest.Post {
 	w.t.Helper()
-	response, err := http.Get(w.url + "/held?platform=youtube")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer response.Body.Close()
-	var answer struct{ Posts []heldPost }
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		w.t.Fatal(err)
-	}
-	return answer.Posts
+	return networktest.Held(w.t, w.url, "youtube")
 }
 
 func (w *world) wantHeld(count int) {
@@ -202,16 +166,7 @@ func (w *world) plan(text string, media ...network.Media) network.Draft {
 // prepare calls Prepare as often as it asks for, moving the clock.
 func (w *world) prepare(g network.Grant, d network.Draft, files network.Files) (network.Draft, error) {
 	w.t.Helper()
-	for range 20 {
-		next, wait, err := w.network().Prepare(w.t.Context(), g, d, files)
-		if err != nil || wait == 0 {
-			return next, err
-		}
-		d = next
-		w.clock.Advance(wait)
-	}
-	w.t.Fatal("never ready")
-	return nil, nil
+	return networktest.Prepare(w.t, w.clock, w.network(), g, d, files)
 }
 
 // prepared is a video with a text that is ready.
@@ -245,19 +200,6 @@ func (w *world) wantStands(g network.Grant, d network.Draft) {
 	if len(held) != 1 || receipt.ID != held[0].ID || receipt.Permalink != w.url+"/youtube/web/watch?v="+receipt.ID || receipt.At.IsZero() {
 		w.t.Errorf("held %+v, receipt %+v", held, receipt)
 	}
-}
-
-// wantClass checks an error's class, and its code unless that is empty.
-func wantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
-	t.Helper()
-	said, ok := errors.AsType[*network.Error](err)
-	if !ok {
-		t.Fatalf("error %v, want a network.Error of class %s", err, class)
-	}
-	if said.Class != class || code != "" && said.Code != code {
-		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", said.Class, said.Code, err, said.Message, class, code)
-	}
-	return said
 }
 
 // library gives out files.
