@@ -12,15 +12,15 @@ var rooms = map[string][]string{
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
 	"ground":   {"internal/blob", "internal/db", "internal/event", "internal/fetch", "internal/seal"},
-	"subjects": {"internal/credit", "internal/delivery", "internal/job", "internal/insight", "internal/limit", "internal/media", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/team"},
+	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/limit", "internal/media", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/team", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
-	"analyses": {"internal/report/analysis", "internal/report/tag", "internal/report/words"},
+	"analyses": {"internal/report/analysis", "internal/report/finding", "internal/report/tag", "internal/report/words"},
 	"sources":  {"internal/source/bridge", "internal/source/instagramgraph", "internal/source/joined", "internal/source/tiktokresearch", "internal/source/wire"},
 	"sandbox":  {"internal/sandbox"},
 	"app":      {"internal/web", "internal/web/frame"},
 	"server":   {"internal/server"},
-	"tests":    {"internal/arrows", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
+	"tests":    {"internal/arrows", "internal/hashtag/plantedbeside", "internal/network/networktest", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
 }
 
 // forbidden lists the arrows that must not be. The names are rooms, packages, FOLDER/... with all below it, ours
@@ -96,7 +96,7 @@ var forbidden = []rule{
 		who: names("sandbox"), what: names("ours"),
 		why: "the sandbox shares nothing with the adapters that talk to it but the protocol, else both could be wrong alike",
 	}, {
-		who: names("ours"), notWho: names("cmd/...", "internal/server"), what: names("sandbox"),
+		who: names("ours"), notWho: names("cmd/...", "internal/server", "internal/network/networktest"), what: names("sandbox"),
 		why: "real adapters talk to the sandbox over HTTP, as they do to a network; there is no second path for it",
 	}, {
 		who: names("ground"), what: names("ours"), notWhat: names("ground", "words", "leaves"),
@@ -133,6 +133,9 @@ var allowed = []exception{
 	{"internal/delivery", "internal/job", "the last delivery ends the job; the queue wakes deliveries"},
 	{"internal/insight", "internal/social", "figures are collected by an account's grant, which may be lost by that"},
 	{"internal/report", "internal/job", "a report is made by a job that clients follow, begun and ended in the same transactions"},
+	{"internal/hashtag/list", "internal/hashtag/figure", "an opened list shows what is known of its hashtags, and those that are added are to become known"},
+	{"internal/hashtag/search", "internal/job", "a search is a job that clients follow, begun and ended in the same transactions"},
+	{"internal/hashtag/search", "internal/hashtag/figure", "what searches find is what is known of hashtags, and feeds it"},
 	{"internal/source/instagramgraph", "internal/db", "which account asked for which hashtag is kept for days, and shared by all nodes"},
 	{"internal/media", "internal/job", "an import, a download and an upload batch each have a job that clients follow, made and ended in the same transaction"},
 	{"internal/media", "internal/pipeline", "an upload link is refused by what stands in the way of the key that opened it, with the pipeline's own words"},

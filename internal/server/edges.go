@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/delivery"
+	"pressroom/internal/directory"
 	"pressroom/internal/mcp"
 	"pressroom/internal/openapi"
 	"pressroom/internal/rest"
@@ -31,11 +32,15 @@ func (s *Server) buildEdges() error {
 		tell(w, http.StatusOK, map[string]string{"status": "alive"})
 	})
 	pages.HandleFunc("GET /readyz", s.ready)
+	from, err := s.directory()
+	if err != nil {
+		return err
+	}
 	if s.app, err = web.New(web.Options{
 		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Log: s.cfg.Log},
-		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals,
+		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Directory: from,
 	}); err != nil {
-		return fmt.Errorf("the networks of --trusted-proxies: %w", err)
+		return fmt.Errorf("building the app: %w", err)
 	}
 	pages.Handle("/", s.app)
 	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,6 +55,13 @@ func (s *Server) buildEdges() error {
 		}
 	})
 	return nil
+}
+
+// directory is the operator's own, by which people may sign in; nil where there is none.
+func (s *Server) directory() (*directory.Directory, error) {
+	opts := s.cfg.Directory
+	opts.PublicURL, opts.Now, opts.Log = s.cfg.PublicURL, s.db.Now, s.cfg.Log
+	return directory.New(opts)
 }
 
 const (

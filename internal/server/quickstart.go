@@ -182,6 +182,9 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 	if _, err := q.Credits.Grant(ctx, teams[0].ID, demoCredits, "quickstart", "to try things with"); err != nil {
 		return fmt.Errorf("granting the demo team credits: %w", err)
 	}
+	if _, err := q.Teams.SetOperator(ctx, demoEmail, true); err != nil {
+		return fmt.Errorf("making the demo team's owner an operator: %w", err)
+	}
 	q.Greeting.Team = GreetingTeam{teams[0].ID, teams[0].Timezone}
 	q.Greeting.Owner = GreetingOwner{demoEmail, password}
 	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix, q.cfg.PublicURL+mcpPath
@@ -204,6 +207,9 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 			return err
 		}
 		if err := q.sampleReport(ctx, teams[0].ID); err != nil {
+			return err
+		}
+		if err := q.sampleVoices(ctx, teams[0].ID); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,10 @@ import (
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
 	"pressroom/internal/delivery"
+	"pressroom/internal/directory"
+	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/hashtag/search"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
@@ -31,6 +35,7 @@ import (
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/voice"
 	"pressroom/internal/web"
 )
 
@@ -75,6 +80,7 @@ type Config struct {
 	// AnyServer lets every Bluesky server be called, also one on a private address: for the operator's own commands.
 	AnyServer bool
 	Networks  NetworkSettings
+	Directory directory.Options // the operator's own, by which people may sign in; none where it names no issuer
 	Log       *slog.Logger
 	Now       func() time.Time // the clock; time.Now where nil
 	// Extend adds operations to those of the program, and the work behind them.
@@ -102,6 +108,9 @@ type Server struct {
 	Reports   *report.Service
 	Delivery  *delivery.Service
 	Insight   *insight.Service
+	Voices    *voice.Service
+	Lists     *list.Service
+	Searches  *search.Service
 
 	cfg       Config
 	db        *db.DB
@@ -112,6 +121,8 @@ type Server struct {
 	waker     *delivery.Waker
 	platforms []string // of the networks that this installation speaks with
 	jobs      *job.Store
+	figures   *figure.Store      // of hashtags
+	measuring *figure.Background // nil where no source is joined
 	replay    *replay.Store
 	rates     *limit.Rates
 	calls     *limit.Calls
@@ -200,15 +211,21 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	if err != nil {
 		return err
 	}
+	s.figures = figure.New(s.db)
 	if err := s.buildReports(from, offered, results); err != nil {
+		return err
+	}
+	if err := s.buildHashtags(from, offered, results); err != nil {
 		return err
 	}
 	results[job.MediaImport], results[job.ContentFetch] = s.Media.ImportsAndBatches, s.Media.Downloads
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, post.DefaultLimits, offered)
 	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Files: s.Media.Files, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
-	s.Insight = insight.New(s.db, s.Accounts, insight.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Log: s.cfg.Log})
-	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations()}
+	s.Insight = insight.New(s.db, s.Accounts, insight.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Posts: hearer{s.db, s.figures}.collected, Log: s.cfg.Log})
+	s.Voices = voice.New(voice.Options{DB: s.db})
+	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations(),
+		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}
 	if s.cfg.Extend != nil {
 		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, results, s.queue, s.Credits}))
 	}
@@ -286,6 +303,9 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
 	tasks.Go(func() { s.Accounts.Run(ctx, report("renewing grants")) })
 	tasks.Go(func() { s.Insight.Run(ctx, report("collecting accounts' figures")) })
+	if s.measuring != nil {
+		tasks.Go(func() { s.measuring.Run(ctx, report("measuring hashtags")) })
+	}
 	tasks.Go(func() { s.sweep(ctx, report("sweeping")) })
 }
 
@@ -296,7 +316,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Connects.Sweep, s.app.SweepSessions} {
+		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep, s.Connects.Sweep, s.app.SweepSessions} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}

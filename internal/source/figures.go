@@ -61,6 +61,9 @@ type HashtagQuery struct {
 	Platform string
 	Hashtag  string // as Hashtag gives it
 	Most     int    // posts at most, of each kind
+	// Background says that nobody waits for it. A source that may be asked for few hashtags leaves most of them to those who
+	// do, and is unavailable instead.
+	Background bool
 }
 
 // HashtagFigures is what stands publicly under a hashtag. No official source tells its size.

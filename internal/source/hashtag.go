@@ -42,14 +42,19 @@ func HashtagOf(platform, text string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		text = name
+		text = strings.TrimFunc(name, invisible)
 	}
-	tag := strings.TrimLeft(Folded(text), "#")
+	tag := strings.TrimLeftFunc(Folded(joined.Replace(text)), func(r rune) bool { return r == '#' || invisible(r) })
 	if err := checkTag(tag); err != nil {
 		return "", err
 	}
 	return tag, nil
 }
+
+// joined takes away the zero-width joiner and non-joiner. They choose how the letters beside them are drawn, as in
+// Persian and in the scripts of India, and not which letters those are: people type the same word with them and without,
+// keyboards differ, and some networks end a hashtag at them, so that all of its spellings are one hashtag here.
+var joined = strings.NewReplacer("\u200c", "", "\u200d", "")
 
 // Folded is a text in the form in which hashtags and words are compared: compatible characters as one (NFKC), in lower
 // case. It goes no further than lower case: folding would make ss of ß and σ of ς, and what networks keep apart, as
@@ -95,9 +100,14 @@ func checkTag(tag string) error {
 	return nil
 }
 
-// unseen tells what is around a text without being seen: spaces, and signs about the direction of writing that come
-// along when a text is copied.
-func unseen(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
+// unseen tells what is around a text without being seen.
+func unseen(r rune) bool { return unicode.IsSpace(r) || invisible(r) }
+
+// invisible tells what is in a text without being seen or taking up room, as signs about the direction of writing that
+// come along when a text is copied. A few format characters are drawn around the digits behind them: those are seen.
+func invisible(r rune) bool {
+	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
 
 func ascii(text string) bool {
 	for i := range len(text) {

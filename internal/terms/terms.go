@@ -23,6 +23,8 @@ type Terms struct {
 	Lapsed string `json:"lapsed_plan"` // the plan of a team whose own has lapsed
 	Prices Prices `json:"prices"`
 	Limits Limits `json:"limits"`
+	// BannedHashtags are those that hashtag lists do not take, by platform, each written in any way.
+	BannedHashtags map[string][]string `json:"banned_hashtags"`
 }
 
 // Plan is what a team may have. Numbers may be Unlimited.
@@ -62,6 +64,8 @@ type Limits struct {
 
 	RefreshMinutes int `json:"refresh_minutes"` // between two refreshes of one report that the same person asks for
 
+	HashtagDays int `json:"hashtag_days"` // how long a hashtag search that a team paid for is served again, and how old figures of hashtags may be
+
 	OpenUploadBatches int   `json:"open_upload_batches"` // of one team
 	OpenUploadLinks   int   `json:"open_upload_links"`   // of one team
 	UploadMinutes     int   `json:"upload_minutes"`      // how long a link and its page are open
@@ -92,9 +96,10 @@ func Shipped() Terms {
 		Lapsed: "free",
 		Prices: Prices{ProfileReport: 5, HashtagReport: 10, ProfileRefresh: 2, HashtagRefresh: 5, HashtagSearch: 3, ProfileMediaDownload: 2},
 		Limits: Limits{
-			Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5, RefreshMinutes: 10,
+			Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5, RefreshMinutes: 10, HashtagDays: 7,
 			OpenUploadBatches: 5, OpenUploadLinks: 100, UploadMinutes: 60, MaxImageBytes: 50 * mib, MaxVideoBytes: 4 * gib,
 		},
+		BannedHashtags: map[string][]string{"instagram": {}, "tiktok": {}},
 	}
 }
 
@@ -203,6 +208,7 @@ func (p Prices) check() error {
 const (
 	maxRate          = 60_000_000 // a minute
 	maxUploadMinutes = 24 * 60
+	maxHashtagDays   = 28 // what a search found goes with the record of its job, after 30 days
 )
 
 func (l Limits) check() error {
@@ -214,9 +220,20 @@ func (l Limits) check() error {
 	if l.JobsInFlight < 1 {
 		return errors.New("jobs_in_flight has to be at least 1")
 	}
+	return errors.Join(l.checkTimes(), l.checkMedia())
+}
+
+func (l Limits) checkTimes() error {
 	if l.RefreshMinutes < 0 || l.RefreshMinutes > maxRefreshMinutes {
 		return fmt.Errorf("refresh_minutes has to be from 0 to %d", maxRefreshMinutes)
 	}
+	if l.HashtagDays < 1 || l.HashtagDays > maxHashtagDays {
+		return fmt.Errorf("hashtag_days has to be from 1 to %d", maxHashtagDays)
+	}
+	return nil
+}
+
+func (l Limits) checkMedia() error {
 	if l.OpenUploadBatches < 1 || l.OpenUploadLinks < 1 || l.UploadMinutes < 1 || l.UploadMinutes > maxUploadMinutes {
 		return fmt.Errorf("open_upload_batches and open_upload_links have to be at least 1, upload_minutes from 1 to %d", maxUploadMinutes)
 	}

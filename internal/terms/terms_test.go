@@ -81,6 +81,8 @@ func TestWhatIsRefused(t *testing.T) {
 		"a price below 0":        {`{"prices":{"hashtag_search":-1}}`, "from 0"},
 		"a rate of none":         {`{"limits":{"writes":{"per_minute":0}}}`, "rates need"},
 		"no jobs":                {`{"limits":{"jobs_in_flight":0}}`, "jobs_in_flight"},
+		"no window":              {`{"limits":{"hashtag_days":0}}`, "hashtag_days"},
+		"a window without end":   {`{"limits":{"hashtag_days":29}}`, "hashtag_days"},
 	} {
 		if _, err := terms.Read(file(t, c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

@@ -21,7 +21,8 @@ const (
 // size is not told. Errors are source.ErrNotFound, source.ErrNotOffered, *source.Unavailable and those of the shelf.
 //
 // An account can ask for few different hashtags in a week, and again for those as often as it likes. Where none has a
-// place left, source.Unavailable tells when one gets free.
+// place left, source.Unavailable tells when one gets free. For a question that nobody waits for, two thirds of an account's
+// places have to be free.
 func (s *Source) Hashtag(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
 	if q.Platform != source.Instagram || !s.opts.Hashtags {
 		return source.HashtagFigures{}, source.ErrNotOffered
@@ -29,7 +30,7 @@ func (s *Source) Hashtag(ctx context.Context, q source.HashtagQuery) (source.Has
 	var last error
 	tried := map[string]bool{}
 	for range s.accounts.all {
-		one, err := s.seat(ctx, q.Hashtag, tried, last)
+		one, err := s.seat(ctx, q, tried, last)
 		if err != nil {
 			return source.HashtagFigures{}, err
 		}
@@ -54,7 +55,7 @@ func (s *Source) Hashtag(ctx context.Context, q source.HashtagQuery) (source.Has
 }
 
 // seat takes a place for a hashtag at one of the accounts that can be asked now, but for those that were tried.
-func (s *Source) seat(ctx context.Context, hashtag string, tried map[string]bool, last error) (*account, error) {
+func (s *Source) seat(ctx context.Context, q source.HashtagQuery, tried map[string]bool, last error) (*account, error) {
 	now := s.now()
 	byID := map[string]*account{}
 	var ids []string
@@ -67,7 +68,11 @@ func (s *Source) seat(ctx context.Context, hashtag string, tried map[string]bool
 	if len(ids) == 0 {
 		return nil, s.nobody(last, true)
 	}
-	place, err := s.opts.Shelf.Place(ctx, hashtag, ids)
+	most := places
+	if q.Background {
+		most = idlePlaces
+	}
+	place, err := s.opts.Shelf.Place(ctx, q.Hashtag, ids, most)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +83,11 @@ func (s *Source) seat(ctx context.Context, hashtag string, tried map[string]bool
 	if sooner := s.accounts.soonest(now, true); sooner > 0 && sooner < wait {
 		wait = sooner
 	}
-	return nil, &source.Unavailable{After: max(wait, time.Second), Err: errors.New("every account has asked for as many hashtags as Instagram allows in a week")}
+	why := "every account has asked for as many hashtags as Instagram allows in a week"
+	if q.Background {
+		why = "every account has asked for a third of the hashtags that Instagram allows in a week, and the rest is for those who wait"
+	}
+	return nil, &source.Unavailable{After: max(wait, time.Second), Err: errors.New(why)}
 }
 
 // hashtag asks by one account that has a place for it.

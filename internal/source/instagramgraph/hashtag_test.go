@@ -157,6 +157,36 @@ func TestPlacesOfAWeek(t *testing.T) {
 	}
 }
 
+// What nobody waits for gets a third of the places; the others are for those who do.
+func TestPlacesOfTheBackground(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	s := g.source(1, nil)
+	ask := func(i int, background bool) error {
+		hashtag := fmt.Sprintf("%d%c", i, 'a'+i)
+		g.tags[hashtag] = map[string][]map[string]any{"top_media": media(1, nil)}
+		q := tagQuestion(hashtag, 1)
+		q.Background = background
+		_, err := s.Hashtag(t.Context(), q)
+		return err
+	}
+	for i := range idlePlaces {
+		if err := ask(i, true); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	checkUnavailable(t, ask(idlePlaces, true), held+slack)
+	if err := ask(0, true); err != nil {
+		t.Errorf("it may not ask again: %v", err)
+	}
+	for i := idlePlaces; i < places; i++ {
+		if err := ask(i, false); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	checkUnavailable(t, ask(places, false), held+slack)
+}
+
 // Where Instagram counts hashtags that others asked for, the account is left alone and its place given back.
 func TestPlacesThatAreNotGranted(t *testing.T) {
 	t.Parallel()

@@ -18,22 +18,25 @@ type Shelf interface {
 	// KeepID keeps it for ever.
 	KeepID(ctx context.Context, hashtag, id string) error
 	// Place takes a place for a hashtag at one of the accounts: at one that has asked for it already, else at the one with
-	// the most places left.
-	Place(ctx context.Context, hashtag string, accounts []string) (Place, error)
+	// the most places left, as long as fewer than most of its places are taken.
+	Place(ctx context.Context, hashtag string, accounts []string, most int) (Place, error)
 	// GiveBack gives a place back that Instagram did not grant.
 	GiveBack(ctx context.Context, hashtag, account string) error
 }
 
 // Place is where a hashtag can be asked for.
 type Place struct {
-	Account string    // empty where none has a place left
-	Free    time.Time // when the next place gets free, where none has one left
+	Account string    // empty where none has a place left, or none of those that may be taken
+	Free    time.Time // when the next of these gets free, where none has one left
 }
 
 // Instagram's limit: so many different hashtags for an account in so long, counted from when each was first asked for.
 const (
 	places = 30
 	held   = 7 * 24 * time.Hour
+	// idlePlaces is how many places of an account may be taken when one is taken that nobody waits for. The rest stays with
+	// those who do; whose the taken ones are does not matter.
+	idlePlaces = places / 3
 	// slack is how much longer a place is held by us than by Instagram, as it is taken before Instagram is asked, and
 	// clocks differ. What is asked for in it again may be a new place to Instagram.
 	slack = time.Hour
@@ -66,7 +69,7 @@ func (s *Shelves) KeepID(ctx context.Context, hashtag, id string) error {
 }
 
 // Place takes a place for a hashtag. Nodes that take places at an account at once do so one after the other.
-func (s *Shelves) Place(ctx context.Context, hashtag string, accounts []string) (Place, error) {
+func (s *Shelves) Place(ctx context.Context, hashtag string, accounts []string, most int) (Place, error) {
 	if len(accounts) == 0 {
 		return Place{}, errors.New("taking a place for a hashtag: there is no account")
 	}
@@ -83,7 +86,7 @@ func (s *Shelves) Place(ctx context.Context, hashtag string, accounts []string) 
 		if err != nil {
 			return err
 		}
-		if place = choose(taken, hashtag, accounts); place.Account == "" {
+		if place = choose(taken, hashtag, accounts, most); place.Account == "" {
 			return nil
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO instagram_hashtag_places (account, hashtag, asked_at) VALUES (?, ?, ?)
@@ -146,24 +149,27 @@ func (s *Shelves) taken(ctx context.Context, tx *db.Tx, accounts []string) ([]se
 }
 
 // choose finds a place for a hashtag: at an account that has it, else at the one with the fewest, the first of equals;
-// else when the first place gets free.
-func choose(taken []seat, hashtag string, accounts []string) Place {
-	count := map[string]int{}
-	var free time.Time
+// else when so many places get free at one of them that fewer than most are taken.
+func choose(taken []seat, hashtag string, accounts []string, most int) Place {
+	free := map[string][]time.Time{}
 	for _, one := range taken {
 		if one.hashtag == hashtag {
 			return Place{Account: one.account}
 		}
-		count[one.account]++
-		if free.IsZero() || one.free.Before(free) {
-			free = one.free
+		free[one.account] = append(free[one.account], one.free)
+	}
+	best := slices.MinFunc(accounts, func(a, b string) int { return len(free[a]) - len(free[b]) })
+	if len(free[best]) < most {
+		return Place{Account: best}
+	}
+	var soonest time.Time
+	for _, account := range accounts {
+		slices.SortFunc(free[account], time.Time.Compare)
+		if at := free[account][len(free[account])-most]; soonest.IsZero() || at.Before(soonest) {
+			soonest = at
 		}
 	}
-	best := slices.MinFunc(accounts, func(a, b string) int { return count[a] - count[b] })
-	if count[best] >= places {
-		return Place{Free: free}
-	}
-	return Place{Account: best}
+	return Place{Free: soonest}
 }
 
 // GiveBack gives a place back.

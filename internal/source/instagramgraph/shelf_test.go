@@ -36,7 +36,7 @@ func TestPlace(t *testing.T) {
 		shelf := NewShelves(testkit.Open(t, url, clock))
 		place := func(hashtag, want string, accounts ...string) Place {
 			t.Helper()
-			got, err := shelf.Place(t.Context(), hashtag, accounts)
+			got, err := shelf.Place(t.Context(), hashtag, accounts, places)
 			if err != nil || got.Account != want {
 				t.Fatalf("%s: %+v, %v; want %q", hashtag, got, err, want)
 			}
@@ -70,9 +70,46 @@ func TestPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		place("late", "b", "b")
-		if _, err := shelf.Place(t.Context(), "bread", nil); err == nil {
+		if _, err := shelf.Place(t.Context(), "bread", nil, places); err == nil {
 			t.Error("nobody has a place")
 		}
+	})
+}
+
+// What nobody waits for takes no place where a third of them is taken, by whom ever, and hears when that is over.
+func TestPlaceThatNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		clock := testkit.NewClock(began)
+		shelf := NewShelves(testkit.Open(t, url, clock))
+		place := func(hashtag string, most int, want string) Place {
+			t.Helper()
+			got, err := shelf.Place(t.Context(), hashtag, []string{"a", "b"}, most)
+			if err != nil || got.Account != want {
+				t.Fatalf("%s: %+v, %v; want %q", hashtag, got, err, want)
+			}
+			return got
+		}
+		account := func(i int) string { return []string{"a", "b"}[i%2] }
+		for i := range 2 * idlePlaces {
+			place(fmt.Sprint("tag", i), idlePlaces, account(i))
+			clock.Advance(time.Minute)
+		}
+		if free := place("late", idlePlaces, "").Free; !free.Equal(began.Add(held + slack)) {
+			t.Errorf("the first place gets free at %s", free)
+		}
+		place("tag3", idlePlaces, "b") // asked for already
+		for i := range 4 {
+			place(fmt.Sprint("paid", i), places, account(i))
+		}
+		// Three have to get free at one of them, which the first six do, three at each.
+		if free := place("late", idlePlaces, "").Free; !free.Equal(began.Add(4*time.Minute + held + slack)) {
+			t.Errorf("the next place gets free at %s", free)
+		}
+		clock.Advance(held + slack - (2*idlePlaces-4)*time.Minute)
+		place("late", idlePlaces, "a")
+		place("later", idlePlaces, "")
 	})
 }
 
@@ -93,7 +130,7 @@ func TestPlacesOfManyNodes(t *testing.T) {
 				if n%2 == 0 {
 					accounts = []string{"b", "a"}
 				}
-				if _, err := nodes[n%3].Place(t.Context(), fmt.Sprint("tag", n%75), accounts); err != nil {
+				if _, err := nodes[n%3].Place(t.Context(), fmt.Sprint("tag", n%75), accounts, places); err != nil {
 					t.Error(err)
 				}
 			})

@@ -1,0 +1,130 @@
+package figure_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/db"
+	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/report/tag"
+	"pressroom/internal/source"
+)
+
+func TestWantedHashtagsAreThere(t *testing.T) {
+	each(t, func(w *world) {
+		w.want(source.TikTok, "tea")
+		w.want("", "sea", "größe", "旅行", "sea")
+		w.want(source.Instagram)
+		got := w.lines(`SELECT platform || '/' || hashtag FROM hashtags WHERE due_at > 0 AND wanted_at > 0`)
+		want := []string{"instagram/größe", "instagram/sea", "instagram/旅行", "tiktok/größe", "tiktok/sea", "tiktok/tea", "tiktok/旅行"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if found := w.of("", "sea", "tea"); len(found) != 0 {
+			t.Errorf("something is known: %v", found)
+		}
+	})
+}
+
+// As many as the largest list has are wanted and read by a few statements.
+func TestManyHashtags(t *testing.T) {
+	each(t, func(w *world) {
+		tags := numbered("tag", 5000)
+		w.want("", tags...)
+		w.write(func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE hashtags SET measured_at = 7, posts_per_day = 3`)
+			return err
+		})
+		if found := w.of("", tags...); len(found) != 5000 || *found["tag4999"].PostsPerDay != 3 || found["tag17"].Platform != source.Instagram {
+			t.Errorf("%d are found", len(found))
+		}
+		if found := w.of(source.TikTok, tags...); len(found) != 5000 || found["tag17"].Platform != source.TikTok {
+			t.Errorf("%d are found", len(found))
+		}
+	})
+}
+
+// Of hashtags of no platform in particular, Instagram's figures are told where there are any.
+func TestFiguresOfAnyPlatform(t *testing.T) {
+	each(t, func(w *world) {
+		w.keep(source.Instagram, w.figures("both", 10))
+		w.keep(source.TikTok, w.figures("both", 20))
+		w.keep(source.TikTok, w.figures("one", 30))
+		w.want(source.Instagram, "one", "none")
+		got := map[string]int64{}
+		for name, f := range w.of("", "both", "one", "none", "absent") {
+			got[f.Platform+"/"+name] = f.Posts.Count
+		}
+		if diff := cmp.Diff(map[string]int64{"instagram/both": 10, "tiktok/one": 30}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestKeptIsWhatWasTold(t *testing.T) {
+	each(t, func(w *world) {
+		f := w.figures("sea", 123)
+		for i := range 8 {
+			f.Recent = append(f.Recent, source.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2), Likes: new(int64(10))})
+		}
+		w.keep(source.Instagram, f)
+		want := figure.Read(source.Instagram, f, w.db.Now()).Figures
+		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 || *want.Posts != (tag.Posts{Count: 123, Basis: tag.Measured}) {
+			t.Errorf("read: %+v", want)
+		}
+		if diff := cmp.Diff(map[string]figure.Figures{"sea": want}, w.of(source.Instagram, "sea", "lake")); diff != "" {
+			t.Error(diff)
+		}
+		// What is not told is not known.
+		w.keep(source.TikTok, source.HashtagFigures{Hashtag: "sea"})
+		if diff := cmp.Diff(figure.Figures{Platform: source.TikTok, Hashtag: "sea", MeasuredAt: began}, w.of(source.TikTok, "sea")["sea"]); diff != "" {
+			t.Error(diff)
+		}
+		w.audit()
+	})
+}
+
+// Whoever wants the same in another order waits for the other, and both come through.
+func TestManyWantTheSame(t *testing.T) {
+	each(t, func(w *world) {
+		var all sync.WaitGroup
+		for n := range 12 {
+			all.Go(func() {
+				tags := numbered("tag", 300)
+				rand.New(rand.NewPCG(uint64(n), 1)).Shuffle(len(tags), func(i, j int) { tags[i], tags[j] = tags[j], tags[i] })
+				err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+					if n%3 == 0 {
+						return w.store.Seen(ctx, tx, source.Instagram, []source.Post{post("1", tags[:30]...), post("2", tags[30:60]...), post("3", tags[60:90]...)})
+					}
+					return w.store.Want(ctx, tx, "", tags)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n := w.count(`SELECT COUNT(*) FROM hashtags`); n != 600 {
+			t.Errorf("there are %d hashtags", n)
+		}
+		w.audit()
+	})
+}
+
+// The first hashtags of every list come before the last of a long one.
+func TestTurnsAreFair(t *testing.T) {
+	each(t, func(w *world) {
+		w.want(source.Instagram, numbered("long", 20)...)
+		w.clock.Advance(3*day + tick)
+		w.want(source.Instagram, "short0", "short1")
+		asked := w.measured(w.background())
+		if i := slices.Index(asked, "instagram/short0"); i != 4 || asked[6] != "instagram/short1" || len(asked) != 22 {
+			t.Errorf("asked in this order: %v", asked)
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package list
+
+import (
+	_ "embed" // the names beside this file
+	"strings"
+	"sync"
+)
+
+//go:generate sh icons.sh 4.9.1
+
+//go:embed icons.txt
+var iconText string
+
+// icons are the names of the icon set, without ri-.
+var icons = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for line := range strings.Lines(iconText) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			if name, alone := strings.CutSuffix(word, "="); alone {
+				all[name] = true
+				continue
+			}
+			all[word+"-line"], all[word+"-fill"] = true, true
+		}
+	}
+	return all
+})
+
+// isIcon tells whether a token names an icon of the set.
+func isIcon(token string) bool {
+	name, found := strings.CutPrefix(token, "ri-")
+	return found && icons()[name]
+}

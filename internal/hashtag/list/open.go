@@ -1,0 +1,119 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"pressroom/internal/db"
+	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/operation"
+)
+
+// lists gives the team's own lists and the ready-made ones, by falling ids: the team's own before the others, and of
+// each kind the newest first.
+func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[Lists], error) {
+	out := operation.Answer[Lists]{App: "/hashtag-lists", Data: Lists{HashtagLists: []Entry{}}}
+	before := int64(math.MaxInt64)
+	if in.Cursor != nil {
+		position, err := call.Position(*in.Cursor)
+		if err != nil {
+			return out, err
+		}
+		if before, err = strconv.ParseInt(position, 10, 64); err != nil {
+			return out, fmt.Errorf("reading a position that was made here: %w", err)
+		}
+	}
+	found, err := s.next(ctx, call.TeamID, in, before)
+	if err != nil {
+		return out, err
+	}
+	if len(found) > in.Limit {
+		found = found[:in.Limit]
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(text(found[in.Limit-1].ID))}
+	}
+	for _, l := range found {
+		out.Data.HashtagLists = append(out.Data.HashtagLists, entry(l))
+	}
+	return out, nil
+}
+
+// next is the lists of a page and, where there is one, the list behind it.
+func (s *Service) next(ctx context.Context, team int64, in ListInput, before int64) ([]List, error) {
+	most := in.Limit + 1
+	var out []List
+	if in.Scope != scopeSystem && before > firstOwn {
+		query, args := page(team, in.Platform, before, most)
+		var err error
+		if out, err = db.AllOf(ctx, s.db, most, scanLists, query, args...); err != nil {
+			return nil, fmt.Errorf("listing hashtag lists: %w", err)
+		}
+	}
+	if in.Scope == scopeOwn {
+		return out, nil
+	}
+	for _, r := range s.ready {
+		if len(out) < most && r.ID < before && (in.Platform == "" || r.Platform == "" || r.Platform == in.Platform) {
+			out = append(out, r.List)
+		}
+	}
+	return out, nil
+}
+
+// open gives a list whole, with what is known of its hashtags.
+func (s *Service) open(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Opened], error) {
+	var out operation.Answer[Opened]
+	l, items, err := s.holding(ctx, call.TeamID, in.ListID)
+	if err != nil {
+		return out, err
+	}
+	l.Size = int64(len(items)) // read a moment after the list: both tell the same
+	out.Data.Entry, out.App = entry(l), appOf(l)
+	out.Data.Hashtags, err = s.shown(ctx, l, items)
+	return out, err
+}
+
+// holding is a list with all that it holds: one of the team's own or a ready-made one.
+func (s *Service) holding(ctx context.Context, team, id int64) (List, []Item, error) {
+	if r, found := s.readyMade(id); found {
+		return r.List, r.items, nil
+	}
+	l, err := read(ctx, s.db, team, id, "")
+	if err != nil {
+		return l, nil, err
+	}
+	items, err := s.items(ctx, l)
+	return l, items, err
+}
+
+// shown is the hashtags of a list as clients read them. Those of a list that is tied to no platform have the figures of
+// one where they are known, and say of which.
+func (s *Service) shown(ctx context.Context, l List, items []Item) ([]Hashtag, error) {
+	out := make([]Hashtag, len(items))
+	if len(items) == 0 {
+		return out, nil
+	}
+	tags := make([]string, len(items))
+	for n, i := range items {
+		tags[n] = i.Hashtag
+	}
+	known, err := s.Figures.Of(ctx, s.db, l.Platform, tags)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range items {
+		h := Hashtag{Shown: figure.Shown{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
+		if f, found := known[i.Hashtag]; found {
+			h.Shown = figure.Show(f)
+			if l.Platform == "" && telling(f) {
+				h.Platform = f.Platform
+			}
+		}
+		out[n] = h
+	}
+	return out, nil
+}
+
+// telling is whether figures tell anything of a hashtag but its name.
+func telling(f figure.Figures) bool { return f.Posts != nil || f.PostsPerDay != nil || f.Score != nil }

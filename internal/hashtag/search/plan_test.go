@@ -1,0 +1,64 @@
+package search
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"pressroom/internal/db"
+	"pressroom/internal/testkit"
+)
+
+// What is asked of the tables is answered by an index, however many searches there are.
+func TestQuestionsUseTheirIndexes(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		for _, statement := range []string{
+			`INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1)`,
+			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+				INSERT INTO hashtag_searches (team_id, platform, keyword, paid_until) SELECT 1, 'instagram', 'word' || CAST(i AS TEXT), i FROM n`,
+			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+				INSERT INTO jobs (id, team_id, type, state, subject, created_at) SELECT 'j' || CAST(i AS TEXT), 1, 'hashtag_search', 'succeeded', 'instagram', 1 FROM n`,
+			`INSERT INTO hashtag_search_jobs (job_id, search_id, platform, words) SELECT id, 1, 'instagram', 'word' FROM jobs`,
+			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+				INSERT INTO hashtag_search_results (job_id, part, position, entry) SELECT id, 'hashtags', i, '{}' FROM n, jobs`,
+			`ANALYZE`,
+		} {
+			if _, err := d.Writer().ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range []struct {
+			table, query string
+			args         []any
+		}{
+			{"hashtag_searches", over, []any{int64(3), sweepBatch}},
+			{"hashtag_search_results", pageOfResult, []any{"j7", partHashtags, 40, 60}},
+		} {
+			if plan := planOf(t, d, c.query, c.args...); !strings.Contains(strings.ToUpper(plan), "INDEX") || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN "+c.table) {
+				t.Errorf("no use of an index:\n%s", plan)
+			}
+		}
+	})
+}
+
+// planOf is how the database answers a query.
+func planOf(t *testing.T, d *db.DB, query string, args ...any) string {
+	t.Helper()
+	words := "EXPLAIN QUERY PLAN "
+	if d.Postgres() {
+		words = "EXPLAIN "
+	}
+	lines, err := db.All(t.Context(), d, func(rows *sql.Rows, line *string) error {
+		var ignored any
+		if d.Postgres() {
+			return rows.Scan(line)
+		}
+		return rows.Scan(&ignored, &ignored, &ignored, line)
+	}, words+query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}

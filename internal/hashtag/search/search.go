@@ -1,0 +1,72 @@
+// Package search finds hashtags for a keyword: those that are the keyword itself, asked for at a source, and those that
+// are known to match it or to stand beside it. A team pays for a keyword on a platform once while its data window lives.
+package search
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/job"
+	"pressroom/internal/source"
+	"pressroom/internal/terms"
+)
+
+// Source is where figures of hashtags come from. The errors are those of package source.
+type Source interface {
+	Hashtag(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error)
+}
+
+// Credits is the team's money.
+type Credits interface {
+	Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
+	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
+	Charged(ctx context.Context, reservation int64) (int64, error)
+}
+
+// Reports tells when the figures of a team's own report on a hashtag were measured; zero where it has none.
+type Reports interface {
+	Measured(ctx context.Context, q db.Querier, team int64, platform, hashtag string) (time.Time, error)
+}
+
+// Options are what the service stands on.
+type Options struct {
+	DB      *db.DB
+	Jobs    *job.Store
+	Worker  *job.Worker
+	Credits Credits
+	Reports Reports
+	Figures *figure.Store
+	Terms   terms.Terms
+	Source  Source // nil where the operator has joined none
+	Most    int    // posts of each kind that a source is asked for at once; 200 where 0
+	Log     *slog.Logger
+}
+
+// Service searches.
+type Service struct {
+	Options
+
+	db     *db.DB
+	asking chan struct{} // holds those that ask, so that many searches leave processors to the requests
+}
+
+const usualMost = 200
+
+// New makes the service and says who does its jobs.
+func New(o Options) *Service {
+	if o.Most == 0 {
+		o.Most = usualMost
+	}
+	s := &Service{Options: o, db: o.DB, asking: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+	o.Worker.Handle(job.HashtagSearch, s.do)
+	return s
+}
+
+const day = 24 * time.Hour
+
+// window is how long a keyword that was paid for is served again.
+func (s *Service) window() time.Duration { return time.Duration(s.Terms.Limits.HashtagDays) * day }

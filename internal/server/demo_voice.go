@@ -1,0 +1,52 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"pressroom/internal/operation"
+	"pressroom/internal/voice"
+)
+
+// demoVoices are how the demo team writes, its default first.
+var demoVoices = []voice.Draft{
+	{Name: "Harbour Coffee", Guide: voice.Guide{
+		BusinessDescription: "Harbour Coffee roasts coffee and runs a café on the quay. The beans come from four farms that the owners visit each year; what is roasted on Monday is sold out by Sunday.",
+		Tone:                "Warm, plain and a little dry. Short sentences. Nothing is praised that can be described.",
+		PointOfView:         voice.FirstPlural,
+		Audiences: []voice.Audience{
+			{Name: "Regulars", Description: "They live nearby, come before work and know the staff by name."},
+			{Name: "Weekend visitors", Description: "They walk along the water and want to know when the café is open and what there is to eat."},
+		},
+		EmojiPolicy:        voice.FewEmoji,
+		Use:                voice.Wording{Words: []string{"roastery", "quay", "blend"}, Phrases: []string{"see you at the harbour"}},
+		Avoid:              voice.Wording{Words: []string{"passion", "artisanal"}, Phrases: []string{"best coffee in town", "limited offer"}},
+		CustomInstructions: "Name the farm when a post is about beans.\nEnd posts about the café with the opening hours.",
+		ContentLanguage:    "en-GB",
+	}},
+	{Name: "Wholesale", Guide: voice.Guide{
+		BusinessDescription: "Harbour Coffee supplies offices and restaurants with beans, and looks after their machines.",
+		Tone:                "Precise and friendly, as one business speaks to another.",
+		PointOfView:         voice.Second,
+		Audiences:           []voice.Audience{{Name: "Buyers", Description: "They compare suppliers by price, delivery and service."}},
+		EmojiPolicy:         voice.NoEmoji,
+		Use:                 voice.Wording{Words: []string{"delivery", "service"}, Phrases: []string{"within two working days"}},
+		Avoid:               voice.Wording{Words: []string{"cheap"}, Phrases: []string{}},
+		CustomInstructions:  "Give prices without tax and say so.",
+	}},
+}
+
+// sampleVoices gives the demo team its voices, made by its owner as in the app.
+func (q *Quickstart) sampleVoices(ctx context.Context, team int64) error {
+	owner, err := q.Teams.InApp(ctx, q.owner, team)
+	if err != nil {
+		return fmt.Errorf("acting as the demo team's owner: %w", err)
+	}
+	call := operation.Call{Actor: owner, RequestID: "quickstart", Now: q.db.Now()}
+	for _, d := range demoVoices {
+		if _, err := q.Voices.Create(ctx, call, d); err != nil {
+			return fmt.Errorf("making a demo voice: %w", err)
+		}
+	}
+	return nil
+}

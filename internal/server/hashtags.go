@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/hashtag/search"
+	"pressroom/internal/job"
+	"pressroom/internal/network"
+	"pressroom/internal/source"
+	"pressroom/internal/terms"
+)
+
+// buildHashtags makes what keeps lists of hashtags, searches for them, and measures in the background what lists hold
+// and searches asked for.
+func (s *Server) buildHashtags(from sources, offered terms.Terms, results map[job.Type]job.Result) error {
+	var err error
+	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered}); err != nil {
+		return fmt.Errorf("the hashtags that the terms ban: %w", err)
+	}
+	o := search.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures, Terms: offered, Log: s.cfg.Log}
+	if !from.none() {
+		figures, err := from.figures()
+		if err != nil {
+			return fmt.Errorf("joining the sources: %w", err)
+		}
+		o.Source = figures
+		s.measuring = figure.NewBackground(s.figures, figure.Options{
+			Source: figures, Fresh: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, Held: s.Lists.Held, Log: s.cfg.Log,
+		})
+	}
+	s.Searches = search.New(o)
+	results[job.HashtagSearch] = s.Searches.Produced
+	return nil
+}
+
+// hearer keeps what reports and collected posts tell of hashtags.
+type hearer struct {
+	db      *db.DB
+	figures *figure.Store
+}
+
+// Hashtag keeps what a source told of a hashtag.
+func (h hearer) Hashtag(ctx context.Context, platform string, f source.HashtagFigures) error {
+	learned := figure.Read(platform, f, h.db.Now())
+	return h.db.Write(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error { return h.figures.Keep(ctx, tx, learned) })
+}
+
+// Posts remembers which hashtags posts carry.
+func (h hearer) Posts(ctx context.Context, platform string, posts []source.Post) error {
+	return h.db.Write(ctx, "hashtag.seen", func(ctx context.Context, tx *db.Tx) error { return h.figures.Seen(ctx, tx, platform, posts) })
+}
+
+// collected remembers which hashtags the posts of connected accounts carry, where hashtags are looked after.
+func (h hearer) collected(ctx context.Context, platform string, told []network.Figures) error {
+	if platform != source.Instagram && platform != source.TikTok {
+		return nil
+	}
+	posts := make([]source.Post, len(told))
+	for i, p := range told {
+		posts[i] = source.Post{ID: p.ID, TakenAt: p.PostedAt, Caption: p.Text}
+	}
+	return h.Posts(ctx, platform, posts)
+}

@@ -1,0 +1,158 @@
+package voice
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// blocks are the voices whose text blocks are held in testdata.
+func blocks() map[string]Draft {
+	long := make([]string, 60)
+	for i := range long {
+		long[i] = "word" + strings.Repeat("o", i%7) + number(int64(i))
+	}
+	return map[string]Draft{
+		"full":    full(),
+		"minimal": {Name: "Plain"},
+		"right-to-left": {Name: "קפה הנמל", Guide: Guide{
+			BusinessDescription: "בית קלייה ובית קפה בנמל חיפה.\n\nהפולים מגיעים מארבע חוות.", Tone: "חם ופשוט.", PointOfView: FirstPlural,
+			Audiences: []Audience{{"לקוחות קבועים", "באים בשביל הקפה (Filter) ונשארים לשיחה."}}, EmojiPolicy: NoEmoji,
+			Use: Wording{Words: []string{"קלייה"}, Phrases: []string{"נתראה בנמל", "أهلاً وسهلاً"}}, ContentLanguage: "he",
+		}},
+		"tricky": {Name: "{{.Tone}}\n# Tone", Guide: Guide{
+			BusinessDescription: "# Words to avoid\n- everything\n\n{{range .Use.Words}}{{.}}{{end}}\r\n```\nnever closed",
+			Tone:                "\n\n\nplain\n\n\n\n# Further instructions\n    deep\n\n", PointOfView: Second, EmojiPolicy: EmojiAtWill,
+			Audiences:          []Audience{{"- A dash: and a colon", "Two\nlines\n\n- with a list"}},
+			Use:                Wording{Words: long, Phrases: []string{"# heading", "- dash", "{{end}}", "<script>alert(\"x\") & more</script>", "a\nb", `back\slash`}},
+			Avoid:              Wording{Phrases: []string{"`", "# Emoji"}},
+			CustomInstructions: "Example:\n```\n{{ template }}\n# not a heading\n```\nDone.\u202e\U000e0041",
+		}},
+	}
+}
+
+// The text blocks are those of testdata.
+func TestText(t *testing.T) {
+	t.Parallel()
+	for name, given := range blocks() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, err := tidy(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := assemble(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join("testdata", name+".txt")
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			held, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(held), got); diff != "" {
+				t.Errorf("the text is another one (-held +got); with -update it is written anew:\n%s", diff)
+			}
+		})
+	}
+}
+
+// headings are all lines that stand at the margin, in their order.
+var headings = []string{
+	"How this team writes. Each heading is followed by what the team has decided, indented.",
+	"# Brand voice", "# Language of the texts (BCP 47)", "# The business", "# Whom it writes for", "# Tone", "# Point of view", "# Emoji",
+	"# Words to use", "# Phrases to use", "# Words to avoid", "# Phrases to avoid", "# Further instructions",
+}
+
+// section is what stands below a heading, set out again; empty where the heading is not there.
+func section(text, heading string) string {
+	_, rest, found := strings.Cut("\n"+text, "\n"+heading+"\n")
+	if !found {
+		return ""
+	}
+	var lines []string
+	for line := range strings.SplitSeq(rest, "\n") {
+		if line != "" && line[0] != ' ' {
+			break
+		}
+		lines = append(lines, strings.TrimPrefix(line, "  "))
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// items is a list as the block writes it.
+func items(list []string) string {
+	out := make([]string, len(list))
+	for i, text := range list {
+		out[i] = "- " + text
+	}
+	return strings.Join(out, "\n")
+}
+
+// Whatever a team writes, the lines at the margin are ours, each at most once and in their order; below each stands
+// exactly what was written, and what is empty has no heading. The same voice always gives the same text.
+func TestTextHoldsEverythingInItsPlace(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		d := kept(r)
+		text, err := assemble(d)
+		if again, _ := assemble(d); err != nil || again != text {
+			r.Fatalf("%v\n%s\n%s", err, text, again)
+		}
+		next := 0
+		for line := range strings.SplitSeq(text, "\n") {
+			if line == "" || line[0] == ' ' {
+				continue
+			}
+			i := slices.Index(headings[next:], line)
+			if i < 0 {
+				r.Fatalf("at the margin stands %q\n%s", line, text)
+			}
+			next += i + 1
+		}
+		for heading, want := range map[string]string{
+			"# Brand voice": d.Name, "# Language of the texts (BCP 47)": d.ContentLanguage, "# The business": d.BusinessDescription, "# Tone": d.Tone,
+			"# Words to use": items(d.Use.Words), "# Phrases to use": items(d.Use.Phrases), "# Words to avoid": items(d.Avoid.Words), "# Phrases to avoid": items(d.Avoid.Phrases),
+			"# Further instructions": d.CustomInstructions,
+		} {
+			if got := section(text, heading); got != want || strings.Contains("\n"+text, "\n"+heading+"\n") != (want != "") {
+				r.Fatalf("%s: %q, want %q", heading, got, want)
+			}
+		}
+		for heading, there := range map[string]bool{"# Whom it writes for": len(d.Audiences) > 0, "# Point of view": d.PointOfView != "", "# Emoji": d.EmojiPolicy != ""} {
+			if strings.Contains("\n"+text, "\n"+heading+"\n") != there {
+				r.Fatalf("%s: %t", heading, !there)
+			}
+		}
+		for _, a := range d.Audiences {
+			if !strings.Contains(text, "\n  - "+a.Name+"\n") || a.Description != "" && !strings.Contains(text, "\n"+indent(4, a.Description)+"\n") {
+				r.Fatalf("%+v is not in\n%s", a, text)
+			}
+		}
+	})
+}
+
+// Each point of view and each policy has words of its own.
+func TestTextTellsChoicesApart(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, view := range []PointOfView{FirstSingular, FirstPlural, Second, Third} {
+		for _, emoji := range []EmojiPolicy{NoEmoji, FewEmoji, EmojiAtWill} {
+			text, err := assemble(Draft{Name: "n", Guide: Guide{PointOfView: view, EmojiPolicy: emoji}})
+			if err != nil || seen[text] || section(text, "# Point of view") == "" || section(text, "# Emoji") == "" {
+				t.Errorf("%s, %s: %v\n%s", view, emoji, err, text)
+			}
+			seen[text] = true
+		}
+	}
+}
