@@ -26,7 +26,8 @@ type Wake struct {
 // Kind is the queue's name for it.
 func (Wake) Kind() string { return "wake" }
 
-// Queue carries wakes to the nodes that work, in the database's own transactions.
+// Queue carries wakes to the nodes that work, in the database's own transactions. Jobs, which may take minutes each, have
+// workers of their own, so that however many of them wait, what is due to the second is not held up.
 type Queue struct {
 	db      *db.DB
 	client  *river.Client[*sql.Tx]
@@ -39,6 +40,8 @@ const (
 	pollEvery = 200 * time.Millisecond
 	// One piece of work bounds each of its own calls; this only ends what hangs against all care.
 	wakeTimeout = 5 * time.Minute
+	// jobsQueue carries the wakes of jobs.
+	jobsQueue = "jobs"
 	// Wakes are of no use once done.
 	wakesKept = time.Hour
 )
@@ -49,7 +52,7 @@ func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
 	pool := river.NewWorkers()
 	river.AddWorker(pool, river.WorkFunc(q.work))
 	client, err := river.NewClient(driver(d), &river.Config{
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}}, Workers: pool, Logger: log,
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}, jobsQueue: {MaxWorkers: workers}}, Workers: pool, Logger: log,
 		FetchPollInterval: pollEvery, FetchCooldown: pollEvery / 4, PollOnly: true,
 		MaxAttempts: 1, JobTimeout: wakeTimeout,
 		CompletedJobRetentionPeriod: wakesKept, DiscardedJobRetentionPeriod: wakesKept, CancelledJobRetentionPeriod: wakesKept,
@@ -94,16 +97,19 @@ func (q *Queue) work(ctx context.Context, j *river.Job[Wake]) error {
 }
 
 // Wake sends wakes in a transaction: they go out when it commits.
-func (q *Queue) Wake(ctx context.Context, tx *db.Tx, work string, ids ...string) error {
+func (q *Queue) Wake(ctx context.Context, tx *db.Tx, kind string, ids ...string) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	params := make([]river.InsertManyParams, len(ids))
 	for i, id := range ids {
-		params[i] = river.InsertManyParams{Args: Wake{work, id}}
+		params[i] = river.InsertManyParams{Args: Wake{kind, id}}
+		if kind == work {
+			params[i].InsertOpts = &river.InsertOpts{Queue: jobsQueue}
+		}
 	}
 	if _, err := q.client.InsertManyTx(ctx, tx.Tx, params); err != nil {
-		return fmt.Errorf("waking %s: %w", work, err)
+		return fmt.Errorf("waking %s: %w", kind, err)
 	}
 	return nil
 }

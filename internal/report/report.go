@@ -6,7 +6,6 @@ package report
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"pressroom/internal/db"
@@ -49,6 +48,7 @@ type Credits interface {
 	Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 	Charged(ctx context.Context, reservation int64) (int64, error)
+	Returned(ctx context.Context, reservation int64) (int64, error)
 }
 
 // Hearer learns of hashtags from what reports are told, for all teams.
@@ -66,7 +66,8 @@ type Options struct {
 	Terms   terms.Terms
 	Hearer  Hearer // nil where nobody learns
 	Source  Source // nil where the operator has joined none
-	Most    int    // posts that a source is asked for at once; 500 where 0
+	Turns   *source.Turns
+	Most    int // posts that a source is asked for at once; 500 where 0
 	Log     *slog.Logger
 }
 
@@ -76,9 +77,6 @@ type Service struct {
 
 	db    *db.DB
 	reach reach
-	// Many reports at once leave processors to the requests: asking holds those that began to be fetched just now,
-	// analysing the one that is analysed and kept.
-	asking, analysing chan struct{}
 }
 
 const usualMost = 500
@@ -88,7 +86,7 @@ func New(o Options) *Service {
 	if o.Most == 0 {
 		o.Most = usualMost
 	}
-	s := &Service{Options: o, db: o.DB, asking: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), analysing: make(chan struct{}, 1)}
+	s := &Service{Options: o, db: o.DB}
 	o.Worker.Handle(job.ProfileReport, s.do)
 	o.Worker.Handle(job.HashtagReport, s.do)
 	return s

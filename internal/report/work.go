@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"pressroom/internal/db"
@@ -51,20 +50,19 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 	if err := s.db.Write(ctx, "report.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, 0) }); err != nil {
 		return err
 	}
-	found, err := s.askInTurn(ctx, t)
+	ctx, end := s.Turns.Begin(ctx)
+	defer end()
+	found, err := s.ask(ctx, t)
 	if err != nil {
 		return s.unanswered(ctx, h, t, err)
 	}
 	return s.conclude(ctx, h, t, found)
 }
 
-// conclude analyses and keeps what a source told, one report at a time on a node.
+// conclude analyses and keeps what a source told.
 func (s *Service) conclude(ctx context.Context, h job.Held, t task, found answered) error {
-	select {
-	case s.analysing <- struct{}{}:
-		defer func() { <-s.analysing }()
-	case <-ctx.Done():
-		return fmt.Errorf("waiting to analyse: %w", ctx.Err())
+	if err := source.Working(ctx); err != nil {
+		return fmt.Errorf("waiting to analyse: %w", err)
 	}
 	measured, err := s.analyse(ctx, t, found)
 	if err != nil {
@@ -135,23 +133,6 @@ func kindOf(t job.Type) string {
 type answered struct {
 	profile source.ProfileFigures
 	hashtag source.HashtagFigures
-}
-
-// patience is how long a report that is asked for holds its turn.
-const patience = 500 * time.Millisecond
-
-// askInTurn asks the source, a few reports at a time on a node: reading what it answers takes processors too. One whose
-// source takes long mostly waits for it, so that its turn goes on to the next.
-func (s *Service) askInTurn(ctx context.Context, t task) (answered, error) {
-	select {
-	case s.asking <- struct{}{}:
-	case <-ctx.Done():
-		return answered{}, fmt.Errorf("waiting to ask: %w", ctx.Err())
-	}
-	leave := sync.OnceFunc(func() { <-s.asking })
-	defer leave()
-	defer time.AfterFunc(patience, leave).Stop()
-	return s.ask(ctx, t)
 }
 
 func (s *Service) ask(ctx context.Context, t task) (answered, error) {

@@ -22,7 +22,7 @@ func (s *Server) buildHashtags(from sources, offered terms.Terms, results map[jo
 	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered}); err != nil {
 		return fmt.Errorf("the hashtags that the terms ban: %w", err)
 	}
-	o := search.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures, Terms: offered, Log: s.cfg.Log}
+	o := search.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures, Terms: offered, Turns: s.turns, Log: s.cfg.Log}
 	if !from.none() {
 		figures, err := from.figures()
 		if err != nil {
@@ -30,7 +30,7 @@ func (s *Server) buildHashtags(from sources, offered terms.Terms, results map[jo
 		}
 		o.Source = figures
 		s.measuring = figure.NewBackground(s.figures, figure.Options{
-			Source: figures, Fresh: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, Held: s.Lists.Held, Log: s.cfg.Log,
+			Source: figures, Fresh: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, Held: s.Lists.Held, Turns: s.turns, Log: s.cfg.Log,
 		})
 	}
 	s.Searches = search.New(o)

@@ -33,6 +33,7 @@ import (
 	"pressroom/internal/report"
 	"pressroom/internal/seal"
 	"pressroom/internal/social"
+	"pressroom/internal/source"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/voice"
@@ -121,6 +122,7 @@ type Server struct {
 	waker     *delivery.Waker
 	platforms []string // of the networks that this installation speaks with
 	jobs      *job.Store
+	turns     *source.Turns      // of whoever works out what sources answer
 	figures   *figure.Store      // of hashtags
 	measuring *figure.Background // nil where no source is joined
 	replay    *replay.Store
@@ -211,7 +213,7 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	if err != nil {
 		return err
 	}
-	s.figures = figure.New(s.db)
+	s.figures, s.turns = figure.New(s.db), source.NewTurns()
 	if err := s.buildReports(from, offered, results); err != nil {
 		return err
 	}

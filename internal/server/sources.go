@@ -109,7 +109,7 @@ func (s *Server) openSources(fetcher *fetch.Client) (sources, error) {
 
 // buildReports makes what makes reports.
 func (s *Server) buildReports(from sources, offered terms.Terms, results map[job.Type]job.Result) error {
-	o := report.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: offered, Hearer: hearer{s.db, s.figures}, Log: s.cfg.Log}
+	o := report.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: offered, Hearer: hearer{s.db, s.figures}, Turns: s.turns, Log: s.cfg.Log}
 	if !from.none() {
 		figures, err := from.figures()
 		if err != nil {

@@ -46,8 +46,9 @@ type Options struct {
 	Fresh  time.Duration // how old figures are that are measured anew; 7 days
 	Most   int           // posts that are asked for, of each kind; 200
 	// Held tells whether a list of some team holds a hashtag. Where nil no list does.
-	Held func(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error)
-	Log  *slog.Logger
+	Held  func(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error)
+	Turns *source.Turns
+	Log   *slog.Logger
 }
 
 // Background measures hashtags that are wanted, those of which nothing is known first. Many nodes may run it: whoever takes
@@ -212,12 +213,17 @@ func (b *Background) claim(ctx context.Context, tx *db.Tx, id int64) (claim, err
 // measure asks for a hashtag and keeps what is told.
 func (b *Background) measure(ctx context.Context, c claim) error {
 	defer b.caught(ctx, c)
+	ctx, end := b.opts.Turns.Begin(ctx)
+	defer end()
 	figures, err := b.ask(ctx, c)
 	if ctx.Err() != nil {
 		return nil // the hashtag is due again when this node's time for it is over
 	}
 	if err != nil {
 		return b.failed(ctx, c, err)
+	}
+	if err := source.Working(ctx); err != nil {
+		return nil //nolint:nilerr // as above
 	}
 	figures.Hashtag = c.hashtag
 	learned := Read(c.platform, figures, b.store.db.Now())

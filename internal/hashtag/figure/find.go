@@ -27,7 +27,7 @@ type bounds struct {
 }
 
 // usual is about 10 ms of work, on either database.
-var usual = bounds{grams: 16, few: 500, walked: 5_000}
+var usual = bounds{grams: 16, few: 500, walked: 10_000}
 
 // among is what each of several looks may read, so that all read no more than one.
 func (b bounds) among(looks int) bounds {
@@ -165,9 +165,9 @@ const (
 	// rankedAt is where a gram's hashtag of a rank stands.
 	rankedAt = `SELECT g.place, g.hashtag_id FROM hashtag_grams g WHERE g.platform = ? AND g.gram = ? ORDER BY g.place, g.hashtag_id LIMIT 1 OFFSET ?`
 
-	// named is the hashtag of a row of the index. As a subquery it is looked up by its id, row by row, whatever else
-	// the database thinks of.
-	named = `(SELECT h.hashtag FROM hashtags h WHERE h.id = g.hashtag_id)`
+	// named is the hashtag of a row of the index. A long one is looked up by its id, row by row, whatever else the
+	// database thinks of.
+	named = `CASE WHEN g.hashtag <> '' THEN g.hashtag ELSE (SELECT h.hashtag FROM hashtags h WHERE h.id = g.hashtag_id) END`
 
 	along    = `SELECT ` + named + `, g.place, g.hashtag_id FROM hashtag_grams g WHERE g.platform = ? AND g.gram = ? AND (g.place, g.hashtag_id) <= (?, ?)`
 	matching = ` AND ` + named + ` LIKE ? ESCAPE '\'`

@@ -128,8 +128,9 @@ func loadInBulk(b *testing.B, d *db.DB, tags []known) {
 	}
 	do(b, d, off)
 	load(b, d, tags)
-	do(b, d, `INSERT INTO hashtag_grams (platform, gram, place, hashtag_id)
-		SELECT DISTINCT h.platform, SUBSTR('^' || h.hashtag, o.at, 3), COALESCE(-h.posts, 1), h.id
+	do(b, d, `INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
+		SELECT DISTINCT h.platform, SUBSTR('^' || h.hashtag, o.at, 3), COALESCE(-h.posts, 1), h.id,
+			CASE WHEN LENGTH(h.hashtag) <= 32 THEN h.hashtag ELSE '' END
 		FROM hashtags h JOIN hashtag_offsets o ON o.at < LENGTH(h.hashtag) ORDER BY 1, 2, 3, 4`)
 	do(b, d, on)
 }
@@ -235,33 +236,40 @@ func partOf(tag string, length int, random *rand.Rand) string {
 	return string(letters[at : at+length])
 }
 
+// timed tells how long calls took, and the shortest of three for the same words: the work alone, on a machine that has
+// more to do.
 func timed(b *testing.B, s *Store, next func() []string) {
 	b.Helper()
-	took := make([]time.Duration, 0, b.N)
+	var took, shortest []time.Duration
 	found := 0
 	for b.Loop() {
 		phrase := next()
-		began := time.Now()
-		names, err := s.matches(b.Context(), source.Instagram, phrase, MostFound, usual)
-		took = append(took, time.Since(began))
-		if err != nil {
-			b.Fatal(err)
+		var tries [3]time.Duration
+		for n := range tries {
+			began := time.Now()
+			names, err := s.matches(b.Context(), source.Instagram, phrase, MostFound, usual)
+			tries[n] = time.Since(began)
+			if err != nil {
+				b.Fatal(err)
+			}
+			found += len(names)
 		}
-		found += len(names)
+		took, shortest = append(took, tries[0]), append(shortest, slices.Min(tries[:]))
 	}
-	report(b, took)
-	b.ReportMetric(float64(found)/float64(len(took)), "found")
+	report(b, "", took)
+	report(b, "best-", shortest)
+	b.ReportMetric(float64(found)/float64(3*len(took)), "found")
+	b.ReportMetric(0, "ns/op") // of three calls: it says nothing
 }
 
-func report(b *testing.B, took []time.Duration) {
+func report(b *testing.B, what string, took []time.Duration) {
 	b.Helper()
 	slices.Sort(took)
 	at := func(share float64) float64 {
 		return float64(took[int(share*float64(len(took)-1))].Microseconds()) / 1000
 	}
-	b.ReportMetric(at(0.5), "p50-ms")
-	b.ReportMetric(at(0.99), "p99-ms")
-	b.ReportMetric(at(1), "max-ms")
+	b.ReportMetric(at(0.5), what+"p50-ms")
+	b.ReportMetric(at(0.99), what+"p99-ms")
 }
 
 // add is what it costs to add 5,000 hashtags, with their places in the index and without.
@@ -274,6 +282,6 @@ func add(b *testing.B, d *db.DB, tags []known) {
 			load(b, d, part)
 			took = append(took, time.Since(began))
 		}
-		report(b, took)
+		report(b, "", took)
 	})
 }

@@ -70,7 +70,8 @@ func (w world) long(b *testing.B, platform string) int64 {
 		tags[n] = fmt.Sprintf("harbourcoffee%d", n)
 	}
 	l := w.make(b, CreateInput{Platform: platform, Hashtags: tags})
-	w.exec(b, `UPDATE hashtags SET posts = id * 1000, posts_low = id * 900, posts_high = id * 1100, basis = 'estimated', posts_per_day = id * 1.5, score = 61.5, measured_at = 1`)
+	w.exec(b, `ANALYZE`)
+	w.exec(b, `UPDATE hashtags SET posts = id * 1000, posts_low = id * 900, posts_high = id * 1100, basis = 'estimated', posts_per_day = id * 1.5, score = 61.5, measured_at = 1 WHERE posts IS NULL`)
 	return l.ID
 }
 

@@ -53,7 +53,8 @@ const (
 	underWayNote = "This keyword is being searched for already: nothing was charged again."
 )
 
-// search begins a search, or gives the one under way, or what an earlier one found.
+// search begins a search, or gives the one under way, or what an earlier one found: that stands in the answer whole, and
+// comes a page at a time from the job's own address alone.
 func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
 	k, err := in.keyword()
@@ -79,8 +80,10 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 		if err != nil {
 			return err
 		}
-		out.Data, out.Location, out.App = job.Show(call, begun), job.Location(begun.ID), appPage
-		return nil
+		view, err := s.Jobs.View(ctx, call, begun, job.GetInput{JobID: begun.ID, Limit: mostFound})
+		out.Data, out.Location, out.App = view.Data, job.Location(begun.ID), appPage
+		out.Notes = append(out.Notes, view.Notes...)
+		return err
 	})
 	return out, err
 }

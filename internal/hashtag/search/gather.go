@@ -2,17 +2,21 @@ package search
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/job"
+	"pressroom/internal/source"
 )
 
 const (
 	mostMatches = 100 // known hashtags that match the keyword
 	mostBeside  = 50  // hashtags that stand beside the keyword's own
 	mostWanted  = 10  // of those, that are measured in the background where they have no figures
+
+	mostFound = mostOwn + mostMatches + mostBeside + mostFurther // hashtags of a result
 )
 
 // around is what is known around a keyword.
@@ -160,7 +164,7 @@ const (
 func (s *Service) conclude(ctx context.Context, h job.Held, t task, f found, silent map[string]error) error {
 	if f.nothing() {
 		if len(silent) > 0 {
-			return s.fail(ctx, h, t, "source_unavailable")
+			return s.fail(ctx, h, t, codeOf(silent))
 		}
 		return s.fail(ctx, h, t, "nothing_found")
 	}
@@ -171,7 +175,7 @@ func (s *Service) conclude(ctx context.Context, h job.Held, t task, f found, sil
 		e.notes = append(e.notes, freeNote)
 	}
 	if len(silent) > 0 {
-		e.state, e.code, e.resultOf = job.PartiallySucceeded, "source_unavailable", ""
+		e.state, e.code, e.resultOf = job.PartiallySucceeded, codeOf(silent), ""
 		e.notes = append(e.notes, silentNote)
 	}
 	if len(f.incomplete) > 0 {
@@ -179,4 +183,14 @@ func (s *Service) conclude(ctx context.Context, h job.Held, t task, f found, sil
 	}
 	e.wanted = f.wanted()
 	return s.end(ctx, h, t, e, f.rows())
+}
+
+// codeOf says why a source did not tell: it may do so later, or no source ever does.
+func codeOf(silent map[string]error) string {
+	for _, err := range silent {
+		if !errors.Is(err, source.ErrNotOffered) {
+			return "source_unavailable"
+		}
+	}
+	return "not_offered"
 }

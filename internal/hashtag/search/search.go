@@ -5,7 +5,6 @@ package search
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"pressroom/internal/db"
@@ -42,7 +41,8 @@ type Options struct {
 	Figures *figure.Store
 	Terms   terms.Terms
 	Source  Source // nil where the operator has joined none
-	Most    int    // posts of each kind that a source is asked for at once; 200 where 0
+	Turns   *source.Turns
+	Most    int // posts of each kind that a source is asked for at once; 200 where 0
 	Log     *slog.Logger
 }
 
@@ -50,8 +50,7 @@ type Options struct {
 type Service struct {
 	Options
 
-	db     *db.DB
-	asking chan struct{} // holds those that ask, so that many searches leave processors to the requests
+	db *db.DB
 }
 
 const usualMost = 200
@@ -61,7 +60,7 @@ func New(o Options) *Service {
 	if o.Most == 0 {
 		o.Most = usualMost
 	}
-	s := &Service{Options: o, db: o.DB, asking: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+	s := &Service{Options: o, db: o.DB}
 	o.Worker.Handle(job.HashtagSearch, s.do)
 	return s
 }

@@ -350,6 +350,11 @@ func TestPages(t *testing.T) {
 				t.Errorf("%d pages %s", pages, diff)
 			}
 		}
+		answer, _, err := w.asked(t.Context(), Input{Query: "harbourlife"})
+		must(t, err)
+		if whole, is := answer.Data.Result.(Result); !is || !cmp.Equal(want, names(whole.Hashtags)) || answer.Page != nil {
+			t.Errorf("the answer to who has paid holds %+v", answer.Data.Result)
+		}
 		call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte("another")}
 		if _, err := w.Produced(t.Context(), call, r, job.GetInput{JobID: r.ID, Limit: 7, Cursor: new(call.Cursor("x"))}); err == nil {
 			t.Error("a position that is no number was read")
@@ -385,7 +390,7 @@ func TestNothingIsInvented(t *testing.T) {
 func TestWithoutASource(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		w.Source = nil
-		if r, _, paid := w.searched(t, Input{Query: "harbour"}); r.ErrorCode != "source_unavailable" || paid != 0 {
+		if r, _, paid := w.searched(t, Input{Query: "harbour"}); r.ErrorCode != "not_offered" || paid != 0 {
 			t.Errorf("%+v for %d", r, paid)
 		}
 	})

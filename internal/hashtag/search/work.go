@@ -35,6 +35,8 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 	if err := s.db.Write(ctx, "search.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, int(h.Done)) }); err != nil {
 		return err
 	}
+	ctx, end := s.Turns.Begin(ctx)
+	defer end()
 	met := tally{}
 	silent, err := s.askOwn(ctx, h, t, met)
 	if err != nil {
@@ -127,6 +129,9 @@ func (s *Service) askFor(ctx context.Context, h job.Held, q source.HashtagQuery,
 		s.Log.WarnContext(ctx, "a source of hashtags' figures failed", "job", h.ID, "error", err)
 		return &unanswered{err}
 	}
+	if err := source.Working(ctx); err != nil {
+		return fmt.Errorf("waiting to read what was told: %w", err)
+	}
 	learned := figure.Read(q.Platform, figures, s.db.Now())
 	met.add(learned.Posts)
 	return s.db.Write(ctx, "search.told", func(ctx context.Context, tx *db.Tx) error {
@@ -149,12 +154,6 @@ func (s *Service) askFor(ctx context.Context, h job.Held, q source.HashtagQuery,
 func (s *Service) askInTurn(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
 	if s.Source == nil {
 		return source.HashtagFigures{}, source.ErrNotOffered
-	}
-	select {
-	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
-	case <-ctx.Done():
-		return source.HashtagFigures{}, fmt.Errorf("waiting to ask: %w", ctx.Err())
 	}
 	figures, err := s.Source.Hashtag(ctx, q)
 	if figures.MeasuredAt.IsZero() {

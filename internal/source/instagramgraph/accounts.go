@@ -47,6 +47,7 @@ func newAccounts(given []Account) *accounts {
 
 // walk waits until nobody else reads recent posts by the account; walked ends that.
 func (one *account) walk(ctx context.Context) error {
+	source.Waiting(ctx) // who reads by the account now may wait for the turn
 	select {
 	case one.walks <- struct{}{}:
 		return nil

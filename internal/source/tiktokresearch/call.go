@@ -33,6 +33,7 @@ var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
 // access gives a token, another than the one that did not work.
 func (s *Source) access(ctx context.Context, not string) (string, error) {
+	ctx = source.Aside(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock() // others wait for the same token
 	now := s.now()

@@ -68,8 +68,21 @@ type Answer struct {
 	Body   []byte
 }
 
-// Ask sends a request and reads the answer, which may have so many bytes. Its errors are as those of Do.
+// Ask sends a request and reads the answer, which may have so many bytes. Its errors are as those of Do, or the
+// context's. Meanwhile others may work (source.Turns); what it gives back is worked out by the caller in its turn.
 func Ask(client *http.Client, request *http.Request, most int64) (Answer, error) {
+	source.Waiting(request.Context())
+	answer, err := ask(client, request, most)
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := source.Working(request.Context()); err != nil {
+		return Answer{}, Unavailable("waiting to read the answer: %w", err)
+	}
+	return answer, nil
+}
+
+func ask(client *http.Client, request *http.Request, most int64) (Answer, error) {
 	response, err := Do(client, request)
 	if err != nil {
 		return Answer{}, err
