@@ -11,16 +11,16 @@ var rooms = map[string][]string{
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
-	"ground":   {"internal/blob", "internal/db", "internal/event", "internal/fetch", "internal/seal"},
-	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/limit", "internal/media", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/team", "internal/voice"},
+	"ground":   {"internal/blob", "internal/db", "internal/directory", "internal/event", "internal/fetch", "internal/seal"},
+	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/limit", "internal/media", "internal/passkey", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/team", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
 	"analyses": {"internal/report/analysis", "internal/report/finding", "internal/report/tag", "internal/report/words"},
 	"sources":  {"internal/source/bridge", "internal/source/instagramgraph", "internal/source/joined", "internal/source/tiktokresearch", "internal/source/wire"},
 	"sandbox":  {"internal/sandbox"},
-	"app":      {"internal/web", "internal/web/frame"},
+	"app":      {"internal/web", "internal/web/account", "internal/web/compose", "internal/web/frame", "internal/web/plot", "internal/web/posts", "internal/web/reports"},
 	"server":   {"internal/server"},
-	"tests":    {"internal/arrows", "internal/hashtag/plantedbeside", "internal/network/networktest", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
+	"tests":    {"internal/arrows", "internal/hashtag/plantedbeside", "internal/network/networktest", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/authenticator", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
 }
 
 // forbidden lists the arrows that must not be. The names are rooms, packages, FOLDER/... with all below it, ours
@@ -71,6 +71,12 @@ var forbidden = []rule{
 	}, {
 		who: names("ours"), notWho: names("app"), what: names("github.com/alexedwards/scs/v2"),
 		why: "one place knows whose browser is signed in",
+	}, {
+		who: names("ours"), notWho: names("internal/passkey"), what: names("github.com/go-webauthn/webauthn"),
+		why: "one place checks passkeys, so that one place is to be read when it matters how",
+	}, {
+		who: names("ours"), notWho: names("internal/directory"), what: names("github.com/coreos/go-oidc/v3"),
+		why: "one place believes what a directory says of people",
 	}, {
 		who: names("ours"), notWho: names("internal/fetch"), what: names("code.dny.dev/ssrf"),
 		why: "one place goes where strangers send us, so that one place is to be read when it matters how",
