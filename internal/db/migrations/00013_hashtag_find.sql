@@ -12,17 +12,20 @@ CREATE TABLE hashtag_grams (
     gram       {{.ID}} NOT NULL,
     place      BIGINT NOT NULL,                  -- the posts below 0, so that the largest is first; 1 where they are not known
     hashtag_id BIGINT NOT NULL,
-    PRIMARY KEY (platform, gram, place, hashtag_id)
+    hashtag    {{.ID}} NOT NULL,                 -- up to 32 characters, so that reading along needs nothing else; empty for a longer one
+    PRIMARY KEY (platform, gram, place, hashtag_id){{if .Postgres}} INCLUDE (hashtag){{end}}
 ){{if not .Postgres}} WITHOUT ROWID{{end}};
-INSERT INTO hashtag_grams (platform, gram, place, hashtag_id)
-    SELECT DISTINCT h.platform, SUBSTR('^' || h.hashtag, o.at, 3), COALESCE(-h.posts, 1), h.id
+INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
+    SELECT DISTINCT h.platform, SUBSTR('^' || h.hashtag, o.at, 3), COALESCE(-h.posts, 1), h.id,
+        CASE WHEN LENGTH(h.hashtag) <= 32 THEN h.hashtag ELSE '' END
     FROM hashtags h JOIN hashtag_offsets o ON o.at < LENGTH(h.hashtag);
 {{if .Postgres}}
 -- +goose StatementBegin
 CREATE FUNCTION hashtags_become_found() RETURNS trigger AS $$
 BEGIN
-    INSERT INTO hashtag_grams (platform, gram, place, hashtag_id)
-        SELECT DISTINCT h.platform, SUBSTR('^' || h.hashtag, o.at, 3), COALESCE(-h.posts, 1), h.id
+    INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
+        SELECT DISTINCT h.platform, SUBSTR('^' || h.hashtag, o.at, 3), COALESCE(-h.posts, 1), h.id,
+            CASE WHEN LENGTH(h.hashtag) <= 32 THEN h.hashtag ELSE '' END
         FROM added h JOIN hashtag_offsets o ON o.at < LENGTH(h.hashtag);
     RETURN NULL;
 END $$ LANGUAGE plpgsql;
@@ -33,8 +36,9 @@ BEGIN
     DELETE FROM hashtag_grams WHERE platform = OLD.platform AND place = COALESCE(-OLD.posts, 1) AND hashtag_id = OLD.id
         AND gram IN (SELECT SUBSTR('^' || OLD.hashtag, at, 3) FROM hashtag_offsets WHERE at < LENGTH(OLD.hashtag));
     IF TG_OP = 'UPDATE' THEN
-        INSERT INTO hashtag_grams (platform, gram, place, hashtag_id)
-            SELECT DISTINCT NEW.platform, SUBSTR('^' || NEW.hashtag, at, 3), COALESCE(-NEW.posts, 1), NEW.id
+        INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
+            SELECT DISTINCT NEW.platform, SUBSTR('^' || NEW.hashtag, at, 3), COALESCE(-NEW.posts, 1), NEW.id,
+                CASE WHEN LENGTH(NEW.hashtag) <= 32 THEN NEW.hashtag ELSE '' END
             FROM hashtag_offsets WHERE at < LENGTH(NEW.hashtag);
     END IF;
     RETURN NULL;
@@ -49,8 +53,9 @@ CREATE TRIGGER hashtag_is_gone AFTER DELETE ON hashtags FOR EACH ROW EXECUTE FUN
 {{else}}
 -- +goose StatementBegin
 CREATE TRIGGER hashtags_become_found AFTER INSERT ON hashtags BEGIN
-    INSERT INTO hashtag_grams (platform, gram, place, hashtag_id)
-        SELECT DISTINCT NEW.platform, SUBSTR('^' || NEW.hashtag, at, 3), COALESCE(-NEW.posts, 1), NEW.id
+    INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
+        SELECT DISTINCT NEW.platform, SUBSTR('^' || NEW.hashtag, at, 3), COALESCE(-NEW.posts, 1), NEW.id,
+            CASE WHEN LENGTH(NEW.hashtag) <= 32 THEN NEW.hashtag ELSE '' END
         FROM hashtag_offsets WHERE at < LENGTH(NEW.hashtag);
 END;
 -- +goose StatementEnd
@@ -59,8 +64,9 @@ CREATE TRIGGER hashtag_is_moved AFTER UPDATE OF id, platform, hashtag, posts ON 
 WHEN OLD.id <> NEW.id OR OLD.platform <> NEW.platform OR OLD.hashtag <> NEW.hashtag OR OLD.posts IS NOT NEW.posts BEGIN
     DELETE FROM hashtag_grams WHERE platform = OLD.platform AND place = COALESCE(-OLD.posts, 1) AND hashtag_id = OLD.id
         AND gram IN (SELECT SUBSTR('^' || OLD.hashtag, at, 3) FROM hashtag_offsets WHERE at < LENGTH(OLD.hashtag));
-    INSERT INTO hashtag_grams (platform, gram, place, hashtag_id)
-        SELECT DISTINCT NEW.platform, SUBSTR('^' || NEW.hashtag, at, 3), COALESCE(-NEW.posts, 1), NEW.id
+    INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
+        SELECT DISTINCT NEW.platform, SUBSTR('^' || NEW.hashtag, at, 3), COALESCE(-NEW.posts, 1), NEW.id,
+            CASE WHEN LENGTH(NEW.hashtag) <= 32 THEN NEW.hashtag ELSE '' END
         FROM hashtag_offsets WHERE at < LENGTH(NEW.hashtag);
 END;
 -- +goose StatementEnd

@@ -26,7 +26,7 @@ type bounds struct {
 	walked int // hashtags that are looked at, of the largest
 }
 
-// usual is about 10 ms of work, on either database.
+// usual is a few milliseconds of work, on either database, however many hashtags there are.
 var usual = bounds{grams: 16, few: 500, walked: 10_000}
 
 // among is what each of several looks may read, so that all read no more than one.

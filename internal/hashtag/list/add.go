@@ -31,7 +31,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		if err != nil {
 			return err
 		}
-		out.Data, out.App = c, appOf(l)
+		out.Data, out.App, out.Location = c, appOf(l), addressOf(l)
 		return event.Record(ctx, tx, l.TeamID, event.By(call), "hashtag_list.created", text(l.ID), map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err
@@ -139,5 +139,11 @@ func (s *Service) room(call operation.Call, l List) int64 {
 
 func text(n int64) string { return strconv.FormatInt(n, 10) }
 
-// appOf is where the app shows a list.
-func appOf(l List) string { return "/hashtag-lists/" + text(l.ID) }
+// appPage is where the app shows hashtag lists.
+const appPage = "/hashtags"
+
+// appOf is where it shows one.
+func appOf(l List) string { return appPage + "/" + text(l.ID) }
+
+// addressOf is where clients find a list.
+func addressOf(l List) string { return "/hashtag-lists/" + text(l.ID) }

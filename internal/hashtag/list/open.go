@@ -14,7 +14,7 @@ import (
 // lists gives the team's own lists and the ready-made ones, by falling ids: the team's own before the others, and of
 // each kind the newest first.
 func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[Lists], error) {
-	out := operation.Answer[Lists]{App: "/hashtag-lists", Data: Lists{HashtagLists: []Entry{}}}
+	out := operation.Answer[Lists]{App: appPage, Data: Lists{HashtagLists: []Entry{}}}
 	before := int64(math.MaxInt64)
 	if in.Cursor != nil {
 		position, err := call.Position(*in.Cursor)

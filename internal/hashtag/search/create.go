@@ -81,7 +81,7 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 			return err
 		}
 		view, err := s.Jobs.View(ctx, call, begun, job.GetInput{JobID: begun.ID, Limit: mostFound})
-		out.Data, out.Location, out.App = view.Data, job.Location(begun.ID), appPage
+		out.Data, out.Location, out.App = view.Data, job.Location(begun.ID), appOf(begun.ID)
 		out.Notes = append(out.Notes, view.Notes...)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 
 	"pressroom/internal/db"
@@ -41,12 +42,12 @@ type (
 	}
 )
 
-// appPage is where the app shows hashtags.
-const appPage = "/hashtags"
+// appOf is where the app shows a search and what it found.
+func appOf(job string) string { return "/hashtags/search?" + url.Values{"job": {job}}.Encode() }
 
 // Produced reads a page of what a finished search found.
 func (s *Service) Produced(ctx context.Context, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
-	made := job.Produced{App: appPage}
+	made := job.Produced{App: appOf(r.ID)}
 	if !r.Finished() {
 		return made, nil
 	}
