@@ -25,6 +25,13 @@ CREATE INDEX hashtags_unmeasured ON hashtags (platform, turn) WHERE measured_at 
 CREATE INDEX hashtags_stale ON hashtags (platform, measured_at) WHERE measured_at > 0 AND due_at > 0;
 CREATE INDEX hashtags_crowded ON hashtags (id) WHERE seen > 1000;
 
+-- Counts the changes of figures on a platform: what was made of them is good while it stays.
+CREATE TABLE hashtag_versions (
+    platform {{.ID}} PRIMARY KEY,
+    version  BIGINT NOT NULL DEFAULT 0
+);
+INSERT INTO hashtag_versions (platform) VALUES ('instagram'), ('tiktok');
+
 -- Posts that were met, for which hashtags they carry.
 CREATE TABLE hashtag_posts (
     id       {{.Key}},
@@ -48,6 +55,7 @@ CREATE TABLE hashtag_links (
 );
 CREATE UNIQUE INDEX hashtag_links_of_post ON hashtag_links (post_id, hashtag_id);
 -- +goose Down
+DROP TABLE hashtag_versions;
 DROP TABLE hashtag_links;
 DROP TABLE hashtag_posts;
 DROP TABLE hashtags;

@@ -9,6 +9,7 @@ CREATE TABLE hashtag_lists (
     icon          TEXT NOT NULL DEFAULT '',      -- ri- and a name of the icon set, or empty
     size          BIGINT NOT NULL DEFAULT 0 CHECK (size >= 0), -- how many hashtags it has
     last_position BIGINT NOT NULL DEFAULT 0,     -- that was given to a hashtag
+    revision      BIGINT NOT NULL DEFAULT 0,     -- counts the changes of what it holds
     created_at    BIGINT NOT NULL,
     CHECK (id >= 1000000)
 );

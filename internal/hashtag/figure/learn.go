@@ -92,7 +92,24 @@ func (s *Store) Keep(ctx context.Context, tx *db.Tx, l Learned) error {
 		return fmt.Errorf("reading the figures of a hashtag: %w", err)
 	}
 	now.postsAt = db.Time(postsAt)
-	return now.with(told).write(ctx, tx, id)
+	if err := now.with(told).write(ctx, tx, id); err != nil {
+		return err
+	}
+	// Last of all: everybody who keeps figures of the platform holds this row until the end.
+	if _, err := tx.Exec(ctx, `UPDATE hashtag_versions SET version = version + 1 WHERE platform = ?`, told.Platform); err != nil {
+		return fmt.Errorf("counting the changes of hashtags' figures: %w", err)
+	}
+	return nil
+}
+
+// Version changes with every figure of a platform, or of any where it is empty: what Of said stands while it stays.
+func (s *Store) Version(ctx context.Context, q db.Querier, platform string) (int64, error) {
+	var version int64
+	err := q.QueryRow(ctx, `SELECT CAST(SUM(version) AS BIGINT) FROM hashtag_versions WHERE platform = ? OR ? = ''`, platform, platform).Scan(&version)
+	if err != nil {
+		return 0, fmt.Errorf("reading the version of hashtags' figures: %w", err)
+	}
+	return version, nil
 }
 
 // write keeps it. Whoever measures the hashtag in the background is done with it.

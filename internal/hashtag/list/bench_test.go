@@ -1,9 +1,7 @@
 package list
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"testing"
@@ -50,16 +48,19 @@ func BenchmarkOpen(b *testing.B) {
 func (w world) answer(b *testing.B, op operation.Operation, args string) {
 	b.Helper()
 	b.ReportAllocs()
-	var body bytes.Buffer
+	var body []byte
 	for b.Loop() {
 		answer, err := op.Run(b.Context(), w.call(op.Tool), []byte(args))
 		must(b, err)
-		body.Reset()
-		enc := json.NewEncoder(&body)
-		enc.SetEscapeHTML(false)
-		must(b, enc.Encode(answer))
+		data, brings := answer.Data.(operation.Encoded)
+		if !brings {
+			body, err = operation.JSON(answer)
+		} else {
+			body, err = data.JSON()
+		}
+		must(b, err)
 	}
-	b.ReportMetric(float64(body.Len()), "bytes")
+	b.ReportMetric(float64(len(body)), "bytes")
 }
 
 // long makes a list of 5,000 hashtags with figures.

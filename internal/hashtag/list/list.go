@@ -37,7 +37,8 @@ type List struct { //nolint:recvcheck // append changes it, all else only reads
 	Size      int64  // hashtags
 	CreatedAt time.Time
 
-	last int64 // position that was given to a hashtag last
+	last     int64 // position that was given to a hashtag last
+	revision int64 // counts the changes of what it holds
 }
 
 func (l List) readyMade() bool { return l.ID < firstOwn }
@@ -52,6 +53,7 @@ type Item struct {
 type Figures interface {
 	Want(ctx context.Context, tx *db.Tx, platform string, tags []string) error
 	Of(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]figure.Figures, error)
+	Version(ctx context.Context, q db.Querier, platform string) (int64, error)
 }
 
 // Options are what the service stands on.
@@ -68,6 +70,7 @@ type Service struct {
 	db     *db.DB
 	banned banned
 	ready  []ready // the highest id first
+	opened *opened
 }
 
 // New makes the service. It is an error where the terms ban what is no hashtag.
@@ -80,5 +83,5 @@ func New(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{Options: o, db: o.DB, banned: b, ready: made}, nil
+	return &Service{Options: o, db: o.DB, banned: b, ready: made, opened: &opened{lists: map[int64]encoded{}}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"pressroom/internal/db"
@@ -64,27 +65,68 @@ func (s *Service) next(ctx context.Context, team int64, in ListInput, before int
 // open gives a list whole, with what is known of its hashtags.
 func (s *Service) open(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Opened], error) {
 	var out operation.Answer[Opened]
-	l, items, err := s.holding(ctx, call.TeamID, in.ListID)
+	l, err := s.find(ctx, call.TeamID, in.ListID)
 	if err != nil {
 		return out, err
 	}
-	l.Size = int64(len(items)) // read a moment after the list: both tell the same
-	out.Data.Entry, out.App = entry(l), appOf(l)
-	out.Data.Hashtags, err = s.shown(ctx, l, items)
-	return out, err
+	version, err := s.Figures.Version(ctx, s.db, l.Platform)
+	if err != nil {
+		return out, err
+	}
+	e, known := s.opened.get(l, version)
+	if !known {
+		// What is read from here on may be newer than the version, never older: then it is read once more, for nothing.
+		if e, err = s.encode(ctx, l); err != nil {
+			return out, err
+		}
+		s.opened.put(l, version, e)
+	}
+	l.Size = int64(len(e.hashtags)) // read a moment after the list: both tell the same
+	out.Data, out.App = Opened{entry(l), slices.Clone(e.hashtags), e.json}, appOf(l)
+	return out, nil
 }
 
-// holding is a list with all that it holds: one of the team's own or a ready-made one.
-func (s *Service) holding(ctx context.Context, team, id int64) (List, []Item, error) {
+// find is a list: one of the team's own or a ready-made one.
+func (s *Service) find(ctx context.Context, team, id int64) (List, error) {
 	if r, found := s.readyMade(id); found {
-		return r.List, r.items, nil
+		return r.List, nil
 	}
-	l, err := read(ctx, s.db, team, id, "")
+	return read(ctx, s.db, team, id, "")
+}
+
+// holding is a list with all that it holds.
+func (s *Service) holding(ctx context.Context, team, id int64) (List, []Item, error) {
+	l, err := s.find(ctx, team, id)
 	if err != nil {
 		return l, nil, err
 	}
-	items, err := s.items(ctx, l)
+	items, err := s.holds(ctx, l)
 	return l, items, err
+}
+
+// holds is all that a list holds.
+func (s *Service) holds(ctx context.Context, l List) ([]Item, error) {
+	if r, found := s.readyMade(l.ID); found {
+		return r.items, nil
+	}
+	return s.items(ctx, l)
+}
+
+// encode reads what a list holds, with its figures, and writes it as answers have it.
+func (s *Service) encode(ctx context.Context, l List) (encoded, error) {
+	items, err := s.holds(ctx, l)
+	if err != nil {
+		return encoded{}, err
+	}
+	shown, err := s.shown(ctx, l, items)
+	if err != nil {
+		return encoded{}, err
+	}
+	raw, err := operation.JSON(shown)
+	if err != nil {
+		return encoded{}, fmt.Errorf("writing the hashtags of a list: %w", err)
+	}
+	return encoded{hashtags: shown, json: raw}, nil
 }
 
 // shown is the hashtags of a list as clients read them. Those of a list that is tied to no platform have the figures of

@@ -66,6 +66,8 @@ type (
 		Entry
 
 		Hashtags []Hashtag `json:"hashtags" jsonschema:"All of them, in the order in which they were added."`
+
+		encoded []byte // Hashtags as JSON; nil where nobody has written it yet
 	}
 	// Changed is a list and what became of the hashtags that were sent.
 	Changed struct {
@@ -94,7 +96,7 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "get_hashtag_list", Method: http.MethodGet, Path: "/hashtag-lists/{list_id}", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "A hashtag list",
 			Description: "A list with all of its hashtags, and what is known of each: how many posts carry it, measured or estimated, how many come in a day, its tier and score. Figures that are not known yet are left out.",
-			Example:     operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID}, Data: Opened{exampleEntry, exampleHashtags}},
+			Example:     operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID}, Data: Opened{Entry: exampleEntry, Hashtags: exampleHashtags}},
 		}, s.open),
 		operation.Define(operation.Spec{
 			Tool: "create_hashtag_list", Method: http.MethodPost, Path: "/hashtag-lists", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusCreated,

@@ -11,11 +11,11 @@ import (
 	"pressroom/internal/fault"
 )
 
-const columns = `id, team_id, name, platform, color, icon, size, last_position, created_at`
+const columns = `id, team_id, name, platform, color, icon, size, last_position, revision, created_at`
 
 func scan(row func(...any) error, l *List) error {
 	var created int64
-	err := row(&l.ID, &l.TeamID, &l.Name, &l.Platform, &l.Color, &l.Icon, &l.Size, &l.last, &created)
+	err := row(&l.ID, &l.TeamID, &l.Name, &l.Platform, &l.Color, &l.Icon, &l.Size, &l.last, &l.revision, &created)
 	l.CreatedAt = db.Time(created)
 	return err
 }
@@ -129,7 +129,7 @@ func (l *List) append(ctx context.Context, tx *db.Tx, tags []string, subcategory
 }
 
 func (l *List) keepSize(ctx context.Context, tx *db.Tx) error {
-	if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET size = ?, last_position = ? WHERE team_id = ? AND id = ?`, l.Size, l.last, l.TeamID, l.ID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET size = ?, last_position = ?, revision = revision + 1 WHERE team_id = ? AND id = ?`, l.Size, l.last, l.TeamID, l.ID); err != nil {
 		return fmt.Errorf("counting the hashtags of a list: %w", err)
 	}
 	return nil

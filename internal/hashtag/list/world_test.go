@@ -35,6 +35,7 @@ type known struct {
 	of     map[string]figure.Figures // by platform and hashtag, with a space between them
 	wanted []string                  // likewise
 	broken error                     // what wanting ends with
+	looks  int64
 }
 
 func (k *known) Want(_ context.Context, _ *db.Tx, platform string, tags []string) error {
@@ -44,6 +45,14 @@ func (k *known) Want(_ context.Context, _ *db.Tx, platform string, tags []string
 		k.wanted = append(k.wanted, platform+" "+tag)
 	}
 	return k.broken
+}
+
+// Version changes with every look: what a test sets holds at once.
+func (k *known) Version(context.Context, db.Querier, string) (int64, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.looks++
+	return k.looks, nil
 }
 
 func (k *known) Of(_ context.Context, _ db.Querier, platform string, tags []string) (map[string]figure.Figures, error) {
