@@ -2,19 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
+	"strings"
 
+	"pressroom/internal/fault"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 )
 
 type (
 	adminPeople struct {
-		Add     adminPeopleAdd     `cmd:"" help:"Add a person. The password is read from standard input where --password-stdin is given."`
-		List    adminPeopleList    `cmd:"" help:"List people."`
-		Hold    adminPeopleHold    `cmd:"" help:"Put a person's account on hold: no key of the teams that the person owns works."`
-		Release adminPeopleRelease `cmd:"" help:"End a hold."`
+		Add      adminPeopleAdd      `cmd:"" help:"Add a person. The password is read from standard input where --password-stdin is given."`
+		List     adminPeopleList     `cmd:"" help:"List people."`
+		Hold     adminPeopleHold     `cmd:"" help:"Put a person's account on hold: no key of the teams that the person owns works."`
+		Release  adminPeopleRelease  `cmd:"" help:"End a hold."`
+		Recover  adminPeopleRecover  `cmd:"" help:"Print a link by which a person sets a new password. It works once, for an hour."`
+		Operator adminPeopleOperator `cmd:"" help:"Say who runs the service: the operator's page is for them alone."`
 	}
 	adminPeopleAdd struct {
 		storeFlags
@@ -29,6 +34,21 @@ type (
 	}
 	adminPeopleHold    struct{ personFlags }
 	adminPeopleRelease struct{ personFlags }
+	adminPeopleRecover struct {
+		storeFlags
+		linkFlags
+		Email string `arg:"" help:"The person's e-mail address."`
+	}
+	// linkFlags are what a command needs that prints a link.
+	linkFlags struct {
+		PublicURL string `required:"" help:"Address by which people reach the service: the link begins with it." env:"PRESSROOM_PUBLIC_URL"`
+	}
+	adminPeopleOperator struct {
+		storeFlags
+		Email string `arg:"" help:"The person's e-mail address."`
+		On    bool   `help:"The person runs the service." xor:"on" required:""`
+		Off   bool   `help:"The person does not." xor:"on" required:""`
+	}
 )
 
 // Run adds a person.
@@ -56,4 +76,43 @@ func (c adminPeopleHold) Run(ctx context.Context, p *program, log *slog.Logger) 
 // Run ends a hold.
 func (c adminPeopleRelease) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetHold(ctx, c.Person, false) })
+}
+
+func (f linkFlags) link(path, token string) string {
+	return strings.TrimRight(f.PublicURL, "/") + path + token
+}
+
+// plainly is what a refusal of the app's tells on the command line.
+func plainly(err error) error {
+	switch f := fault.Of(err); {
+	case err == nil || f.Code == fault.Internal:
+		return err
+	case f.Code == fault.NotFound:
+		return errors.New("there is no such team")
+	default:
+		return errors.New(f.Detail)
+	}
+}
+
+// recovered is a link for a person; whoever has it can become that person.
+type recovered struct {
+	team.Recovery
+
+	Link string `json:"link"`
+}
+
+// Run prints a link by which a person sets a new password.
+func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	if !isAddress(c.PublicURL) {
+		return errPublicURL
+	}
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (recovered, error) {
+		r, err := s.Teams.Recover(ctx, c.Email)
+		return recovered{r, c.link(team.RecoveryPath, r.Token)}, err
+	})
+}
+
+// Run says whether a person runs the service.
+func (c adminPeopleOperator) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Person, error) { return s.Teams.SetOperator(ctx, c.Email, c.On) })
 }

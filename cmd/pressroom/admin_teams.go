@@ -17,6 +17,7 @@ type (
 		List         adminTeamsList         `cmd:"" help:"List teams."`
 		Members      adminTeamsMembers      `cmd:"" help:"List the people of a team."`
 		Member       adminTeamsMember       `cmd:"" help:"Give a person a role in a team, or take the person out. A new owner takes the place of the one before, whose keys end."`
+		Invite       adminTeamsInvite       `cmd:"" help:"Print a link by which the person of an e-mail address joins a team. It works once, for 7 days."`
 		Plan         adminTeamsPlan         `cmd:"" help:"Put a team on a plan."`
 		Timezone     adminTeamsTimezone     `cmd:"" help:"Move a team to another time zone."`
 		DailyCredits adminTeamsDailyCredits `cmd:"" help:"Limit what the team's keys and assistants spend in a day."`
@@ -42,6 +43,12 @@ type (
 		teamFlags
 		Person int64  `required:"" help:"The person's id."`
 		Role   string `required:"" enum:"owner,admin,editor,viewer,client,none" help:"owner, admin, editor, viewer or client; none takes the person out."`
+	}
+	adminTeamsInvite struct {
+		teamFlags
+		linkFlags
+		Email string `required:"" help:"The person's e-mail address."`
+		Role  string `required:"" enum:"admin,editor,viewer,client" help:"admin, editor, viewer or client."`
 	}
 	adminTeamsPlan struct {
 		teamFlags
@@ -134,4 +141,22 @@ func (c adminTeamsClose) Run(ctx context.Context, p *program, log *slog.Logger) 
 // Run opens a team again.
 func (c adminTeamsReopen) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Reopen(ctx, c.Team) })
+}
+
+// invited is an invitation with its link, which is shown this once.
+type invited struct {
+	team.Invitation
+
+	Link string `json:"link"`
+}
+
+// Run invites a person into a team.
+func (c adminTeamsInvite) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	if !isAddress(c.PublicURL) {
+		return errPublicURL
+	}
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (invited, error) {
+		i, token, err := s.Teams.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
+		return invited{i, c.link(team.InvitationPath, token)}, plainly(err)
+	})
 }

@@ -28,7 +28,7 @@ func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	q, err := server.OpenQuickstart(ctx, c.Data, server.Config{
-		Version: version, PublicURL: "http://" + listener.Addr().String(), Workers: defaultWorkers, Log: log,
+		Version: version, PublicURL: "http://" + named(c.Addr, listener.Addr()), Workers: defaultWorkers, Log: log,
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -38,6 +38,15 @@ func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	go debug.FreeOSMemory() // what starting took and nothing needs any more
 	return errors.Join(q.Run(ctx, listener), q.Close())
+}
+
+// named is the address that is listened at, by the name that was asked for where that is localhost: passkeys belong to names.
+func named(asked string, listening net.Addr) string {
+	_, port, err := net.SplitHostPort(listening.String())
+	if host, _, asErr := net.SplitHostPort(asked); err == nil && asErr == nil && host == "localhost" {
+		return net.JoinHostPort(host, port)
+	}
+	return listening.String()
 }
 
 func listen(addr string) (net.Listener, error) {
@@ -61,7 +70,7 @@ var greeting = template.Must(template.New("greeting").Parse(`pressroom is runnin
 
   API       {{.Greeting.BaseURL}}
   Tools     {{.Greeting.MCPURL}}
-  App       {{.Greeting.AppURL}}   ({{.Greeting.Owner.Email}} / {{.Greeting.Owner.Password}})
+  App       {{.Greeting.AppURL}}   ({{.Greeting.Owner.Email}} / {{.Greeting.Owner.Password}}, who owns the team and runs the service)
   Sandbox   {{.Greeting.SandboxURL}}   what the sandbox networks hold, as their public sees it
 
   Keys      read only   {{.Greeting.Keys.read_only}}

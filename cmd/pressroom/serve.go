@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/directory"
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/terms"
@@ -45,6 +46,10 @@ type serveCmd struct {
 	Sources        string        `help:"JSON file with the official sources of public figures (docs/sources.md)." type:"path" env:"PRESSROOM_SOURCES"`
 	BlueskyServers []string      `help:"Addresses of Bluesky servers, beside https://bsky.social, whose accounts people may connect in the app." env:"PRESSROOM_BLUESKY_SERVERS"`
 	Networks       string        `help:"JSON file with your apps at the networks and what else differs from today's values (docs/networks.md); their secrets go in PRESSROOM_THREADS_CLIENT_SECRET and the like. pressroom sandbox --settings prints one for the sandbox networks." type:"path" env:"PRESSROOM_NETWORKS"`
+	OIDCIssuer     string        `name:"oidc-issuer" help:"Address of your directory, an OpenID Connect provider by which people may sign in; the client's secret goes in PRESSROOM_OIDC_CLIENT_SECRET." env:"PRESSROOM_OIDC_ISSUER"`
+	OIDCClientID   string        `name:"oidc-client-id" help:"What this service is called there." env:"PRESSROOM_OIDC_CLIENT_ID"`
+	OIDCSecret     string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
+	OIDCOnly       bool          `name:"oidc-only" help:"Let people sign in by the directory alone: no passwords, no passkeys." env:"PRESSROOM_OIDC_ONLY"`
 	Scratch        string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
 	MetricsAddr    string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers        int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
@@ -103,11 +108,8 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	if c.PublicURL != "" {
-		u, err := url.Parse(c.PublicURL)
-		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return cfg, errors.New("PRESSROOM_PUBLIC_URL (--public-url) has to be an absolute address such as https://press.example.com")
-		}
+	if c.PublicURL != "" && !isAddress(c.PublicURL) {
+		return cfg, errPublicURL
 	}
 	if c.Lease < time.Second || c.Workers < 1 || c.PerNetwork < 0 {
 		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1, and PRESSROOM_PER_NETWORK (--per-network) not below 0")
@@ -122,9 +124,18 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 			return cfg, err
 		}
 	}
+	cfg.Directory = directory.Options{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly}
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch
 	cfg.PublicURL, cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = strings.TrimRight(c.PublicURL, "/"), server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
 	return cfg, nil
+}
+
+var errPublicURL = errors.New("PRESSROOM_PUBLIC_URL (--public-url) has to be an absolute address such as https://press.example.com")
+
+// isAddress tells whether a text is an absolute address of the web.
+func isAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 // networkSettings reads what the operator says of the networks. Secrets come from the environment alone, where neither

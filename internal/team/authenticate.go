@@ -24,8 +24,12 @@ var unauthorized = fault.New(fault.Unauthorized, "Send a team API key that works
 // wrong credential many times is rate_limited (spec, Authentication 3).
 func (s *Service) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	actor, found, err := s.find(ctx, credential)
-	if err != nil || found {
-		return actor, err
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		s.uses.note(actor.KeyID, s.db.Now())
+		return actor, nil
 	}
 	if wait := s.slow.Wrong(credential); credential != "" && wait > 0 {
 		return nil, fault.New(fault.RateLimited, "The same wrong key was sent many times. Mend the key, then wait.").With("scope", "failed_authentication").After(wait)
@@ -69,7 +73,7 @@ type row struct {
 	expires, planUntil, accessOff, closed int64
 	lost                                  string
 	ownersHeld                            int
-	teamCredits                           sql.NullInt64
+	teamCredits, ownCredits               sql.NullInt64
 }
 
 func (s *Service) lookUp(ctx context.Context, hash [sha256.Size]byte) (cached, error) {
@@ -87,7 +91,7 @@ func (s *Service) Standing(ctx context.Context, key int64) (*access.Actor, error
 
 const (
 	keyColumns = `SELECT k.id, k.name, k.level, k.expires_at, k.daily_credits, k.lost,
-			t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.daily_credits, t.access_off_at, t.closed_at, p.id, p.name, COALESCE(m.role, ''),
+			t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.daily_credits, t.own_daily_credits, t.access_off_at, t.closed_at, p.id, p.name, COALESCE(m.role, ''),
 			(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
 		FROM api_keys k JOIN teams t ON t.id = k.team_id JOIN people p ON p.id = k.person_id
 		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
@@ -101,7 +105,7 @@ func (s *Service) read(ctx context.Context, query string, by any) (cached, error
 	var r row
 	err := s.db.QueryRow(ctx, query, by).
 		Scan(&r.KeyID, &r.KeyName, &r.Level, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID, &r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
-			&r.teamCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.ownersHeld)
+			&r.teamCredits, &r.ownCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.ownersHeld)
 	if errors.Is(err, sql.ErrNoRows) {
 		return cached{}, nil
 	}
@@ -127,6 +131,9 @@ func (s *Service) actor(ctx context.Context, r row) (cached, error) {
 	r.Daily.FreeCalls, r.Daily.TeamCredits = plan.FreeCallsPerDay, plan.DailyCredits
 	if r.teamCredits.Valid {
 		r.Daily.TeamCredits = r.teamCredits.Int64
+	}
+	if r.ownCredits.Valid {
+		r.Daily.TeamCredits = lower(r.Daily.TeamCredits, r.ownCredits.Int64)
 	}
 	if r.Gates, err = s.pausedFor(ctx, r.TeamID, r.KeyID); err != nil {
 		return cached{}, err

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
+	"pressroom/internal/fault"
 )
 
 // Scope is what a pause holds for.
@@ -154,8 +155,16 @@ func (s *Service) Close(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.closed", nil, `closed_at = ?`, func(now int64) []any { return []any{now} })
 }
 
-// Reopen opens a closed team again.
+// Reopen opens a closed team again, but for one that is being deleted.
 func (s *Service) Reopen(ctx context.Context, team int64) error {
+	switch t, err := s.Team(ctx, team); {
+	case fault.Is(err, fault.NotFound):
+		return invalid("there is no such team")
+	case err != nil:
+		return err
+	case t.Deleted:
+		return invalid("this team is deleted; what is gone cannot be opened again")
+	}
 	return s.setTeam(ctx, team, "team.reopened", nil, `closed_at = ?`, func(int64) []any { return []any{0} })
 }
 

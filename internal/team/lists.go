@@ -11,22 +11,12 @@ import (
 
 // Teams lists every team, for the operator.
 func (s *Service) Teams(ctx context.Context) ([]Team, error) {
-	return db.All(ctx, s.db, func(rows *sql.Rows, t *Team) error {
-		var until, off, closed int64
-		err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Language, &t.Plan, &until, &t.DailyCredits, &off, &closed)
-		t.PlanUntil, t.AccessOff, t.Closed = db.Time(until), off > 0, closed > 0
-		return err
-	}, `SELECT id, name, timezone, content_language, plan, plan_until, daily_credits, access_off_at, closed_at FROM teams ORDER BY id`)
+	return db.All(ctx, s.db, scanTeam, `SELECT `+teamColumns+` FROM teams ORDER BY id`)
 }
 
 // People lists every person, for the operator.
 func (s *Service) People(ctx context.Context) ([]Person, error) {
-	return db.All(ctx, s.db, func(rows *sql.Rows, p *Person) error {
-		var held int64
-		err := rows.Scan(&p.ID, &p.Name, &p.Email, &held)
-		p.Held = held > 0
-		return err
-	}, `SELECT id, name, email, held_at FROM people ORDER BY id`)
+	return db.All(ctx, s.db, scanPerson, `SELECT `+personColumns+` FROM people ORDER BY id`)
 }
 
 // Keys lists the keys of a team, for the operator; revoked ones too.
@@ -55,8 +45,12 @@ func (s *Service) Members(ctx context.Context, team int64) ([]Member, error) {
 	if err := s.mustExist(ctx, team); err != nil {
 		return nil, err
 	}
-	return db.All(ctx, s.db, func(rows *sql.Rows, m *Member) error { return rows.Scan(&m.PersonID, &m.Name, &m.Email, &m.Role) },
+	return db.All(ctx, s.db, scanMember,
 		`SELECT p.id, p.name, p.email, m.role FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? ORDER BY p.id`, team)
+}
+
+func scanMember(rows *sql.Rows, m *Member) error {
+	return rows.Scan(&m.PersonID, &m.Name, &m.Email, &m.Role)
 }
 
 func (s *Service) mustExist(ctx context.Context, team int64) error {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,21 +17,25 @@ import (
 
 const (
 	wrongPerWindow = 5           // wrong passwords of one e-mail address, and from one client
+	begunPerWindow = 30          // sign-ins over several pages that one client may begin
 	wrongWindow    = time.Minute // from the first of them on
 	wrongKept      = 65_536      // addresses and clients counted at once
 	turnWithin     = 5 * time.Second
 )
 
-// SignIns checks who signs in. It counts wrong passwords in this process alone, so a program has one of it.
+// SignIns checks who signs in, and what else strangers may guess at: the links of invitations and of recoveries. It counts
+// what was wrong in this process alone, so a program has one of it.
 type SignIns struct {
 	db    *db.DB
+	teams *Service
 	wrong *wrongs
+	begun *wrongs
 	turns chan struct{} // each hash takes 19 MiB and a core
 }
 
 // NewSignIns makes the check for the people of a service.
 func NewSignIns(s *Service) *SignIns {
-	return &SignIns{db: s.db, wrong: &wrongs{of: map[[sha256.Size]byte]*tally{}}, turns: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+	return &SignIns{db: s.db, teams: s, wrong: newWrongs(wrongPerWindow), begun: newWrongs(begunPerWindow), turns: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
 }
 
 // Attempt is what somebody signs in with.
@@ -51,17 +54,45 @@ const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZ
 // password are refused as a wrong password is: unauthorized. After five wrong ones a minute, of an address or from a
 // client, it is rate_limited, also for the right one.
 func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
-	a.Email = strings.ToLower(strings.TrimSpace(a.Email))
-	who := [][sha256.Size]byte{sha256.Sum256([]byte("email " + a.Email)), sha256.Sum256([]byte("client " + a.From))}
+	a.Email = foldEmail(a.Email)
+	var p Person
+	err := s.guard("passwords", []string{"email " + a.Email, "client " + a.From}, func() error {
+		var err error
+		p, err = s.check(ctx, a)
+		return err
+	})
+	return p, err
+}
+
+// Guarded makes a check of what a client could guess. After five wrong ones a minute from a client, whatever they were
+// about, it is rate_limited. Wrong is what is not_found or unauthorized.
+func (s *SignIns) Guarded(from string, check func() error) error {
+	return s.guard("tries", []string{"client " + from}, check)
+}
+
+// Begin notes that a client begins a sign-in of which something is kept until it ends; rate_limited where they are too many.
+func (s *SignIns) Begin(from string) error {
+	if wait := s.begun.count(s.db.Now(), [][sha256.Size]byte{sha256.Sum256([]byte(from))}); wait > 0 {
+		return fault.New(fault.RateLimited, fmt.Sprintf("Too many tries. Try again in %d seconds.", seconds(wait))).With("scope", "sign_in").After(wait)
+	}
+	return nil
+}
+
+// guard counts a check for each of those whom it may be a guess of, and says how they are called.
+func (s *SignIns) guard(called string, of []string, check func() error) error {
+	who := make([][sha256.Size]byte, len(of))
+	for i, text := range of {
+		who[i] = sha256.Sum256([]byte(text))
+	}
 	// Counted before it is known to be wrong: else many at once would all be let through.
 	if wait := s.wrong.count(s.db.Now(), who); wait > 0 {
-		return Person{}, fault.New(fault.RateLimited, fmt.Sprintf("Too many wrong passwords. Try again in %d seconds.", seconds(wait))).With("scope", "sign_in").After(wait)
+		return fault.New(fault.RateLimited, fmt.Sprintf("Too many wrong %s. Try again in %d seconds.", called, seconds(wait))).With("scope", "sign_in").After(wait)
 	}
-	p, err := s.check(ctx, a)
-	if !errors.Is(err, errSignIn) {
+	err := check()
+	if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Unauthorized) {
 		s.wrong.forgive(who)
 	}
-	return p, err
+	return err
 }
 
 func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
@@ -88,8 +119,8 @@ func (s *SignIns) lookUp(ctx context.Context, email string) (Person, string, err
 	if !isLine(email) { // nobody has it, and PostgreSQL takes no text that is none
 		return p, hash, nil
 	}
-	err := s.db.QueryRow(ctx, `SELECT id, name, email, password_hash FROM people p WHERE email = ? AND held_at = 0 AND password_hash <> ''
-		AND EXISTS (SELECT 1 FROM memberships m WHERE m.person_id = p.id)`, email).Scan(&p.ID, &p.Name, &p.Email, &hash)
+	err := s.db.QueryRow(ctx, `SELECT id, name, email, epoch, password_hash FROM people p WHERE email = ? AND held_at = 0 AND password_hash <> ''
+		AND EXISTS (SELECT 1 FROM memberships m WHERE m.person_id = p.id)`, email).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &hash)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return Person{}, "", fmt.Errorf("looking up who signs in: %w", err)
 	}
@@ -98,22 +129,45 @@ func (s *SignIns) lookUp(ctx context.Context, email string) (Person, string, err
 
 // compare hashes a password when it is its turn.
 func (s *SignIns) compare(ctx context.Context, hash, password string) (bool, error) {
+	matches := false
+	err := s.inTurn(ctx, func() error {
+		matches = PasswordMatches(hash, password)
+		return nil
+	})
+	return matches, err
+}
+
+// hash makes what is stored of a password when it is its turn.
+func (s *SignIns) hash(ctx context.Context, password string) (string, error) {
+	hash := ""
+	err := s.inTurn(ctx, func() error {
+		var err error
+		hash, err = HashPassword(password)
+		return err
+	})
+	return hash, err
+}
+
+func (s *SignIns) inTurn(ctx context.Context, work func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, turnWithin)
 	defer cancel()
 	select {
 	case s.turns <- struct{}{}:
 	case <-ctx.Done():
-		return false, fault.New(fault.RateLimited, "Too many people sign in at this moment. Try again in a second.").With("scope", "sign_in").After(time.Second)
+		return fault.New(fault.RateLimited, "Too many people sign in at this moment. Try again in a second.").With("scope", "sign_in").After(time.Second)
 	}
 	defer func() { <-s.turns }()
-	return PasswordMatches(hash, password), nil
+	return work()
 }
 
-// wrongs counts wrong passwords, of hashes of who it was.
+// wrongs counts wrong passwords and the like, of hashes of who it was.
 type wrongs struct {
-	mu sync.Mutex
-	of map[[sha256.Size]byte]*tally
+	most int // of one in a window
+	mu   sync.Mutex
+	of   map[[sha256.Size]byte]*tally
 }
+
+func newWrongs(most int) *wrongs { return &wrongs{most: most, of: map[[sha256.Size]byte]*tally{}} }
 
 // tally is one window of somebody's wrong passwords.
 type tally struct {
@@ -127,7 +181,7 @@ func (w *wrongs) count(now time.Time, who [][sha256.Size]byte) time.Duration {
 	defer w.mu.Unlock()
 	var wait time.Duration
 	for _, h := range who {
-		if t := w.of[h]; t != nil && t.n >= wrongPerWindow {
+		if t := w.of[h]; t != nil && t.n >= w.most {
 			wait = max(wait, t.ends.Sub(now))
 		}
 	}
@@ -182,7 +236,9 @@ func (w *wrongs) forgive(who [][sha256.Size]byte) {
 // Account is a person and the teams that the person is in.
 type Account struct {
 	Person
-	Teams []OwnTeam // by name; never empty
+
+	HasPassword bool      // and can sign in by it
+	Teams       []OwnTeam // by name; never empty
 }
 
 // OwnTeam is a team as one of its members sees it.
@@ -198,11 +254,11 @@ type OwnTeam struct {
 func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 	var a Account
 	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
-		var closed int64
-		err := rows.Scan(&a.ID, &a.Name, &a.Email, &t.ID, &t.Name, &t.Timezone, &t.Role, &closed)
-		t.Closed = closed > 0
+		var closed, operator, password int64
+		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &operator, &password, &t.ID, &t.Name, &t.Timezone, &t.Role, &closed)
+		t.Closed, a.Operator, a.HasPassword = closed > 0, operator > 0, password > 0
 		return err
-	}, `SELECT p.id, p.name, p.email, t.id, t.name, t.timezone, m.role, t.closed_at FROM people p
+	}, `SELECT p.id, p.name, p.email, p.epoch, p.operator, CASE WHEN p.password_hash <> '' THEN 1 ELSE 0 END, t.id, t.name, t.timezone, m.role, t.closed_at FROM people p
 		JOIN memberships m ON m.person_id = p.id JOIN teams t ON t.id = m.team_id WHERE p.id = ? AND p.held_at = 0 ORDER BY t.name, t.id`, person)
 	if err != nil {
 		return Account{}, fmt.Errorf("looking up who is signed in: %w", err)

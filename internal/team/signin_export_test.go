@@ -23,7 +23,7 @@ func TestNobodysHashCostsTheSame(t *testing.T) {
 // However many addresses are tried, what is remembered stays bounded, and most of it stays.
 func TestCountsAreBounded(t *testing.T) {
 	t.Parallel()
-	w := &wrongs{of: map[[sha256.Size]byte]*tally{}}
+	w := newWrongs(wrongPerWindow)
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for i := range wrongKept + 10 {
 		w.count(now, [][sha256.Size]byte{{byte(i), byte(i >> 8), byte(i >> 16)}})

@@ -132,7 +132,7 @@ func TestAccount(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		bea := w.person(t, "bea@example.com", "pass word", access.Editor)
 		a, err := w.Account(t.Context(), bea.ID)
-		want := team.Account{Person: bea, Teams: []team.OwnTeam{{ID: w.team.ID, Name: "Harbour", Timezone: "Europe/Berlin", Role: access.Editor}}}
+		want := team.Account{Person: bea, HasPassword: true, Teams: []team.OwnTeam{{ID: w.team.ID, Name: "Harbour", Timezone: "Europe/Berlin", Role: access.Editor}}}
 		if diff := cmp.Diff(want, a); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)
 		}

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
+	"pressroom/internal/fault"
 	"pressroom/internal/terms"
 )
 
@@ -22,6 +23,7 @@ type Service struct {
 	cache *keyCache
 	slow  Guesses
 	terms terms.Terms
+	uses  uses
 }
 
 // Guesses slows down whoever repeats the same wrong credential.
@@ -32,15 +34,18 @@ type Guesses interface {
 
 // New makes the service.
 func New(d *db.DB, slow Guesses, t terms.Terms) *Service {
-	return &Service{db: d, cache: newKeyCache(d), slow: slow, terms: t}
+	return &Service{db: d, cache: newKeyCache(d), slow: slow, terms: t, uses: uses{at: map[int64]time.Time{}}}
 }
 
 // Person is somebody who can sign in.
 type Person struct {
-	ID    int64  `json:"id"`
-	Name  string `json:"name"`
-	Email string `json:"email"`
-	Held  bool   `json:"held,omitempty"` // on hold: the keys of the person's teams do not work
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	Email    string `json:"email"`
+	Held     bool   `json:"held,omitempty"`     // on hold: the keys of the person's teams do not work
+	Operator bool   `json:"operator,omitempty"` // runs the service
+	Deleted  bool   `json:"deleted,omitempty"`  // only the number is left
+	Epoch    int64  `json:"-"`                  // counts up when all sessions of the person end
 }
 
 // Team is a customer's team.
@@ -54,6 +59,7 @@ type Team struct {
 	DailyCredits *int64    `json:"daily_credits,omitempty"` // in place of the plan's figure
 	AccessOff    bool      `json:"access_off,omitempty"`
 	Closed       bool      `json:"closed,omitempty"`
+	Deleted      bool      `json:"deleted,omitempty"` // or being deleted: nothing of it is left, or soon nothing
 }
 
 // Key is an API key as it is listed; its value is shown only when it is made.
@@ -80,7 +86,7 @@ func isLine(text string) bool {
 }
 
 // invalid refuses what the operator asked for; the text says what to mend.
-func invalid(format string, args ...any) error { return fmt.Errorf(format, args...) }
+func invalid(format string, args ...any) error { return fault.Refusal(fmt.Sprintf(format, args...)) }
 
 // AddPerson makes a person. The password may be empty: such a person cannot sign in yet.
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {

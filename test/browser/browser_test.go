@@ -49,12 +49,18 @@ type greeting map[string]any
 // quickstart builds the program and runs it until the test ends.
 func quickstart(t *testing.T) greeting {
 	t.Helper()
+	return quickstartAt(t, "127.0.0.1:0")
+}
+
+// quickstartAt is quickstart at an address. What it gives also says where the program and its data are.
+func quickstartAt(t *testing.T, addr string) greeting {
+	t.Helper()
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "pressroom")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	cmd := exec.Command(binary, "quickstart", "--data", filepath.Join(dir, "data"), "--addr", "127.0.0.1:0", "--json")
+	cmd := exec.Command(binary, "quickstart", "--data", filepath.Join(dir, "data"), "--addr", addr, "--json")
 	cmd.Stderr = t.Output()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -75,6 +81,7 @@ func quickstart(t *testing.T) greeting {
 	if err := json.Unmarshal(line, &g); err != nil {
 		t.Fatal(err)
 	}
+	g["binary"], g["data"] = binary, filepath.Join(dir, "data")
 	return g
 }
 

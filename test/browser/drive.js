@@ -41,7 +41,7 @@ async function signIn(page, address = '/sign-in') {
   await page.goto(address);
   await page.getByLabel('E-mail').fill(world.owner.email);
   await page.getByLabel('Password').fill(world.owner.password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 

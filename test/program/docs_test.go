@@ -58,6 +58,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/media.md", before: started},
 		{file: "docs/reports.md", before: started},
 		{file: "docs/analytics.md", before: started},
+		{file: "docs/hashtags.md", before: started},
 		{file: "docs/voices.md", before: started},
 		{file: "docs/bridge.md"},
 	}

@@ -1,0 +1,197 @@
+// Package directory lets people sign in by the operator's own directory, over OpenID Connect: by the authorization code
+// flow with a proof of who began it (RFC 7636), a state and a nonce. What a person is known by is a verified e-mail address.
+package directory
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"pressroom/internal/fault"
+)
+
+const (
+	answersWithin = 10 * time.Second // each thing that is asked of the directory
+	restsFor      = 3 * time.Second  // a directory that did not answer is not asked again
+	returnsWithin = 15 * time.Minute // how long a person may take there
+)
+
+// ReturnPath is where the directory sends people back to, below the public address.
+const ReturnPath = "/sign-in/directory/return"
+
+// Options say which directory it is, and what this service is called there.
+type Options struct {
+	Issuer       string // its address, by which its settings are found; there is no directory where empty
+	ClientID     string
+	ClientSecret string
+	Only         bool   // nobody signs in by anything else
+	PublicURL    string // the service's address, without a slash at its end
+	Now          func() time.Time
+	Log          *slog.Logger
+}
+
+// Directory sends people to the directory and reads whom it has recognised.
+type Directory struct {
+	Options
+
+	client *http.Client
+	mu     sync.Mutex
+	found  *oidc.Provider // what the directory says of itself, once it has answered
+	silent time.Time      // when it did not
+}
+
+// New makes one; nil where none is given. The directory is asked at the first sign-in, so that one that does not answer keeps
+// the service from nothing.
+func New(o Options) (*Directory, error) {
+	if o.Issuer == "" {
+		if o.Only {
+			return nil, errors.New("only the directory may let people in, but no directory is given")
+		}
+		return nil, nil //nolint:nilnil // there is none, and that is no error
+	}
+	u, err := url.Parse(o.Issuer)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, errors.New("the directory's issuer has to be an absolute address such as https://login.example.com")
+	}
+	if o.ClientID == "" {
+		return nil, errors.New("the directory needs the id that this service has there")
+	}
+	return &Directory{Options: o, client: &http.Client{Timeout: answersWithin}}, nil
+}
+
+// Attempt is a sign-in under way, kept in the browser's session.
+type Attempt struct {
+	State    string    `json:"state"`
+	Nonce    string    `json:"nonce"`
+	Verifier string    `json:"verifier"`
+	Next     string    `json:"next"` // where the person goes afterwards
+	Begun    time.Time `json:"begun"`
+}
+
+// Person is whom the directory has recognised.
+type Person struct{ Email, Name string }
+
+var (
+	errSilent  = fault.New(fault.ProviderUnavailable, "The directory does not answer. Try again in a moment.")
+	errForeign = fault.BadState("ended", "This sign-in was not begun in this browser, or it took too long. Begin again.")
+	errRefused = fault.New(fault.Unauthorized, "The directory has not let you in.")
+	errNoEmail = fault.New(fault.Unauthorized, "The directory does not say that your e-mail address is verified. Ask whoever runs it.")
+)
+
+// Begin gives the address at the directory to which the person goes, and what to keep until the person is back.
+func (d *Directory) Begin(ctx context.Context, next string) (string, Attempt, error) {
+	c, _, err := d.settings(ctx)
+	if err != nil {
+		return "", Attempt{}, err
+	}
+	a := Attempt{State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier(), Next: next, Begun: d.Now()}
+	return c.AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
+}
+
+// Finish reads what the directory sent the person back with.
+func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (Person, error) {
+	age := d.Now().Sub(a.Begun)
+	if a.State == "" || age < 0 || age > returnsWithin || subtle.ConstantTimeCompare([]byte(a.State), []byte(answer.Get("state"))) == 0 {
+		return Person{}, errForeign
+	}
+	if answer.Get("code") == "" {
+		d.Log.WarnContext(ctx, "the directory let somebody not in", "error", answer.Get("error"))
+		return Person{}, errRefused
+	}
+	c, provider, err := d.settings(ctx)
+	if err != nil {
+		return Person{}, err
+	}
+	token, err := c.Exchange(d.through(ctx), answer.Get("code"), oauth2.VerifierOption(a.Verifier))
+	if err != nil {
+		return Person{}, d.refused(ctx, err)
+	}
+	return d.read(ctx, provider, token, a.Nonce)
+}
+
+// refused tells a directory that says no from one that does not answer.
+func (d *Directory) refused(ctx context.Context, err error) error {
+	d.Log.WarnContext(ctx, "the directory gave no token", "error", plain(err))
+	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && said.Response != nil && said.Response.StatusCode < http.StatusInternalServerError {
+		return errRefused
+	}
+	return errSilent
+}
+
+// plain is an error without what the directory's answer holds, which may be secret.
+func plain(err error) string {
+	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return fmt.Sprintf("%s (status %d)", said.ErrorCode, said.Response.StatusCode)
+	}
+	return err.Error()
+}
+
+// flag is a boolean that some directories write as a text.
+type flag bool
+
+// UnmarshalJSON reads true and "true".
+func (f *flag) UnmarshalJSON(raw []byte) error {
+	*f = string(raw) == "true" || string(raw) == `"true"`
+	return nil
+}
+
+func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string) (Person, error) {
+	raw, _ := token.Extra("id_token").(string) // none is no token, which is refused
+	told, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.through(ctx), raw)
+	if err != nil {
+		d.Log.WarnContext(ctx, "the directory's token is not believed", "error", err)
+		return Person{}, errRefused
+	}
+	if subtle.ConstantTimeCompare([]byte(told.Nonce), []byte(nonce)) == 0 {
+		return Person{}, errForeign
+	}
+	var claims struct {
+		Email    string `json:"email"`
+		Verified flag   `json:"email_verified"`
+		Name     string `json:"name"`
+	}
+	if err := told.Claims(&claims); err != nil {
+		return Person{}, fmt.Errorf("reading the directory's token: %w", err)
+	}
+	if claims.Email == "" || !claims.Verified {
+		return Person{}, errNoEmail
+	}
+	return Person{claims.Email, claims.Name}, nil
+}
+
+// settings are how the directory is spoken with. They are asked for until it has answered once.
+func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.found == nil && d.Now().Sub(d.silent) < restsFor {
+		return nil, nil, errSilent // those who waited meanwhile do not wait again
+	}
+	if d.found == nil {
+		// The provider keeps the context for later questions, so it must not end with this request.
+		found, err := oidc.NewProvider(d.through(context.WithoutCancel(ctx)), d.Issuer)
+		if err != nil {
+			d.Log.ErrorContext(ctx, "the directory does not answer", "issuer", d.Issuer, "error", err)
+			d.silent = d.Now()
+			return nil, nil, errSilent
+		}
+		d.found = found
+	}
+	return &oauth2.Config{
+		ClientID: d.ClientID, ClientSecret: d.ClientSecret, Endpoint: d.found.Endpoint(), RedirectURL: d.PublicURL + ReturnPath,
+		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+	}, d.found, nil
+}
+
+// through has the libraries ask by a client that does not wait for ever.
+func (d *Directory) through(ctx context.Context) context.Context {
+	return oidc.ClientContext(ctx, d.client)
+}

@@ -1,0 +1,200 @@
+package directory_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/oauth2-proxy/mockoidc"
+
+	"pressroom/internal/directory"
+	"pressroom/internal/fault"
+	"pressroom/internal/testkit"
+)
+
+// world is a directory and a provider behind it, which lets everybody in at once.
+type world struct {
+	*directory.Directory
+	provider *mockoidc.MockOIDC
+	clock    *testkit.Clock
+}
+
+func open(t *testing.T) world {
+	t.Helper()
+	provider, err := mockoidc.Run()
+	must(t, err)
+	t.Cleanup(func() { must(t, provider.Shutdown()) })
+	clock := testkit.NewClock(time.Now())
+	d, err := directory.New(directory.Options{
+		Issuer: provider.Issuer(), ClientID: provider.ClientID, ClientSecret: provider.ClientSecret, PublicURL: "https://press.example", Now: clock.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	must(t, err)
+	return world{d, provider, clock}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// visit goes to the provider and gives what it sends the person back with.
+func visit(t *testing.T, address string) url.Values {
+	t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	must(t, err)
+	resp, err := client.Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	back, err := resp.Location()
+	must(t, err)
+	if got := back.Scheme + "://" + back.Host + back.Path; got != "https://press.example"+directory.ReturnPath {
+		t.Fatalf("sent back to %s", got)
+	}
+	return back.Query()
+}
+
+// person is somebody whom the provider knows, with the claims that it writes.
+type person struct {
+	mockoidc.MockUser
+
+	claims map[string]any
+}
+
+// Claims are a token's.
+func (p *person) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims, error) {
+	raw, err := json.Marshal(base)
+	if err != nil {
+		return nil, err
+	}
+	out := jwt.MapClaims{}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, err
+	}
+	maps.Copy(out, p.claims)
+	return out, nil
+}
+
+func (w world) knows(claims map[string]any) {
+	w.provider.QueueUser(&person{mockoidc.MockUser{Subject: "1"}, claims})
+}
+
+func TestWhomTheDirectoryKnows(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for name, c := range map[string]struct {
+		claims map[string]any
+		want   directory.Person // empty where nobody is let in
+	}{
+		"verified":          {map[string]any{"email": "ada@example.com", "email_verified": true, "name": "Ada"}, directory.Person{Email: "ada@example.com", Name: "Ada"}},
+		"verified, as text": {map[string]any{"email": "ada@example.com", "email_verified": "true"}, directory.Person{Email: "ada@example.com"}},
+		"not verified":      {map[string]any{"email": "ada@example.com", "email_verified": false}, directory.Person{}},
+		"verified unsaid":   {map[string]any{"email": "ada@example.com"}, directory.Person{}},
+		"no address":        {map[string]any{"email_verified": true}, directory.Person{}},
+		"for another":       {map[string]any{"email": "ada@example.com", "email_verified": true, "aud": "another"}, directory.Person{}},
+		"of another":        {map[string]any{"email": "ada@example.com", "email_verified": true, "iss": "https://evil.example"}, directory.Person{}},
+		"too old":           {map[string]any{"email": "ada@example.com", "email_verified": true, "exp": 1000}, directory.Person{}},
+		"an earlier answer": {map[string]any{"email": "ada@example.com", "email_verified": true, "nonce": "another"}, directory.Person{}},
+	} {
+		w.knows(c.claims)
+		address, attempt, err := w.Begin(t.Context(), "/posts")
+		must(t, err)
+		got, err := w.Finish(t.Context(), attempt, visit(t, address))
+		if got != c.want || (err == nil) != (c.want != directory.Person{}) {
+			t.Errorf("%s: %+v (%v)", name, got, err)
+		}
+	}
+}
+
+func TestAnswersThatAreNotTaken(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for name, change := range map[string]func(*directory.Attempt, url.Values){
+		"another state":      func(_ *directory.Attempt, q url.Values) { q.Set("state", "another") },
+		"no state":           func(a *directory.Attempt, q url.Values) { a.State = ""; q.Del("state") },
+		"another who began":  func(a *directory.Attempt, _ url.Values) { a.Verifier = strings.Repeat("x", 43) },
+		"a code made up":     func(_ *directory.Attempt, q url.Values) { q.Set("code", "made-up") },
+		"called off":         func(_ *directory.Attempt, q url.Values) { q.Del("code"); q.Set("error", "access_denied") },
+		"begun too long ago": func(a *directory.Attempt, _ url.Values) { a.Begun = a.Begun.Add(-16 * time.Minute) },
+		"begun by nobody":    func(a *directory.Attempt, _ url.Values) { *a = directory.Attempt{} },
+	} {
+		w.knows(map[string]any{"email": "ada@example.com", "email_verified": true})
+		address, attempt, err := w.Begin(t.Context(), "/")
+		must(t, err)
+		answer := visit(t, address)
+		change(&attempt, answer)
+		_, err = w.Finish(t.Context(), attempt, answer)
+		if code := fault.Of(err).Code; code != fault.Unauthorized && code != fault.ValidationFailed {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is asked of the provider hides who began it, and a code is worth nothing to others.
+func TestTheWayThere(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	address, attempt, err := w.Begin(t.Context(), "/")
+	must(t, err)
+	u, err := url.Parse(address)
+	must(t, err)
+	q := u.Query()
+	if q.Get("code_challenge_method") != "S256" || q.Get("state") != attempt.State || q.Get("nonce") != attempt.Nonce || q.Get("response_type") != "code" || strings.Contains(address, attempt.Verifier) {
+		t.Errorf("%s", address)
+	}
+}
+
+// A directory that does not answer keeps people waiting once, not each of them, and is asked again later.
+func TestASilentDirectory(t *testing.T) {
+	t.Parallel()
+	asked, answers := 0, false
+	var provider *httptest.Server
+	provider = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		if !answers {
+			http.Error(w, "out of order", http.StatusBadGateway)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": provider.URL, "authorization_endpoint": provider.URL + "/in", "token_endpoint": provider.URL + "/token", "jwks_uri": provider.URL + "/keys"})
+	}))
+	t.Cleanup(provider.Close)
+	clock := testkit.NewClock(time.Now())
+	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	for range 3 {
+		if _, _, err := d.Begin(t.Context(), "/"); !fault.Is(err, fault.ProviderUnavailable) {
+			t.Errorf("%v", err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+	answers = true
+	clock.Advance(3 * time.Second)
+	if _, _, err := d.Begin(t.Context(), "/"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	if d, err := directory.New(directory.Options{}); d != nil || err != nil {
+		t.Errorf("%v (%v)", d, err)
+	}
+	for name, o := range map[string]directory.Options{
+		"only a directory that is not there": {Only: true}, "no address": {Issuer: "login", ClientID: "x"}, "a file": {Issuer: "file:///etc", ClientID: "x"}, "no client": {Issuer: "https://login.example"},
+	} {
+		if _, err := directory.New(o); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/secret"
+	"pressroom/internal/terms"
+)
+
+// KeyLine is a key as people see it in the app.
+type KeyLine struct {
+	Key
+
+	MadeBy string
+	UsedAt time.Time // to about a minute; zero where it was not used since that is noted
+	Paused []Action  // what the operator has paused of this key alone
+}
+
+// Ended tells whether the key works no more and never will again.
+func (k KeyLine) Ended(now time.Time) bool {
+	return !k.RevokedAt.IsZero() || k.Lost != "" || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
+}
+
+const keyLines = `SELECT k.id, k.team_id, k.name, k.level, k.daily_credits, k.created_at, k.expires_at, k.revoked_at, k.lost, p.name, k.used_at
+	FROM api_keys k JOIN people p ON p.id = k.person_id WHERE k.team_id = ? AND `
+
+func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
+	var created, expires, revoked, used int64
+	err := rows.Scan(&k.ID, &k.TeamID, &k.Name, &k.Level, &k.DailyCredits, &created, &expires, &revoked, &k.Lost, &k.MadeBy, &used)
+	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.UsedAt = db.Time(created), db.Time(expires), db.Time(revoked), db.Time(used)
+	return err
+}
+
+// KeyLines lists keys of a team, the newest first, at most so many; those of ids below before where that is not 0.
+func (s *Service) KeyLines(ctx context.Context, team, before int64, most int) ([]KeyLine, error) {
+	where, args := `1 = 1`, []any{team}
+	if before > 0 {
+		where, args = `k.id < ?`, append(args, before)
+	}
+	return s.keyLines(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, most)...)
+}
+
+// KeyLine reads one key of a team; another team's is not_found.
+func (s *Service) KeyLine(ctx context.Context, team, key int64) (KeyLine, error) {
+	found, err := s.keyLines(ctx, team, `k.id = ?`, team, key)
+	if err != nil {
+		return KeyLine{}, err
+	}
+	if len(found) == 0 {
+		return KeyLine{}, fault.Missing()
+	}
+	return found[0], nil
+}
+
+func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ...any) ([]KeyLine, error) {
+	out, err := db.All(ctx, s.db, scanKeyLine, keyLines+rest, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys of team %d: %w", team, err)
+	}
+	paused := map[int64][]Action{}
+	_, err = db.All(ctx, s.db, func(rows *sql.Rows, p *Pause) error {
+		err := rows.Scan(&p.Target, &p.Action)
+		paused[p.Target] = append(paused[p.Target], p.Action)
+		return err
+	}, `SELECT target, action FROM pauses WHERE scope = 'key' AND target IN (SELECT id FROM api_keys WHERE team_id = ?) ORDER BY action`, team)
+	if err != nil {
+		return nil, fmt.Errorf("reading the pauses of keys of team %d: %w", team, err)
+	}
+	for i := range out {
+		out[i].Paused = paused[out[i].ID]
+	}
+	return out, nil
+}
+
+// Barriers are what stops every key of a team.
+type Barriers struct {
+	Off       bool     // the owner has switched access off
+	NoKeys    bool     // the plan has no keys
+	OwnerHeld bool     // the owner's account is on hold
+	Paused    []Action // of the whole team or service, by the operator
+}
+
+// Any tells whether something does.
+func (b Barriers) Any() bool { return b.Off || b.NoKeys || b.OwnerHeld || len(b.Paused) > 0 }
+
+// Barriers reads them.
+func (s *Service) Barriers(ctx context.Context, team int64) (Barriers, error) {
+	var b Barriers
+	var plan string
+	var until, off, held int64
+	err := s.db.QueryRow(ctx, `SELECT plan, plan_until, access_off_at,
+		(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
+		FROM teams t WHERE id = ?`, team).Scan(&plan, &until, &off, &held)
+	if err != nil {
+		return b, fmt.Errorf("reading what stops the keys of team %d: %w", team, err)
+	}
+	b.Off, b.OwnerHeld, b.NoKeys = off > 0, held > 0, !s.terms.Holding(plan, db.Time(until), s.db.Now()).APIKeys
+	b.Paused, err = db.All(ctx, s.db, func(rows *sql.Rows, a *Action) error { return rows.Scan(a) },
+		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`, team)
+	if err != nil {
+		return b, fmt.Errorf("reading the pauses of team %d: %w", team, err)
+	}
+	return b, nil
+}
+
+var (
+	errKeyName   = fault.Invalid(fault.Malformed, "name", "A key needs a name, "+ofOneLine+".")
+	errKeyLevel  = fault.Invalid(fault.NotAllowedValue, "level", "Choose what the key may do.")
+	errKeyLimit  = fault.Invalid(fault.OutOfRange, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more.")
+	errKeyEnds   = fault.Invalid(fault.InThePast, "expires", "The key would have ended already. Take a later day.")
+	errKeyTwice  = fault.BadState("made", "This key was made already. Its value was shown once and cannot be shown again; if it is lost, revoke the key and make a new one.")
+	errKeyOver   = fault.BadState("ended", "This key has ended and cannot be changed.")
+	errNoKeys    = fault.New(fault.PlanLapsed, "The team’s plan has no API keys. With another plan the owner can make some.")
+	errNoSending = fault.Invalid(fault.Malformed, "once", "This page was open for too long. Load it again, then repeat.")
+)
+
+func checkKeyTerms(level access.Level, credits int64) error {
+	switch {
+	case !level.Valid():
+		return errKeyLevel
+	case !isDailyLimit(credits):
+		return errKeyLimit
+	}
+	return nil
+}
+
+// AddKey makes a key that acts for the owner, who alone may. The second value is the key itself, which is kept nowhere.
+// The sending names one filled-in form: sent again, it is wrong_state and makes no second key.
+func (h Hand) AddKey(ctx context.Context, n NewKey, sending string) (Key, string, error) {
+	k := Key{TeamID: h.team, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: terms.Unlimited}
+	if n.DailyCredits != nil {
+		k.DailyCredits = *n.DailyCredits
+	}
+	if err := k.acceptable(h.s.db.Now(), sending); err != nil {
+		return k, "", err
+	}
+	value := secret.New(secret.APIKey)
+	err := h.change(ctx, "key.created", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		if err := h.mayHaveKeys(ctx, tx); err != nil {
+			return done{}, err
+		}
+		hash := secret.Hash(value)
+		k.CreatedAt = tx.Now()
+		err := tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at, daily_credits, sending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (team_id, sending) WHERE sending <> '' DO NOTHING RETURNING id`,
+			h.team, h.person, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt), k.DailyCredits, sending).Scan(&k.ID)
+		if errors.Is(err, sql.ErrNoRows) {
+			return done{}, errKeyTwice
+		}
+		if err != nil {
+			return done{}, fmt.Errorf("adding a key: %w", err)
+		}
+		return done{k.ID, map[string]any{"level": k.Level}}, nil
+	})
+	if err != nil {
+		return Key{}, "", err
+	}
+	return k, value, nil
+}
+
+// maxSending is longer than what forms name themselves by.
+const maxSending = 100
+
+func (k Key) acceptable(now time.Time, sending string) error {
+	switch {
+	case sending == "" || len(sending) > maxSending:
+		return errNoSending
+	case !isLine(k.Name):
+		return errKeyName
+	case !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now):
+		return errKeyEnds
+	}
+	return checkKeyTerms(k.Level, k.DailyCredits)
+}
+
+// mayHaveKeys refuses teams whose plan has none.
+func (h Hand) mayHaveKeys(ctx context.Context, tx *db.Tx) error {
+	plan, err := h.s.plan(ctx, tx, h.team)
+	if err == nil && !plan.APIKeys {
+		return errNoKeys
+	}
+	return err
+}
+
+// Plan is the one that holds for a team now. One that the operator took away has nothing.
+func (s *Service) Plan(ctx context.Context, team int64) (terms.Plan, error) {
+	return s.plan(ctx, s.db, team)
+}
+
+func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (terms.Plan, error) {
+	var name string
+	var until int64
+	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&name, &until); err != nil {
+		return terms.Plan{}, fmt.Errorf("reading the plan of team %d: %w", team, err)
+	}
+	out := s.terms.Holding(name, db.Time(until), s.db.Now())
+	if out.Name == "" {
+		out.Name = out.ID
+	}
+	return out, nil
+}
+
+// ChangeKey changes what one of the team's keys may do and spend in a day, for the owner.
+func (h Hand) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
+	if err := checkKeyTerms(level, credits); err != nil {
+		return err
+	}
+	return h.change(ctx, "key.changed", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		n, err := tx.Exec(ctx, `UPDATE api_keys SET level = ?, daily_credits = ? WHERE id = ? AND team_id = ? AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
+			string(level), credits, key, h.team, db.Micros(tx.Now()))
+		return done{key, map[string]any{"level": level, "daily_credits": credits}}, h.changedKey(ctx, tx, key, n, err)
+	})
+}
+
+// changedKey tells a key that has ended from one that is not there.
+func (h Hand) changedKey(ctx context.Context, tx *db.Tx, key, changed int64, err error) error {
+	if err != nil {
+		return fmt.Errorf("changing a key: %w", err)
+	}
+	if changed > 0 {
+		return nil
+	}
+	var n int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ?`, key, h.team).Scan(&n); err != nil {
+		return fmt.Errorf("looking for a key: %w", err)
+	}
+	if n == 0 {
+		return fault.Missing()
+	}
+	return errKeyOver
+}
+
+// RevokeKey ends one of the team's keys for good, for the owner.
+func (h Hand) RevokeKey(ctx context.Context, key int64) error {
+	return h.change(ctx, "key.revoked", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		n, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND revoked_at = 0`, db.Micros(tx.Now()), key, h.team)
+		return done{subject: key}, h.changedKey(ctx, tx, key, n, err)
+	})
+}

@@ -1,0 +1,277 @@
+package team_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/team"
+)
+
+const goodPassword = "four plain words here"
+
+func (w world) invite(t *testing.T, by int64, email string, role access.Role) (team.Invitation, string) {
+	t.Helper()
+	i, token, err := w.Invite(t.Context(), by, w.team.ID, email, role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i, token
+}
+
+// roleOf is a person's role in the world's team; empty for none.
+func (w world) roleOf(t *testing.T, email string) access.Role {
+	t.Helper()
+	members, err := w.Members(t.Context(), w.team.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range members {
+		if m.Email == email {
+			return m.Role
+		}
+	}
+	return ""
+}
+
+func TestWhoInvitesWhom(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		people := map[access.Role]int64{access.Owner: 1, "": w.person(t, "stranger@example.com", "", "").ID}
+		for _, role := range access.Roles()[1:] {
+			people[role] = w.person(t, string(role)+"@example.com", "", role).ID
+		}
+		for role, person := range people {
+			_, _, err := w.Invite(t.Context(), person, w.team.ID, "new@example.com", access.Editor)
+			if may := role == access.Owner || role == access.Admin; may != (err == nil) || !may && !fault.Is(err, fault.NotFound) {
+				t.Errorf("%q invites: %v", role, err)
+			}
+		}
+		for name, c := range map[string]struct {
+			email  string
+			role   access.Role
+			field  string
+			reason string
+		}{
+			"an owner":         {"x@example.com", access.Owner, "role", fault.NotAllowedValue},
+			"no role":          {"x@example.com", "king", "role", fault.NotAllowedValue},
+			"a member":         {"Editor@example.com ", access.Viewer, "email", fault.NotAllowedValue},
+			"no address":       {"x", access.Viewer, "email", fault.Malformed},
+			"a name beside it": {"X <x@example.com>", access.Viewer, "email", fault.Malformed},
+			"nothing":          {"", access.Viewer, "email", fault.Malformed},
+		} {
+			_, _, err := w.Invite(t.Context(), 1, w.team.ID, c.email, c.role)
+			if f := fault.Of(err); f.Code != fault.ValidationFailed || f.Context["argument"] != c.field || f.Context["reason"] != c.reason {
+				t.Errorf("%s: %v %v", name, err, f.Context)
+			}
+		}
+		if _, _, err := w.Invite(t.Context(), 1, w.team.ID+1, "x@example.com", access.Viewer); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a team that is not there: %v", err)
+		}
+	})
+}
+
+func TestInvitationIsAcceptedOnce(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		made, token := w.invite(t, 1, " New@Example.com", access.Editor)
+		open, err := w.Invitations(t.Context(), w.team.ID)
+		if err != nil || len(open) != 1 || open[0].ID != made.ID || open[0].Email != "new@example.com" || open[0].InvitedBy != "Ada" || open[0].Role != access.Editor ||
+			!open[0].ExpiresAt.Equal(w.clock.Now().Add(7*24*time.Hour)) {
+			t.Fatalf("%+v (%v)", open, err)
+		}
+		var kept int
+		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM invitations WHERE CAST(token_hash AS TEXT) LIKE ?`, "%"+token+"%").Scan(&kept); err != nil || kept > 0 {
+			t.Errorf("the token is kept (%v)", err)
+		}
+		o, err := w.Invited(t.Context(), token)
+		if err != nil || o.TeamName != "Harbour" || o.Known {
+			t.Errorf("%+v (%v)", o, err)
+		}
+		// Whoever has another address cannot use it.
+		bea := w.person(t, "bea@example.com", "", "")
+		if _, err := w.Accept(t.Context(), token, bea.ID); !fault.Is(err, fault.NotFound) {
+			t.Errorf("another person: %v", err)
+		}
+		var wg sync.WaitGroup
+		results := make([]error, 5)
+		for i := range results {
+			wg.Go(func() {
+				_, results[i] = door.Join(t.Context(), token, team.Newcomer{Name: "New", Password: goodPassword})
+			})
+		}
+		wg.Wait()
+		joined := 0
+		for _, err := range results {
+			if err == nil {
+				joined++
+			} else if f := fault.Of(err); f.Code != fault.ValidationFailed {
+				t.Errorf("%v", err)
+			}
+		}
+		if joined != 1 || w.roleOf(t, "new@example.com") != access.Editor {
+			t.Errorf("%d joined, as %q", joined, w.roleOf(t, "new@example.com"))
+		}
+		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 0 {
+			t.Errorf("%+v (%v)", open, err)
+		}
+		if p, err := door.SignIn(t.Context(), team.Attempt{Email: "new@example.com", Password: goodPassword}); err != nil || p.Name != "New" {
+			t.Errorf("%+v (%v)", p, err)
+		}
+	})
+}
+
+// Whatever ends an invitation, its link says why, and lets nobody in.
+func TestInvitationsEnd(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		admin := w.person(t, "admin@example.com", "", access.Admin)
+		for name, c := range map[string]struct {
+			end  func(team.Invitation) error
+			says string
+		}{
+			"taken back": {func(i team.Invitation) error { return w.Revoke(t.Context(), 1, w.team.ID, i.ID) }, "taken back"},
+			"replaced": {func(i team.Invitation) error {
+				_, _, err := w.Invite(t.Context(), 1, w.team.ID, i.Email, access.Viewer)
+				return err
+			}, "taken back"},
+			"who invited is an admin no more": {func(team.Invitation) error { return w.SetMember(t.Context(), w.team.ID, admin.ID, access.Editor) }, "taken back"},
+			"the team is closed":              {func(team.Invitation) error { return w.Close(t.Context(), w.team.ID) }, "closed"},
+			"too old":                         {func(team.Invitation) error { w.clock.Advance(7 * 24 * time.Hour); return nil }, "has ended"},
+		} {
+			must(t, errors.Join(w.SetMember(t.Context(), w.team.ID, admin.ID, access.Admin), w.Reopen(t.Context(), w.team.ID)))
+			i, token := w.invite(t, admin.ID, "new@example.com", access.Viewer)
+			must(t, c.end(i))
+			_, seen := w.Invited(t.Context(), token)
+			_, joined := team.NewSignIns(w.Service).Join(t.Context(), token, team.Newcomer{Name: "New", Password: goodPassword})
+			for _, err := range []error{seen, joined} {
+				if f := fault.Of(err); f.Code != fault.ValidationFailed || !strings.Contains(f.Detail, c.says) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		if n := w.roleOf(t, "new@example.com"); n != "" {
+			t.Errorf("joined as %q", n)
+		}
+		if _, err := w.Invited(t.Context(), "nothing"); !fault.Is(err, fault.NotFound) {
+			t.Errorf("no invitation: %v", err)
+		}
+		i, _ := w.invite(t, 1, "last@example.com", access.Viewer)
+		if err := w.Revoke(t.Context(), 1, w.team.ID+1, i.ID); !fault.Is(err, fault.NotFound) {
+			t.Errorf("another team's: %v", err)
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Members and open invitations take the ten seats of the plan together; those that are over take none.
+func TestSeats(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		tokens := map[int]string{}
+		for n := range 9 {
+			_, tokens[n] = w.invite(t, 1, fmt.Sprintf("p%d@example.com", n), access.Viewer)
+		}
+		_, _, err := w.Invite(t.Context(), 1, w.team.ID, "late@example.com", access.Viewer)
+		if f := fault.Of(err); f.Code != fault.PlanLimitReached || f.Context["limit"] != "seats" {
+			t.Fatalf("an eleventh: %v", err)
+		}
+		w.invite(t, 1, "p0@example.com", access.Editor) // in place of its own
+		open, err := w.Invitations(t.Context(), w.team.ID)
+		must(t, err)
+		must(t, w.Revoke(t.Context(), 1, w.team.ID, open[0].ID))
+		_, late := w.invite(t, 1, "late@example.com", access.Viewer)
+		must(t, w.SetPlan(t.Context(), w.team.ID, "creator", time.Time{})) // one seat
+		if _, err := team.NewSignIns(w.Service).Join(t.Context(), late, team.Newcomer{Name: "Late", Password: goodPassword}); !fault.Is(err, fault.PlanLimitReached) {
+			t.Errorf("joined beyond the plan: %v", err)
+		}
+		must(t, w.SetPlan(t.Context(), w.team.ID, "team", time.Time{}))
+		w.clock.Advance(8 * 24 * time.Hour)
+		for n := range 9 {
+			w.invite(t, 1, fmt.Sprintf("again%d@example.com", n), access.Viewer)
+		}
+	})
+}
+
+// Somebody who is known joins by signing in, also out of no team, and keeps a role that the person has.
+func TestKnownPeopleJoin(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, try := team.NewSignIns(w.Service), attempts()
+		w.person(t, "bea@example.com", "pass word", "")
+		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
+		if o, err := w.Invited(t.Context(), token); err != nil || !o.Known {
+			t.Errorf("%+v (%v)", o, err)
+		}
+		if _, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(fault.Of(err).Detail, "sign in") {
+			t.Errorf("somebody takes a known person's place: %v", err)
+		}
+		if _, err := door.JoinKnown(t.Context(), token, try("", "wrong")); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("a wrong password: %v", err)
+		}
+		if _, err := door.JoinKnown(t.Context(), token, try("", "pass word")); err != nil || w.roleOf(t, "bea@example.com") != access.Viewer {
+			t.Errorf("as %q (%v)", w.roleOf(t, "bea@example.com"), err)
+		}
+		late := w.person(t, "late@example.com", "pass word", "")
+		_, token = w.invite(t, 1, "late@example.com", access.Viewer)
+		must(t, w.SetMember(t.Context(), w.team.ID, late.ID, access.Admin))
+		if _, err := w.Accept(t.Context(), token, late.ID); err != nil || w.roleOf(t, "late@example.com") != access.Admin {
+			t.Errorf("as %q (%v)", w.roleOf(t, "late@example.com"), err)
+		}
+		_, token = w.invite(t, 1, "guessed@example.com", access.Viewer)
+		w.person(t, "guessed@example.com", "pass word", "")
+		for range 5 {
+			_, _ = door.JoinKnown(t.Context(), token, try("", "wrong"))
+		}
+		if _, err := door.JoinKnown(t.Context(), token, try("", "pass word")); !fault.Is(err, fault.RateLimited) {
+			t.Errorf("guessed without end: %v", err)
+		}
+	})
+}
+
+func TestFromDirectory(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		enter := func(email, token string) (team.Person, error) {
+			return w.FromDirectory(t.Context(), email, "Dee Rectory", token)
+		}
+		if p, err := enter("ADA@example.com", ""); err != nil || p.ID != 1 || p.Name != "Ada" {
+			t.Errorf("%+v (%v)", p, err)
+		}
+		held := w.person(t, "held@example.com", "", access.Editor)
+		must(t, w.SetHold(t.Context(), held.ID, true))
+		w.person(t, "teamless@example.com", "", "")
+		for _, email := range []string{"nobody@example.com", "held@example.com", "teamless@example.com", "", "no address"} {
+			if _, err := enter(email, ""); !fault.Is(err, fault.Unauthorized) {
+				t.Errorf("%q: %v", email, err)
+			}
+		}
+		w.invite(t, 1, "new@example.com", access.Editor)
+		p, err := enter("New@example.com", "no such token")
+		if err != nil || p.Name != "Dee Rectory" || w.roleOf(t, "new@example.com") != access.Editor {
+			t.Errorf("%+v (%v)", p, err)
+		}
+		again, err := enter("new@example.com", "")
+		if err != nil || again.ID != p.ID {
+			t.Errorf("%+v (%v)", again, err)
+		}
+		other, err := w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"}, 1)
+		must(t, err)
+		w.invite(t, 1, "two@example.com", access.Viewer)
+		_, token, err := w.Invite(t.Context(), 1, other.ID, "two@example.com", access.Admin)
+		must(t, err)
+		if _, err := enter("two@example.com", token); err != nil || w.roleOf(t, "two@example.com") != "" {
+			t.Errorf("joined another team than that of the link (%v)", err)
+		}
+		w.invite(t, 1, "teamless@example.com", access.Client)
+		if _, err := enter("teamless@example.com", token); err != nil || w.roleOf(t, "teamless@example.com") != access.Client {
+			t.Errorf("as %q (%v)", w.roleOf(t, "teamless@example.com"), err)
+		}
+	})
+}

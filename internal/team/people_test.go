@@ -1,0 +1,148 @@
+package team_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/team"
+)
+
+func TestPasswordsThatAreTaken(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		bea := w.person(t, "bea-of-harbour@example.com", "", access.Editor)
+		for password, reason := range map[string]string{
+			"eleven char": fault.TooShort, strings.Repeat("ab cde", 34): fault.TooLong, "aaaaaaaaaaaab": fault.NotAllowedValue, "Bea-of-Harbour@example.com": fault.NotAllowedValue,
+			"": fault.TooShort, "not \xff readable text": fault.Malformed,
+		} {
+			_, err := door.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: password})
+			if f := fault.Of(err); f.Code != fault.ValidationFailed || f.Context["reason"] != reason || f.Context["argument"] != "password" {
+				t.Errorf("%q: %v %v", password, err, f.Context)
+			}
+		}
+		former := ""
+		for _, password := range []string{"twelve chars", "пароль из слов", strings.Repeat("ab cd", 40)} {
+			p, err := door.ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: former, New: password})
+			if err != nil {
+				t.Errorf("%q: %v", password, err)
+			}
+			if in, err := door.SignIn(t.Context(), team.Attempt{Email: bea.Email, Password: password}); err != nil || in.Epoch != p.Epoch {
+				t.Errorf("%q: %+v, %+v (%v)", password, p, in, err)
+			}
+			former = password
+		}
+	})
+}
+
+func TestChangePassword(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		_, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword, From: "here"})
+		if f := fault.Of(err); f.Context["argument"] != "old" {
+			t.Errorf("%v", err)
+		}
+		p, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse", New: goodPassword, From: "here"})
+		if err != nil || p.Epoch != 1 {
+			t.Fatalf("%+v (%v)", p, err)
+		}
+		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: "correct horse"}); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("the former password: %v", err)
+		}
+		for range 5 {
+			_, _ = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword, From: "here"})
+		}
+		if _, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: goodPassword, New: goodPassword + "!", From: "here"}); !fault.Is(err, fault.RateLimited) {
+			t.Errorf("guessed without end: %v", err)
+		}
+	})
+}
+
+func TestRecovery(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		if _, err := w.Recover(t.Context(), "nobody@example.com"); err == nil {
+			t.Error("nobody is recovered")
+		}
+		first, err := w.Recover(t.Context(), "ADA@example.com")
+		must(t, err)
+		second, err := w.Recover(t.Context(), "ada@example.com")
+		must(t, err)
+		if _, err := w.Recovering(t.Context(), first.Token); !fault.Is(err, fault.NotFound) {
+			t.Errorf("an earlier link: %v", err)
+		}
+		if p, err := w.Recovering(t.Context(), second.Token); err != nil || p.Email != "ada@example.com" {
+			t.Errorf("%+v (%v)", p, err)
+		}
+		if _, err := door.Recover(t.Context(), second.Token, "short"); fault.Of(err).Context["reason"] != fault.TooShort {
+			t.Errorf("%v", err)
+		}
+		p, err := door.Recover(t.Context(), second.Token, goodPassword)
+		if err != nil || p.Epoch != 1 {
+			t.Fatalf("%+v (%v)", p, err)
+		}
+		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: goodPassword}); err != nil {
+			t.Error(err)
+		}
+		if _, err := door.Recover(t.Context(), second.Token, goodPassword+"!"); !strings.Contains(fault.Of(err).Detail, "used") {
+			t.Errorf("used twice: %v", err)
+		}
+		late, err := w.Recover(t.Context(), "ada@example.com")
+		must(t, err)
+		must(t, w.SetHold(t.Context(), 1, true))
+		if _, err := w.Recovering(t.Context(), late.Token); !fault.Is(err, fault.NotFound) {
+			t.Errorf("on hold: %v", err)
+		}
+		must(t, w.SetHold(t.Context(), 1, false))
+		w.clock.Advance(time.Hour)
+		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!"); !strings.Contains(fault.Of(err).Detail, "ended") {
+			t.Errorf("too late: %v", err)
+		}
+	})
+}
+
+func TestOperator(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		for _, on := range []bool{true, false} {
+			p, err := w.SetOperator(t.Context(), " Ada@example.com", on)
+			if err != nil || p.ID != 1 || p.Operator != on {
+				t.Errorf("%+v (%v)", p, err)
+			}
+			if a, err := w.Account(t.Context(), 1); err != nil || a.Operator != on {
+				t.Errorf("%+v (%v)", a, err)
+			}
+		}
+		if _, err := w.SetOperator(t.Context(), "nobody@example.com", true); err == nil {
+			t.Error("nobody runs the service")
+		}
+	})
+}
+
+// Guesses at links count beside those at passwords, whatever they are about.
+func TestGuardedTries(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		look := func(token string) error {
+			return door.Guarded("here", func() error { _, err := w.Invited(t.Context(), token); return err })
+		}
+		_, token := w.invite(t, 1, "new@example.com", access.Viewer)
+		for range 10 {
+			must(t, look(token))
+		}
+		for range 5 {
+			if err := look("wrong"); !fault.Is(err, fault.NotFound) {
+				t.Errorf("%v", err)
+			}
+		}
+		if err := look(token); !fault.Is(err, fault.RateLimited) {
+			t.Errorf("%v", err)
+		}
+		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse", From: "here"}); !fault.Is(err, fault.RateLimited) {
+			t.Errorf("%v", err)
+		}
+		w.clock.Advance(time.Minute)
+		must(t, look(token))
+	})
+}

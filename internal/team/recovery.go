@@ -1,0 +1,117 @@
+package team
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/fault"
+	"pressroom/internal/secret"
+)
+
+// RecoveryPath is where a person sets a new password, below the public address; the token follows.
+const RecoveryPath = "/recovery/"
+
+// recoveryLife is how long a link of the operator's lets a person set a new password.
+const recoveryLife = time.Hour
+
+// Recovery is a link by which a person sets a new password once.
+type Recovery struct {
+	Person    Person    `json:"person"`
+	Token     string    `json:"-"` // of the link; it is kept nowhere
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// Recover makes a link for the person of an e-mail address, for the operator. Earlier links of the person end.
+func (s *Service) Recover(ctx context.Context, email string) (Recovery, error) {
+	r := Recovery{Token: rand.Text()}
+	hash := secret.Hash(r.Token)
+	err := s.db.Write(ctx, "team.recover", func(ctx context.Context, tx *db.Tx) error {
+		err := tx.QueryRow(ctx, `SELECT id, name, email FROM people WHERE email = ?`, foldEmail(email)).Scan(&r.Person.ID, &r.Person.Name, &r.Person.Email)
+		if errors.Is(err, sql.ErrNoRows) {
+			return invalid("there is no person with this e-mail address")
+		}
+		if err != nil {
+			return fmt.Errorf("looking up whom to recover: %w", err)
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, r.Person.ID); err != nil {
+			return fmt.Errorf("ending earlier links: %w", err)
+		}
+		r.ExpiresAt = tx.Now().Add(recoveryLife)
+		_, err = tx.Exec(ctx, `INSERT INTO recoveries (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`, hash[:], r.Person.ID, db.Micros(tx.Now()), db.Micros(r.ExpiresAt))
+		if err != nil {
+			return fmt.Errorf("keeping a link: %w", err)
+		}
+		return event.Record(ctx, tx, 0, event.Actor{}, "person.recovery", id(r.Person.ID), nil)
+	})
+	return r, err
+}
+
+var (
+	errRecoveryUsed  = fault.BadState("used", "This link was used already. Ask whoever runs the service for a new one.")
+	errRecoveryEnded = fault.BadState("ended", "This link has ended. Ask whoever runs the service for a new one.")
+)
+
+// Recovering tells whose password a link sets: not_found for a link that never was and for a person on hold, wrong_state for
+// one that is over.
+func (s *Service) Recovering(ctx context.Context, token string) (Person, error) {
+	p, _, err := s.recovering(ctx, s.db, token, s.db.Now())
+	return p, err
+}
+
+func (s *Service) recovering(ctx context.Context, q db.Querier, token string, now time.Time) (Person, string, error) {
+	hash := secret.Hash(token)
+	var p Person
+	var former string
+	var ends, used int64
+	err := q.QueryRow(ctx, `SELECT p.id, p.name, p.email, p.epoch, p.password_hash, r.expires_at, r.used_at FROM recoveries r JOIN people p ON p.id = r.person_id
+		WHERE r.token_hash = ? AND p.held_at = 0`, hash[:]).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &former, &ends, &used)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Person{}, "", fault.Missing()
+	case err != nil:
+		return Person{}, "", fmt.Errorf("reading a link: %w", err)
+	case used > 0:
+		return Person{}, "", errRecoveryUsed
+	case !db.Time(ends).After(now):
+		return Person{}, "", errRecoveryEnded
+	}
+	return p, former, nil
+}
+
+// Recover sets a new password by a link of the operator's. All of the person's sessions end.
+func (s *SignIns) Recover(ctx context.Context, token, password string) (Person, error) {
+	p, err := s.teams.Recovering(ctx, token)
+	if err != nil {
+		return Person{}, err
+	}
+	if err := checkPassword(password, p); err != nil {
+		return Person{}, err
+	}
+	made, err := s.hash(ctx, password)
+	if err != nil {
+		return Person{}, err
+	}
+	err = s.db.Write(ctx, "team.use_recovery", func(ctx context.Context, tx *db.Tx) error {
+		now, former, err := s.teams.recovering(ctx, tx, token, tx.Now())
+		if err != nil {
+			return err
+		}
+		p = now
+		hash := secret.Hash(token)
+		n, err := tx.Exec(ctx, `UPDATE recoveries SET used_at = ? WHERE token_hash = ? AND used_at = 0`, db.Micros(tx.Now()), hash[:])
+		if err != nil {
+			return fmt.Errorf("using a link: %w", err)
+		}
+		if n == 0 {
+			return errRecoveryUsed
+		}
+		return setPassword(ctx, tx, &p, made, former, "person.recovered")
+	})
+	return p, err
+}

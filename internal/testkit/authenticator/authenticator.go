@@ -1,0 +1,117 @@
+// Package authenticator is a device that keeps passkeys, for tests without a browser. It speaks what a browser's
+// navigator.credentials does: options in, an answer out, both as JSON (W3C Web Authentication, level 3).
+package authenticator
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Device holds one passkey once it has made it.
+type Device struct {
+	Origin  string // of the page that asks
+	Count   uint32 // signatures so far
+	NotSeen bool   // the device has not seen that it is the person
+
+	key    *ecdsa.PrivateKey
+	id     []byte
+	handle []byte
+}
+
+// asked is what a page asks for.
+type asked struct {
+	PublicKey struct {
+		Challenge string `json:"challenge"`
+		RPID      string `json:"rpId"` //nolint:tagliatelle // as browsers write it
+		RP        struct {
+			ID string `json:"id"`
+		} `json:"rp"`
+		User struct {
+			ID string `json:"id"`
+		} `json:"user"`
+	} `json:"publicKey"` //nolint:tagliatelle // as browsers write it
+}
+
+var text = base64.RawURLEncoding
+
+// The flags of authenticator data: somebody was there, was seen to be the person, and a key follows.
+const (
+	present  = 0x01
+	verified = 0x04
+	attested = 0x40
+)
+
+// Create makes a passkey and answers with it.
+func (d *Device) Create(options []byte) ([]byte, error) {
+	var a asked
+	if err := json.Unmarshal(options, &a); err != nil {
+		return nil, fmt.Errorf("reading the options: %w", err)
+	}
+	var err error
+	if d.handle, err = text.DecodeString(a.PublicKey.User.ID); err != nil {
+		return nil, fmt.Errorf("reading the person's handle: %w", err)
+	}
+	if d.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return nil, fmt.Errorf("making a key: %w", err)
+	}
+	d.id = []byte(rand.Text())
+	public, err := d.key.PublicKey.Bytes() // 4, then x and y
+	if err != nil {
+		return nil, fmt.Errorf("writing the key: %w", err)
+	}
+	// The key as COSE writes it (RFC 9053, section 7.1): EC2, ES256, P-256, x, y.
+	cose := append([]byte{0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32}, public[1:33]...)
+	cose = append(append(cose, 0x22, 0x58, 32), public[33:]...)
+	data := d.data(a.PublicKey.RP.ID, attested)
+	data = append(data, make([]byte, 16)...) // no model
+	data = binary.BigEndian.AppendUint16(data, uint16(len(d.id)))
+	data = append(append(data, d.id...), cose...)
+	object := []byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59")
+	object = append(binary.BigEndian.AppendUint16(object, uint16(len(data))), data...)
+	return d.answer(map[string]any{"clientDataJSON": text.EncodeToString(d.client("webauthn.create", a)), "attestationObject": text.EncodeToString(object), "transports": []string{"internal"}})
+}
+
+// Get signs what a page asks for.
+func (d *Device) Get(options []byte) ([]byte, error) {
+	var a asked
+	if err := json.Unmarshal(options, &a); err != nil {
+		return nil, fmt.Errorf("reading the options: %w", err)
+	}
+	d.Count++
+	data, client := d.data(a.PublicKey.RPID, 0), d.client("webauthn.get", a)
+	hash := sha256.Sum256(client)
+	sum := sha256.Sum256(append(slices.Clip(data), hash[:]...))
+	signature, err := ecdsa.SignASN1(rand.Reader, d.key, sum[:])
+	if err != nil {
+		return nil, fmt.Errorf("signing: %w", err)
+	}
+	return d.answer(map[string]any{
+		"clientDataJSON": text.EncodeToString(client), "authenticatorData": text.EncodeToString(data),
+		"signature": text.EncodeToString(signature), "userHandle": text.EncodeToString(d.handle),
+	})
+}
+
+func (d *Device) data(rpID string, flags byte) []byte {
+	sum := sha256.Sum256([]byte(rpID))
+	if flags |= present; !d.NotSeen {
+		flags |= verified
+	}
+	return binary.BigEndian.AppendUint32(append(sum[:], flags), d.Count)
+}
+
+func (d *Device) client(kind string, a asked) []byte {
+	raw, _ := json.Marshal(map[string]any{"type": kind, "challenge": a.PublicKey.Challenge, "origin": d.Origin, "crossOrigin": false}) // texts alone
+	return raw
+}
+
+func (d *Device) answer(response map[string]any) ([]byte, error) {
+	id := text.EncodeToString(d.id)
+	return json.Marshal(map[string]any{"id": id, "rawId": id, "type": "public-key", "response": response, "clientExtensionResults": map[string]any{}})
+}

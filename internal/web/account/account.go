@@ -1,0 +1,125 @@
+// Package account is how people come in and how they stay safe: signing in by password, passkey or the operator's
+// directory, accepting invitations, setting a new password by a link of the operator's, and everybody's own account.
+package account
+
+import (
+	"embed"
+	"html/template"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressroom/internal/directory"
+	"pressroom/internal/fault"
+	"pressroom/internal/passkey"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
+
+// Part is these pages.
+type Part struct {
+	*frame.Frame
+
+	signIns   *team.SignIns
+	passkeys  *passkey.Service
+	directory *directory.Directory // nil where there is none
+}
+
+// New makes them. The directory may be nil.
+func New(f *frame.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *directory.Directory) *Part {
+	return &Part{f, signIns, passkeys, from}
+}
+
+// Routes are their addresses.
+func (p *Part) Routes() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /sign-in", For: frame.Anyone, Do: p.signInPage},
+		{Pattern: "POST /sign-in", For: frame.Anyone, Do: p.here(p.signIn)},
+		{Pattern: "POST /sign-in/passkey", For: frame.Anyone, Do: p.here(p.signInByPasskey)},
+		{Pattern: "POST /sign-in/passkey/options", For: frame.Anyone, Do: p.here(p.askPasskey)},
+		{Pattern: "GET /sign-in/directory", For: frame.Anyone, Do: p.toDirectory},
+		{Pattern: "GET " + directory.ReturnPath, For: frame.Anyone, Do: p.fromDirectory},
+		{Pattern: "POST /sign-out", For: frame.Anyone, Do: p.signOut},
+		{Pattern: "GET /account", For: frame.People, Do: p.page},
+		{Pattern: "GET /account/password", For: frame.People, Do: p.here(p.passwordPage)},
+		{Pattern: "POST /account/password", For: frame.People, Do: p.here(p.changePassword)},
+		{Pattern: "GET /account/passkeys/new", For: frame.People, Do: p.here(p.again(p.newPasskeyPage))},
+		{Pattern: "POST /account/passkeys/options", For: frame.People, Do: p.here(p.again(p.askOwnPasskey))},
+		{Pattern: "POST /account/passkeys", For: frame.People, Do: p.here(p.again(p.addPasskey))},
+		{Pattern: "GET /account/passkeys/{passkey}", For: frame.People, Do: p.passkeyPage},
+		{Pattern: "POST /account/passkeys/{passkey}", For: frame.People, Do: p.renamePasskey},
+		{Pattern: "POST /account/passkeys/{passkey}/remove", For: frame.People, Do: p.removePasskey},
+		{Pattern: "POST /account/sessions/end", For: frame.People, Do: p.endSessions},
+		{Pattern: "POST /account/sessions/{session}/end", For: frame.People, Do: p.endSession},
+		{Pattern: "GET " + team.InvitationPath + "{token}", For: frame.Anyone, Do: p.invitationPage},
+		{Pattern: "POST " + team.InvitationPath + "{token}/accept", For: frame.People, Do: p.accept},
+		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", For: frame.Anyone, Do: p.here(p.acceptKnown)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/join", For: frame.Anyone, Do: p.here(p.join)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/options", For: frame.Anyone, Do: p.here(p.askNewcomer)},
+		{Pattern: "GET " + team.RecoveryPath + "{token}", For: frame.Anyone, Do: p.here(p.recoveryPage)},
+		{Pattern: "POST " + team.RecoveryPath + "{token}", For: frame.Anyone, Do: p.here(p.recover)},
+	}
+}
+
+// ways are how one can sign in here.
+type ways struct {
+	Here      bool // by password or passkey
+	Passkeys  bool
+	Directory bool
+}
+
+func (p *Part) ways() ways {
+	here := p.directory == nil || !p.directory.Only
+	return ways{here, here && p.passkeys.Possible(), p.directory != nil}
+}
+
+// here keeps what is about passwords and passkeys from services on which the directory alone lets people in.
+func (p *Part) here(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !p.ways().Here {
+			p.Notice(w, r, http.StatusForbidden, "Not done", "Here people sign in by the directory alone.")
+			return
+		}
+		do(w, r)
+	}
+}
+
+// again asks whoever signed in long ago to do so once more: somebody else may sit at the browser.
+func (p *Part) again(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case p.Fresh(r.Context()):
+			do(w, r)
+		case r.Method == http.MethodGet:
+			frame.Redirect(w, r, againPath(r.URL.Path))
+		default:
+			frame.Redirect(w, r, againPath("/account"))
+		}
+	}
+}
+
+func againPath(next string) string { return "/sign-in?again=1&next=" + next }
+
+// wrongOf is the sentence of a refusal that the person can mend at the form, and what stands in the way else.
+func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
+	f := fault.Of(err)
+	if f.Code == fault.Internal {
+		p.Refuse(w, r, err)
+		return "", false
+	}
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter/time.Second)))
+	}
+	return f.Detail, true
+}
+
+// fieldOf is the field of a form that a refusal is about.
+func fieldOf(err error) string {
+	field, _ := fault.Of(err).Context["argument"].(string)
+	return field
+}

@@ -1,0 +1,175 @@
+package account
+
+import (
+	"net/http"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/passkey"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+// invitationView is the page of an invitation. Passwords are never shown again.
+type invitationView struct {
+	team.Offer
+
+	Ways               ways
+	Path               string
+	Name, Wrong, Field string
+	Fits               bool // it is to the visitor's own e-mail address
+}
+
+func (p *Part) invitationPage(w http.ResponseWriter, r *http.Request) {
+	p.showInvitation(w, r, http.StatusOK, invitationView{})
+}
+
+// offer reads the invitation of the address. Whoever guesses at them is slowed down.
+func (p *Part) offer(r *http.Request) (team.Offer, error) {
+	var o team.Offer
+	err := p.signIns.Guarded(p.Client(r), func() error {
+		var err error
+		o, err = p.Teams.Invited(r.Context(), r.PathValue("token"))
+		return err
+	})
+	return o, err
+}
+
+func (p *Part) showInvitation(w http.ResponseWriter, r *http.Request, status int, view invitationView) {
+	var err error
+	if view.Offer, err = p.offer(r); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	v := frame.VisitorOf(r.Context())
+	view.Ways, view.Path, view.Fits = p.ways(), team.InvitationPath+r.PathValue("token"), v != nil && v.Email == view.Email
+	p.Show(w, r, status, pages["invitation"], "Join "+view.TeamName, view)
+}
+
+// refuseInvitation shows the page again with what is wrong, or why there is none.
+func (p *Part) refuseInvitation(w http.ResponseWriter, r *http.Request, err error) {
+	if fault.Is(err, fault.NotFound) {
+		p.Missing(w, r)
+		return
+	}
+	if wrong, ok := p.wrongOf(w, r, err); ok {
+		p.showInvitation(w, r, frame.StatusOf(err), invitationView{Name: r.PostForm.Get("name"), Wrong: wrong, Field: fieldOf(err)})
+	}
+}
+
+func (p *Part) accept(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	o, err := p.Teams.Accept(r.Context(), r.PathValue("token"), frame.VisitorOf(r.Context()).ID)
+	if err != nil {
+		p.refuseInvitation(w, r, err)
+		return
+	}
+	p.welcome(w, r, o)
+}
+
+// welcome shows the team that a signed-in person has joined.
+func (p *Part) welcome(w http.ResponseWriter, r *http.Request, o team.Offer) {
+	p.LookAt(r.Context(), o.TeamID)
+	p.Say(r, "You are in the team now.")
+	frame.Redirect(w, r, "/")
+}
+
+// acceptKnown lets somebody in who is known and says the password, or uses a passkey.
+func (p *Part) acceptKnown(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	o, err := p.offer(r)
+	if err != nil {
+		p.refuseInvitation(w, r, err)
+		return
+	}
+	person, err := p.acceptAs(r)
+	if err != nil {
+		p.refuseInvitation(w, r, err)
+		return
+	}
+	p.settle(w, r, o, person)
+}
+
+func (p *Part) acceptAs(r *http.Request) (int64, error) {
+	token := r.PathValue("token")
+	if r.PostForm.Get("passkey") == "" {
+		person, err := p.signIns.JoinKnown(r.Context(), token, team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r)})
+		return person.ID, err
+	}
+	person, err := p.byPasskey(r)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := p.Teams.Accept(r.Context(), token, person); err != nil {
+		if fault.Is(err, fault.NotFound) {
+			return 0, errOthers
+		}
+		return 0, err
+	}
+	return person, nil
+}
+
+var errOthers = fault.New(fault.Unauthorized, "This passkey is of another e-mail address than the invitation.")
+
+// settle signs somebody in who has just joined.
+func (p *Part) settle(w http.ResponseWriter, r *http.Request, o team.Offer, person int64) {
+	account, err := p.Teams.Account(r.Context(), person)
+	if err == nil {
+		err = p.SignIn(r.Context(), account.Person)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.welcome(w, r, o)
+}
+
+// askNewcomer asks the browser of somebody new for a passkey.
+func (p *Part) askNewcomer(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	o, err := p.offer(r)
+	if err == nil {
+		err = p.signIns.Begin(p.Client(r))
+	}
+	if err == nil && o.Known {
+		err = fault.BadState("known", "Sign in to accept the invitation.")
+	}
+	var asked passkey.Question
+	if err == nil {
+		asked, err = p.passkeys.AskNew(r.Context(), passkey.Asker{Name: r.PostForm.Get("name"), Email: o.Email})
+	}
+	p.ask(w, r, asked, err)
+}
+
+// join makes a new person of whoever has the link: with a password, or with the passkey that the browser has made.
+func (p *Part) join(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	ctx, token := r.Context(), r.PathValue("token")
+	o, err := p.offer(r)
+	if err != nil {
+		p.refuseInvitation(w, r, err)
+		return
+	}
+	newcomer := team.Newcomer{Name: r.PostForm.Get("name"), Password: r.PostForm.Get("password")}
+	if answer := r.PostForm.Get("passkey"); answer != "" {
+		made, err := p.passkeys.Read(0, p.Take(ctx, passkeyKept), []byte(answer), "First passkey")
+		if err != nil {
+			p.refuseInvitation(w, r, err)
+			return
+		}
+		newcomer.Password, newcomer.Also = "", made.Keep
+	}
+	person, err := p.signIns.Join(ctx, token, newcomer)
+	if err != nil {
+		p.refuseInvitation(w, r, err)
+		return
+	}
+	p.settle(w, r, o, person.ID)
+}

@@ -1,0 +1,134 @@
+package account
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/passkey"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+// view is the account page.
+type view struct {
+	Ways     ways
+	Passkeys []passkey.Passkey
+	Sessions []frame.Session
+}
+
+func (p *Part) page(w http.ResponseWriter, r *http.Request) {
+	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	out := view{Ways: p.ways()}
+	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if out.Sessions, err = p.Sessions(ctx); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	for i := range out.Passkeys {
+		k := &out.Passkeys[i]
+		k.CreatedAt, k.UsedAt = in(k.CreatedAt, zone), in(k.UsedAt, zone)
+	}
+	for i := range out.Sessions {
+		s := &out.Sessions[i]
+		s.Since, s.Used = in(s.Since, zone), in(s.Used, zone)
+	}
+	p.Show(w, r, http.StatusOK, pages["account"], "Your account", out)
+}
+
+// in is an instant in a zone; none stays none.
+func in(at time.Time, zone *time.Location) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.In(zone)
+}
+
+// passwordForm is the page on which one changes the password. Passwords are never shown again.
+type passwordForm struct {
+	Asks         bool // for the present one
+	Wrong, Field string
+}
+
+func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
+	v := frame.VisitorOf(r.Context())
+	if !v.HasPassword && !p.Fresh(r.Context()) {
+		frame.Redirect(w, r, againPath("/account/password"))
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["password"], "Password", passwordForm{Asks: v.HasPassword})
+}
+
+func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
+	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	if !v.HasPassword && !p.Fresh(ctx) {
+		frame.Redirect(w, r, againPath("/account/password"))
+		return
+	}
+	if !p.ReadForm(w, r) {
+		return
+	}
+	person, err := p.signIns.ChangePassword(ctx, team.Change{Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), From: p.Client(r)})
+	if err != nil {
+		if wrong, ok := p.wrongOf(w, r, err); ok {
+			p.Show(w, r, frame.StatusOf(err), pages["password"], "Password", passwordForm{v.HasPassword, wrong, fieldOf(err)})
+		}
+		return
+	}
+	p.renew(w, r, person, "Your password is changed. You are signed out everywhere else.", "/account")
+}
+
+// renew begins a new session for a person whose others have all ended.
+func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, said, next string) {
+	if err := p.Forget(r.Context(), person.ID); err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	if err := p.SignIn(r.Context(), person); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Say(r, said)
+	frame.Redirect(w, r, next)
+}
+
+func (p *Part) endSession(w http.ResponseWriter, r *http.Request) {
+	if err := p.EndSession(r.Context(), r.PathValue("session")); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Say(r, "That browser is signed out.")
+	frame.Redirect(w, r, "/account")
+}
+
+// endSessions signs the person out everywhere, also here.
+func (p *Part) endSessions(w http.ResponseWriter, r *http.Request) {
+	ctx, person := r.Context(), frame.VisitorOf(r.Context()).ID
+	for _, step := range []func() error{
+		func() error { return p.Teams.EndSessions(ctx, person) }, func() error { return p.Forget(ctx, person) }, func() error { return p.SignOut(ctx) },
+	} {
+		if err := step(); err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
+	}
+	frame.Redirect(w, r, "/sign-in")
+}
+
+// numberIn is an id in the address.
+func numberIn(r *http.Request, name string) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
+	if err != nil || id < 1 {
+		return 0, fault.Missing()
+	}
+	return id, nil
+}

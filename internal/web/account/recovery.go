@@ -1,0 +1,63 @@
+package account
+
+import (
+	"net/http"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+// recoveryView is the page on which a person sets a new password.
+type recoveryView struct {
+	team.Person
+
+	Path, Wrong string
+}
+
+func (p *Part) recoveryPage(w http.ResponseWriter, r *http.Request) {
+	p.showRecovery(w, r, http.StatusOK, "")
+}
+
+func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	view := recoveryView{Path: team.RecoveryPath + r.PathValue("token"), Wrong: wrong}
+	err := p.signIns.Guarded(p.Client(r), func() error {
+		var err error
+		view.Person, err = p.Teams.Recovering(r.Context(), r.PathValue("token"))
+		return err
+	})
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, status, pages["recovery"], "Set a new password", view)
+}
+
+func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	var person team.Person
+	err := p.signIns.Guarded(p.Client(r), func() error {
+		var err error
+		person, err = p.signIns.Recover(r.Context(), r.PathValue("token"), r.PostForm.Get("password"))
+		return err
+	})
+	switch f := fault.Of(err); {
+	case err == nil:
+		p.renewOrTell(w, r, person)
+	case f.Code == fault.ValidationFailed && fieldOf(err) != "":
+		p.showRecovery(w, r, frame.StatusOf(err), f.Detail)
+	default:
+		p.Refuse(w, r, err)
+	}
+}
+
+// renewOrTell signs the person in, or tells where that is not possible because no team has the person.
+func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.Person) {
+	if _, err := p.Teams.Account(r.Context(), person.ID); fault.Is(err, fault.NotFound) {
+		p.Notice(w, r, http.StatusOK, "Your password is set", "You are in no team yet. Ask an owner or admin of your team for an invitation.")
+		return
+	}
+	p.renew(w, r, person, "Your new password is set. You are signed out everywhere else.", "/account")
+}

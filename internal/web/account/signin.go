@@ -1,0 +1,202 @@
+package account
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"pressroom/internal/directory"
+	"pressroom/internal/fault"
+	"pressroom/internal/passkey"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+// signInForm is what the sign-in page shows. The password is never shown again.
+type signInForm struct {
+	ways
+
+	Email, Next, Wrong string
+	Again              bool // the person is signed in and shows it once more
+}
+
+func (p *Part) signInPage(w http.ResponseWriter, r *http.Request) {
+	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.URL.Query().Get("next"))}
+	if v := frame.VisitorOf(r.Context()); v != nil {
+		if r.URL.Query().Get("again") == "" {
+			frame.Redirect(w, r, form.Next)
+			return
+		}
+		form.Again, form.Email = true, v.Email
+	}
+	p.Show(w, r, http.StatusOK, pages["signin"], "Sign in", form)
+}
+
+func (p *Part) signIn(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	form := signInForm{ways: p.ways(), Email: r.PostForm.Get("email"), Next: frame.OwnPath(r.PostForm.Get("next"))}
+	person, err := p.signIns.SignIn(r.Context(), team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r)})
+	if err != nil {
+		p.refuseSignIn(w, r, form, err)
+		return
+	}
+	p.enter(w, r, person, form.Next)
+}
+
+// enter signs a person in and leads on.
+func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person, next string) {
+	if err := p.SignIn(r.Context(), person); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	frame.Redirect(w, r, next)
+}
+
+func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
+	wrong, ok := p.wrongOf(w, r, err)
+	if !ok {
+		return
+	}
+	form.Wrong, form.Again = wrong, frame.VisitorOf(r.Context()) != nil
+	p.Show(w, r, frame.StatusOf(err), pages["signin"], "Sign in", form)
+}
+
+func (p *Part) signOut(w http.ResponseWriter, r *http.Request) {
+	if err := p.SignOut(r.Context()); err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	frame.Redirect(w, r, "/")
+}
+
+// passkeyKept is where a session keeps the question that the browser is asked for a passkey.
+const passkeyKept = "passkey"
+
+func (p *Part) askPasskey(w http.ResponseWriter, r *http.Request) {
+	var asked passkey.Question
+	err := p.signIns.Begin(p.Client(r))
+	if err == nil {
+		asked, err = p.passkeys.AskSignIn()
+	}
+	p.ask(w, r, asked, err)
+}
+
+// ask answers a page's script with what the browser asks the person's device.
+func (p *Part) ask(w http.ResponseWriter, r *http.Request, asked passkey.Question, err error) {
+	if err != nil {
+		if wrong, ok := p.wrongOf(w, r, err); ok {
+			tell(w, frame.StatusOf(err), map[string]string{"wrong": wrong})
+		}
+		return
+	}
+	p.Keep(r.Context(), passkeyKept, asked.Kept)
+	tell(w, http.StatusOK, asked.Options)
+}
+
+func tell(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // texts; the client may be gone
+}
+
+func (p *Part) signInByPasskey(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.PostForm.Get("next"))}
+	person, err := p.byPasskey(r)
+	if err != nil {
+		p.refuseSignIn(w, r, form, err)
+		return
+	}
+	account, err := p.Teams.Account(r.Context(), person)
+	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			err = errNoTeam
+		}
+		p.refuseSignIn(w, r, form, err)
+		return
+	}
+	p.enter(w, r, account.Person, form.Next)
+}
+
+var errNoTeam = fault.New(fault.Unauthorized, "You are in no team any more. Ask an owner or admin of your team for an invitation.")
+
+// byPasskey tells whose passkey the form holds.
+func (p *Part) byPasskey(r *http.Request) (int64, error) {
+	var person int64
+	err := p.signIns.Guarded(p.Client(r), func() error {
+		var err error
+		person, err = p.passkeys.SignIn(r.Context(), p.Take(r.Context(), passkeyKept), []byte(r.PostForm.Get("passkey")))
+		return err
+	})
+	return person, err
+}
+
+// directoryKept is where a session keeps a sign-in at the directory that is under way.
+const directoryKept = "directory"
+
+func (p *Part) toDirectory(w http.ResponseWriter, r *http.Request) {
+	if p.directory == nil {
+		p.Missing(w, r)
+		return
+	}
+	if err := p.signIns.Begin(p.Client(r)); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	address, attempt, err := p.directory.Begin(r.Context(), frame.OwnPath(r.URL.Query().Get("next")))
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	raw, err := json.Marshal(attempt)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	p.Keep(r.Context(), directoryKept, raw)
+	http.Redirect(w, r, address, http.StatusSeeOther) //nolint:gosec // the directory's address is the operator's
+}
+
+func (p *Part) fromDirectory(w http.ResponseWriter, r *http.Request) {
+	if p.directory == nil {
+		p.Missing(w, r)
+		return
+	}
+	ctx := r.Context()
+	var attempt directory.Attempt
+	if raw := p.Take(ctx, directoryKept); raw != nil {
+		if err := json.Unmarshal(raw, &attempt); err != nil {
+			p.Broken(w, r, err)
+			return
+		}
+	}
+	known, err := p.directory.Finish(ctx, attempt, r.URL.Query())
+	if err != nil {
+		p.refuseSignIn(w, r, signInForm{ways: p.ways(), Next: frame.OwnPath(attempt.Next)}, err)
+		return
+	}
+	next := frame.OwnPath(attempt.Next)
+	token, invited := strings.CutPrefix(next, team.InvitationPath)
+	if !invited {
+		token = ""
+	}
+	joined, err := p.Teams.FromDirectory(ctx, known.Email, known.Name, token)
+	if err != nil {
+		p.refuseSignIn(w, r, signInForm{ways: p.ways(), Next: next}, err)
+		return
+	}
+	if invited && p.accepted(r, token) {
+		next = "/"
+	}
+	p.enter(w, r, joined, next)
+}
+
+// accepted tells whether an invitation needs no more of the person who comes from the directory.
+func (p *Part) accepted(r *http.Request, token string) bool {
+	_, err := p.Teams.Invited(r.Context(), token)
+	return err != nil
+}

@@ -1,0 +1,180 @@
+// People's own accounts: passkeys made and used on a device, sessions, passwords, invitations, a link of the operator's.
+'use strict';
+
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+const password = 'four plain words here';
+
+// device gives a page a device that keeps passkeys and sees that it is the person.
+async function device(page) {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+  });
+  return { cdp, authenticatorId };
+}
+
+const alert = (page) => page.locator('[role=alert]:not([hidden])').first().textContent();
+const signOut = async (page) => {
+  await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
+  await page.getByRole('link', { name: 'Sign in' }).waitFor();
+};
+
+run(async (browser) => {
+  const page = await open(browser);
+  const key = await device(page);
+  await page.goto('/sign-in');
+  await look(page, 'sign-in-ways');
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  assert.match(await alert(page), /^No passkey was used/);
+
+  await signIn(page);
+  await page.getByRole('link', { name: 'Ada Okafor' }).click();
+  await page.getByRole('heading', { name: 'Your account' }).waitFor();
+  await look(page, 'account-without-passkeys');
+  await page.getByRole('link', { name: 'Add a passkey' }).click();
+  await look(page, 'passkey-new');
+  await page.getByLabel('Name').fill('Work laptop');
+  await page.getByRole('button', { name: 'Add the passkey' }).click();
+  await page.getByRole('status').waitFor();
+  assert.equal(await page.getByRole('status').textContent(), 'The passkey is added. You can sign in with it from now on.');
+  await look(page, 'account');
+
+  // The same device makes no second one.
+  await page.goto('/account/passkeys/new');
+  await page.getByLabel('Name').fill('Once more');
+  await page.keyboard.press('Enter');
+  await page.locator('[role=alert]:not([hidden])').waitFor();
+  assert.equal(await alert(page), 'This device has a passkey for this account already.');
+
+  await signOut(page);
+  await page.goto('/sign-in?next=%2Faccount');
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/account');
+  assert.match(await page.locator('.cards').first().textContent(), /Work laptop.*last used/s);
+  await copied(browser, page, key);
+  await sessions(browser, page);
+  await passwords(page);
+  await invited(browser);
+  await recovered(browser);
+  await withoutScripts(browser);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+// copied uses a passkey from two devices.
+async function copied(browser, page, key) {
+  await page.getByRole('link', { name: 'Rename or remove Work laptop' }).click();
+  await look(page, 'passkey');
+  await page.getByLabel('Name').fill('Laptop');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await page.getByText('The passkey has another name.').waitFor();
+  const { credentials } = await key.cdp.send('WebAuthn.getCredentials', { authenticatorId: key.authenticatorId });
+  const thief = await open(browser);
+  const other = await device(thief);
+  await other.cdp.send('WebAuthn.addCredential', { authenticatorId: other.authenticatorId, credential: { ...credentials[0], signCount: 0 } });
+  await thief.goto('/sign-in');
+  await thief.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await thief.locator('#wrong').waitFor();
+  assert.match(await alert(thief), /may have been copied/);
+  await thief.context().close();
+  await page.goto('/account');
+  assert.match(await page.locator('.cards').first().textContent(), /Copied/);
+  await look(page, 'account-copied');
+  await page.getByRole('link', { name: 'Rename or remove Laptop' }).click();
+  await page.getByRole('button', { name: 'Remove this passkey' }).click();
+  await page.getByText('You have no passkey yet.').waitFor();
+}
+
+// sessions ends another browser's.
+async function sessions(browser, page) {
+  const other = await open(browser, { userAgent: 'Mozilla/5.0 (Windows NT 10.0; rv:130.0) Gecko/20100101 Firefox/130.0' });
+  await signIn(other);
+  await page.goto('/account');
+  await page.getByRole('button', { name: 'Sign out Firefox on Windows' }).click();
+  await page.getByText('That browser is signed out.').waitFor();
+  await other.goto('/account');
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await other.context().close();
+}
+
+async function passwords(page) {
+  await page.goto('/account/password');
+  await page.getByLabel('Present password').fill('not this one');
+  await page.getByLabel('New password').fill(password);
+  await page.getByRole('button', { name: 'Change the password' }).click();
+  assert.equal(await alert(page), 'This is not your present password.');
+  await look(page, 'password-wrong');
+  await page.keyboard.type(world.owner.password);
+  await page.getByLabel('New password').fill(password);
+  await page.keyboard.press('Enter');
+  await page.getByText('Your password is changed.').waitFor();
+  world.owner.password = password;
+}
+
+// invited is two people who are new: one takes a password, one a passkey.
+async function invited(browser) {
+  const page = await open(browser);
+  await page.goto(world.new);
+  await look(page, 'invitation');
+  await page.getByLabel('Your name').fill('Nora New');
+  await page.getByLabel('Password').fill('aaaaaaaaaaaaaa');
+  await page.getByRole('button', { name: 'Join the team', exact: true }).click();
+  assert.match(await alert(page), /easily guessed/);
+  await look(page, 'invitation-wrong');
+  await page.keyboard.type(password);
+  await page.keyboard.press('Enter');
+  await page.getByText('You are in the team now.').waitFor();
+  await page.goto(world.new);
+  await page.getByText('This invitation was accepted already.').waitFor();
+
+  const keyed = await open(browser);
+  await device(keyed);
+  await keyed.goto(world.keyed);
+  await keyed.getByLabel('Your name').fill('Kay Keyed');
+  await keyed.getByRole('button', { name: 'Join with a passkey instead of a password' }).click();
+  await keyed.getByText('You are in the team now.').waitFor();
+  await signOut(keyed);
+  await keyed.goto('/sign-in');
+  await keyed.getByRole('button', { name: 'Sign in with a passkey' }).click();
+  await keyed.getByRole('link', { name: 'Kay Keyed' }).click();
+  await keyed.getByText('You have no password.').waitFor();
+  await keyed.getByRole('link', { name: 'Rename or remove First passkey' }).click();
+  await keyed.getByRole('button', { name: 'Remove this passkey' }).click();
+  assert.match(await alert(keyed), /only thing that you sign in with/);
+  await keyed.context().close();
+  await page.context().close();
+}
+
+async function recovered(browser) {
+  const page = await open(browser);
+  await page.goto(world.recovery);
+  await look(page, 'recovery');
+  await page.getByLabel('New password').fill('quite another sentence');
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByText('Your new password is set.').waitFor();
+  world.owner.password = 'quite another sentence';
+  await page.goto(world.recovery);
+  await page.getByText('This link was used already.').waitFor();
+  await page.context().close();
+}
+
+// withoutScripts signs in and changes the password by keyboard alone.
+async function withoutScripts(browser) {
+  const page = await open(browser, { javaScriptEnabled: false });
+  await page.goto('/sign-in?next=%2Faccount%2Fpassword');
+  assert.equal(await page.getByRole('button', { name: 'Sign in with a passkey' }).count(), 0);
+  await page.keyboard.type(world.owner.email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(world.owner.password);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Present password').focus();
+  await page.keyboard.type(world.owner.password);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(password);
+  await page.keyboard.press('Enter');
+  await page.getByText('Your password is changed.').waitFor();
+}

@@ -1,0 +1,40 @@
+package browser
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestAccount is at localhost: passkeys belong to a name.
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	world := greeting{"chromium": needs(t)}
+	run := quickstartAt(t, "localhost:0")
+	world["recovery"] = link(t, run, "people", "recover", "ada@harbour.example")
+	for name, email := range map[string]string{"new": "new@harbour.example", "keyed": "keyed@harbour.example"} {
+		world[name] = link(t, run, "teams", "invite", "--team", "1", "--email", email, "--role", "editor")
+	}
+	drive(t, "account.js", run, world)
+}
+
+// link is what an operator's command prints for a person.
+func link(t *testing.T, run greeting, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), run["binary"].(string), append([]string{"admin", "--json"}, args...)...)
+	cmd.Env = append(os.Environ(), "PRESSROOM_DATABASE=sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"), "PRESSROOM_PUBLIC_URL="+run["app_url"].(string))
+	cmd.Stderr = t.Output()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told struct {
+		Link string `json:"link"`
+	}
+	if err := json.Unmarshal(out, &told); err != nil || told.Link == "" {
+		t.Fatalf("%s (%v)", out, err)
+	}
+	return told.Link
+}

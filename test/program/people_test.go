@@ -1,0 +1,74 @@
+package program
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// The operator's links lead to pages of the running program, and work once.
+func TestLinksForPeople(t *testing.T) {
+	t.Parallel()
+	o, _ := newOperator(t, "team")
+	o.serve()
+	root := strings.TrimSuffix(o.base, "/api/v1")
+	at := []string{"--public-url", root + "/"}
+
+	recovery := value(o.does(append([]string{"people", "recover", " ADA@example.com"}, at...)...), "link")
+	ada := &http.Client{Jar: newJar(t)}
+	for _, want := range []string{"Your new password is set.", "used already"} {
+		if text := sent(t, ada, recovery, url.Values{"password": {"four plain words here"}}); !strings.Contains(text, want) {
+			t.Errorf("no %q: %s", want, text)
+		}
+	}
+	invitation := value(o.does(append([]string{"teams", "invite", "--team", "1", "--email", "carol@example.com", "--role", "editor"}, at...)...), "link")
+	if text := sent(t, &http.Client{Jar: newJar(t)}, invitation+"/join", url.Values{"name": {"Carol"}, "password": {"five plain words are here"}}); !strings.Contains(text, "You are in the team now.") {
+		t.Errorf("%s", text)
+	}
+	for name, want := range map[string]string{"--on": "true", "--off": "<nil>"} {
+		if got := value(o.does("people", "operator", "ada@example.com", name), "operator"); got != want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+
+	o.cannot("no person", append([]string{"people", "recover", "nobody@example.com"}, at...)...)
+	o.cannot("no person", "people", "operator", "nobody@example.com", "--on")
+	o.cannot("--on", "people", "operator", "ada@example.com")
+	o.cannot("absolute address", "people", "recover", "ada@example.com", "--public-url", "press")
+	o.cannot("public-url", "people", "recover", "ada@example.com")
+	o.cannot("in the team already", append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
+	o.cannot("role", append([]string{"teams", "invite", "--team", "1", "--email", "x@example.com", "--role", "owner"}, at...)...)
+	o.cannot("such", append([]string{"teams", "invite", "--team", "9", "--email", "x@example.com", "--role", "editor"}, at...)...)
+}
+
+func newJar(t *testing.T) http.CookieJar {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jar
+}
+
+// sent sends a form and gives the page that it leads to.
+func sent(t *testing.T, client *http.Client, address string, form url.Values) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
