@@ -203,7 +203,8 @@ func TestPathPatterns(t *testing.T) {
 	}
 	forms["post_id"] = forms["id"]
 	forms["type"] = struct{ right, wrong []string }{[]string{"profile", "hashtag"}, []string{"", "story", "Profile", "profile "}}
-	forms["account_id"] = struct{ right, wrong []string }{[]string{"1", "999999999"}, []string{"", "one", "-1", "1.5", "01"}}
+	whole := struct{ right, wrong []string }{[]string{"1", "999999999"}, []string{"", "one", "-1", "1.5", "01"}}
+	forms["account_id"], forms["list_id"], forms["id of get_brand_voice"] = whole, whole, whole
 	doc := parse(t, build(t, openapi.Version))
 	doc.each(t, func(t *testing.T, _, _ string, op describedOperation) {
 		i := slices.IndexFunc(registry().All(), func(o *operation.Operation) bool { return o.Tool == op.ID })
@@ -212,7 +213,10 @@ func TestPathPatterns(t *testing.T) {
 			if p.In != "path" {
 				continue
 			}
-			form, known := forms[p.Name]
+			form, known := forms[p.Name+" of "+op.ID] // where it is another one than elsewhere
+			if !known {
+				form, known = forms[p.Name]
+			}
 			if !known || !p.Required {
 				t.Fatalf("path parameter %s: known %v, required %v", p.Name, known, p.Required)
 			}

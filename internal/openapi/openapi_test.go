@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/credit"
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/hashtag/search"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
@@ -24,6 +26,7 @@ import (
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/voice"
 )
 
 var update = flag.Bool("update", false, "rewrite api/openapi.json and api/version.txt")
@@ -47,6 +50,9 @@ func registry() *operation.Registry {
 		(&media.Service{Options: media.Options{Terms: terms.Shipped()}}).Operations(),
 		(&report.Service{Options: report.Options{Terms: terms.Shipped()}}).Operations(),
 		new(insight.Service).Operations(),
+		new(list.Service).Operations(),
+		(&search.Service{Options: search.Options{Terms: terms.Shipped()}}).Operations(),
+		new(voice.Service).Operations(),
 	)
 }
 

@@ -220,7 +220,8 @@ func TestNeverOffered(t *testing.T) {
 			got.mustBe(t, http.StatusAccepted)
 			return w.finished(got.text("data.job_id"))
 		}
-		for name, job := range map[string]answer{"a download": w.download(map[string]any{"type": "stories"}), "a report": report(nil), "a report of a hashtag": report(aHashtag)} {
+		searched := w.finished(w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k").text("data.job_id"))
+		for name, job := range map[string]answer{"a search": searched, "a download": w.download(map[string]any{"type": "stories"}), "a report": report(nil), "a report of a hashtag": report(aHashtag)} {
 			job.mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "not_offered", "data.result.credits_charged": 0})
 			if strings.Contains(job.text("data.error.message"), "again") {
 				t.Errorf("%s: %s", name, job.raw)
@@ -243,6 +244,7 @@ func TestMediaJobsInFlight(t *testing.T) {
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			call(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").mustSlow(t, "jobs_in_flight", 5)
 			call(full(w), "download_profile_media", ofProfile(nil)(w), paying).mustSlow(t, "jobs_in_flight", 5)
+			call(full(w), "search_hashtags", looksFor(nil)(w), paying).mustSlow(t, "jobs_in_flight", 5)
 		}
 		w.opened(aPNG("waits as well.png"))
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})

@@ -13,13 +13,15 @@ type rows struct {
 	attached, media, folders, storage                   int // attached is a post's media
 	batches, links, imports, downloads, items, stranded int // stranded are bytes without an item
 	reports, makings, holds                             int // makings are the jobs of reports
+	lists, tags                                         int // tags are the hashtags of lists
+	searches, looks, found                              int // looks are the jobs of searches; found are those that found something
 }
 
 // footprint is all that the database holds of a team's work and money, a text for each row of each table. What
 // counts its free calls stands apart (freeCalls): every success moves it.
-type footprint [23]map[string]bool
+type footprint [28]map[string]bool
 
-var footprintOf = [23]string{
+var footprintOf = [28]string{
 	`SELECT * FROM posts WHERE team_id = ?`,
 	`SELECT * FROM post_targets WHERE post_id IN (SELECT id FROM posts WHERE team_id = ?)`,
 	`SELECT * FROM events WHERE team_id = ?`,
@@ -43,6 +45,12 @@ var footprintOf = [23]string{
 	`SELECT * FROM reports WHERE team_id = ?`,
 	`SELECT m.* FROM report_jobs m JOIN jobs j ON j.id = m.job_id WHERE j.team_id = ?`,
 	`SELECT * FROM credit_holds WHERE team_id = ?`,
+	`SELECT * FROM hashtag_lists WHERE team_id = ?`,
+	`SELECT i.* FROM hashtag_list_items i JOIN hashtag_lists l ON l.id = i.list_id WHERE l.team_id = ?`,
+	`SELECT * FROM hashtag_searches WHERE team_id = ?`,
+	`SELECT l.* FROM hashtag_search_jobs l JOIN jobs j ON j.id = l.job_id WHERE j.team_id = ?`,
+	// How much is found hangs on what all teams have asked for before.
+	`SELECT DISTINCT r.job_id FROM hashtag_search_results r JOIN jobs j ON j.id = r.job_id WHERE j.team_id = ?`,
 }
 
 // freeCalls is how the team's free calls of the day are counted.
@@ -92,7 +100,7 @@ func (w *world) texts(query string, args ...any) map[string]bool {
 // since counts the rows of each table that differ from an earlier look: those that are new or other now, and
 // those that are gone.
 func (f footprint) since(before footprint) rows {
-	var n [23]int
+	var n [28]int
 	for i := range f {
 		for row := range f[i] {
 			if !before[i][row] {
@@ -101,7 +109,7 @@ func (f footprint) since(before footprint) rows {
 		}
 		n[i] += max(0, len(before[i])-len(f[i]))
 	}
-	return rows{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17], n[18], n[19], n[20], n[21], n[22]}
+	return rows{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17], n[18], n[19], n[20], n[21], n[22], n[23], n[24], n[25], n[26], n[27]}
 }
 
 // The look at effects itself can tell one that is there.

@@ -219,7 +219,7 @@ func (w *world) eachCell(do func(*operation.Operation, access.Level)) {
 // goesOn is what a call of the matrix answers that nothing is in the way of: its item is not there.
 func goesOn(op *operation.Operation) (int, string) {
 	switch op.Tool {
-	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media", "list_reports":
+	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media", "list_reports", "list_brand_voices", "list_hashtag_lists":
 		return http.StatusOK, ""
 	case "schedule_post":
 		return http.StatusUnprocessableEntity, "validation_failed" // its time is over
@@ -227,6 +227,10 @@ func goesOn(op *operation.Operation) (int, string) {
 		return http.StatusUnprocessableEntity, "validation_failed" // there are none of this kind on the platform
 	case "download_profile_media":
 		return http.StatusUnprocessableEntity, "validation_failed" // the platform has none of these
+	case "create_hashtag_list":
+		return http.StatusUnprocessableEntity, "validation_failed" // no list is called by two lines
+	case "search_hashtags":
+		return http.StatusUnprocessableEntity, "validation_failed" // there is no word in it
 	case "get_connect_link":
 		return http.StatusUnprocessableEntity, "validation_failed" // a platform or an account, and not both
 	case "import_media", "create_uploads":

@@ -12,7 +12,7 @@ import (
 
 var (
 	uploadSecret  = regexp.MustCompile(`pru_[0-9A-Za-z]{38}`)
-	mediaPage     = regexp.MustCompile(`/media/[0-9]+$`)
+	itemPage      = regexp.MustCompile(`/(media|voices|hashtag-lists)/[0-9]+$`)
 	uuidForm      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	recordKeyForm = regexp.MustCompile(`/post/[2-7a-z]{13}`)
 )
@@ -20,8 +20,18 @@ var (
 // moving are the figures of a hashtag's report: new posts come by the second.
 var moving = []string{"engagement", "hashtag", "score", "sections", "top_hashtags", "top_words"}
 
+// learned are the figures of a hashtag of a list: they are the same for all teams, and come when one of them asks.
+var learned = []string{"platform", "posts", "posts_per_day", "score", "tier"}
+
+// isFound tells whether an object is a hashtag with such figures. Reports count a hashtag's posts by a plain number.
+func isFound(v map[string]any) bool {
+	_, counted := v["posts"].(float64)
+	return v["hashtag"] != nil && !counted
+}
+
 // normaliser makes answers of two worlds that were made the same way comparable: ids become the order in which
-// they appear, times of today "now", cursors and links what they are.
+// they appear, times of today "now", cursors and links what they are. What a search found hangs on what others have
+// searched for.
 type normaliser struct {
 	w     *world
 	named map[string]string
@@ -75,10 +85,16 @@ func (n *normaliser) members(v map[string]any, list string) any {
 			return "<now and " + days.String() + ">"
 		}
 	}
+	if list == "result" && v["related"] != nil {
+		v = merged(v, map[string]any{"hashtags": "<hashtags>", "incomplete": "<hashtags>", "related": "<hashtags>"})
+	}
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if v["kind"] == "hashtag" && slices.Contains(moving, name) {
 			out[name] = "<figures>"
+			continue
+		}
+		if slices.Contains(learned, name) && isFound(v) {
 			continue
 		}
 		as := name
@@ -106,7 +122,7 @@ func (n *normaliser) number(v int64, name string) any {
 
 func (n *normaliser) text(v string) string {
 	v = strings.ReplaceAll(recordKeyForm.ReplaceAllString(v, "/post/<record>"), n.w.root, "<root>")
-	v = mediaPage.ReplaceAllString(uploadSecret.ReplaceAllString(v, "<secret>"), "/media/<id>")
+	v = itemPage.ReplaceAllString(uploadSecret.ReplaceAllString(v, "<secret>"), "/$1/<id>")
 	v = connectForm.ReplaceAllString(v, "/connect/<token>")
 	return uuidForm.ReplaceAllStringFunc(v, func(id string) string {
 		if n.named[id] == "" {

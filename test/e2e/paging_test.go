@@ -208,6 +208,12 @@ func (w *world) tryTheirs(theirs map[string]any) int {
 			if strings.HasPrefix(op.Path, "/reports") {
 				foreign[name] = theirs["report"]
 			}
+			if op.Tool == "get_brand_voice" {
+				foreign[name] = theirs["voice"]
+			}
+			if name == "list_id" {
+				foreign[name] = theirs["list"]
+			}
 			if op.Paid() {
 				idem = "k"
 			}
@@ -233,8 +239,11 @@ func TestAnotherTeamsItemIsAMissingOne(t *testing.T) {
 		theirs := map[string]any{"id": other.its("post"), "post_id": other.its("post"), "account_id": other.accounts[0]}
 		theirs["job_id"] = other.publish(other.its("post")).text("data.job_id")
 		theirs["report"] = reported
+		twoVoices(other)
+		theirs["voice"] = other.itsID("first")
+		theirs["list"] = other.listed([]any{"harbour"})
 		tried := w.tryTheirs(theirs)
-		if tried < 12 {
+		if tried < 15 {
 			t.Errorf("only %d operations were tried", tried)
 		}
 		ofOthers := w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": other.accounts}, "")

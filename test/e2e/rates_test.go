@@ -247,7 +247,7 @@ func TestWhoReachesNetworks(t *testing.T) {
 				some = append(some, op.Tool)
 			}
 		}
-		if slices.Sort(reach); !slices.Equal(reach, []string{"create_report", "download_profile_media", "publish_post", "refresh_report", "retry_post"}) {
+		if slices.Sort(reach); !slices.Equal(reach, []string{"create_report", "download_profile_media", "publish_post", "refresh_report", "retry_post", "search_hashtags"}) {
 			t.Errorf("these do: %v", reach)
 		}
 		if !slices.Equal(some, []string{"set_report_tracking"}) {

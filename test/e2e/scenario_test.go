@@ -81,7 +81,7 @@ func these(args map[string]any) func(*world) map[string]any {
 // scenarios gathers those of every subject.
 func scenarios() []scenario {
 	return slices.Concat(accountScenarios(), listScenarios(), readScenarios(), createScenarios(), argumentScenarios(), updateScenarios(), changeRuleScenarios(),
-		scheduleScenarios(), cancelScenarios(), publishScenarios(), retryScenarios(), accessScenarios(), replayScenarios(), timeScenarios(), mediaScenarios(), connectScenarios())
+		scheduleScenarios(), cancelScenarios(), publishScenarios(), retryScenarios(), accessScenarios(), replayScenarios(), timeScenarios(), mediaScenarios(), connectScenarios(), voiceScenarios())
 }
 
 func TestScenarios(t *testing.T) {

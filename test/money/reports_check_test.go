@@ -38,6 +38,7 @@ func (m *pressMachine) checkDesk(d *desk) {
 	}
 	m.checkFreeCalls(d)
 	m.checkPapers(d)
+	m.checkHunts(d)
 	m.checkCounts(d)
 }
 

@@ -37,6 +37,8 @@ func (d *desk) judge(now time.Time, key *deskKey, w wish) verdict {
 	switch w.verb {
 	case "create":
 		v = d.judgeCreate(now, w)
+	case "search":
+		v = d.judgeSearch(now, w)
 	case "refresh":
 		v = d.judgeRefresh(now, w)
 	default:

@@ -23,9 +23,9 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// Clients have reports made and refreshed and insist on an answer to every call, reports refresh themselves, and all
-// the while the programs are killed, at any moment or at the edge of a transaction. Afterwards everything has ended,
-// and every report was paid for once, or not at all where its source had nothing.
+// Clients have reports made and refreshed and hashtags searched for, and insist on an answer to every call, reports refresh
+// themselves, and all the while the programs are killed, at any moment or at the edge of a transaction. Afterwards everything has ended,
+// and every report and keyword was paid for once, or not at all where its source had nothing.
 func TestReportsKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -238,9 +238,16 @@ func (r *raid) nudge(ctx context.Context) {
 	}
 }
 
-// anyWish makes up a request: a new report, one that there may be, or a refresh.
+// anyWish makes up a request: a new report, one that there may be, a refresh, or a search.
 func (r *raid) anyWish(n int64) wish {
 	idem := fmt.Sprint("wish ", n)
+	if rand.IntN(4) == 0 {
+		w := keywords[rand.IntN(len(keywords))]
+		w.verb, w.kind, w.idem = "search", keyword, idem
+		w.subject = fmt.Sprintf("%s_%d", w.subject, rand.Int64N(1+n/4))
+		w.text = w.subject
+		return w
+	}
 	if rand.IntN(3) == 0 {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -307,6 +314,7 @@ func (r *raid) check() {
 		r.t.Errorf("%d credits are left, and %d were spent", n, spent)
 	}
 	r.checkOnce()
+	r.checkSearches()
 	r.checkAutomatic()
 }
 
@@ -344,7 +352,7 @@ func (r *raid) judgeJob(o *insisted, price, charged int64) error {
 	switch {
 	case !job.Finished:
 		return fmt.Errorf("the job goes on: %+v", job)
-	case o.wish.verb == "create" && (job.State == "succeeded") != ((&paper{subject: o.wish.subject}).natural(served) == served):
+	case o.wish.verb != "refresh" && (job.State == "succeeded") != ((&paper{subject: o.wish.subject}).natural(served) == served):
 		return fmt.Errorf("the job ended otherwise: %+v", job)
 	case price > 0 && job.Result.Charged != charged, price > 0 && (charged == price) != (job.State == "succeeded"), price > 0 && charged != 0 && charged != price:
 		return fmt.Errorf("it was charged %d of %d: %+v", charged, price, job)
@@ -374,6 +382,34 @@ func (r *raid) checkOnce() {
 		if line != "" {
 			r.t.Error(line)
 		}
+	}
+}
+
+// checkSearches sees that each keyword was charged once, or not at all where nothing was found.
+func (r *raid) checkSearches() {
+	found := 0
+	lines, err := db.All(r.t.Context(), r.db, func(rows *sql.Rows, line *string) error {
+		var platform, text, job string
+		var charged, begun int64
+		err := rows.Scan(&platform, &text, &job, &charged, &begun)
+		want := prices.HashtagSearch
+		if p := (&paper{kind: keyword, subject: text}); p.natural(served) != served {
+			want = 0
+		}
+		if found++; charged != want || job != "" {
+			*line = fmt.Sprintf("%s on %s: %d searches were charged %d instead of %d, and %q goes on", text, platform, begun, charged, want, job)
+		}
+		return err
+	}, `SELECT s.platform, s.keyword, s.job_id, CAST(COALESCE(SUM(r.charged), 0) AS BIGINT), COUNT(r.id) FROM hashtag_searches s
+		LEFT JOIN hashtag_search_jobs l ON l.search_id = s.id LEFT JOIN jobs j ON j.id = l.job_id LEFT JOIN reservations r ON r.id = j.reservation_id GROUP BY s.id, s.platform, s.keyword, s.job_id`)
+	must(r.t, err)
+	for _, line := range lines {
+		if line != "" {
+			r.t.Error(line)
+		}
+	}
+	if found == 0 {
+		r.t.Error("nobody searched")
 	}
 }
 

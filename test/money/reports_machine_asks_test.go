@@ -160,7 +160,10 @@ func (m *pressMachine) twins() {
 	d := m.anyDesk()
 	one := m.anyCreate(d)
 	other := one
-	switch index(m.t, 3, "verb") {
+	switch index(m.t, 4, "verb") {
+	case 3:
+		one = m.anySearch(d)
+		other = one
 	case 0:
 		if w, found := m.anyRefresh(d); found {
 			one, other = w, w

@@ -22,7 +22,7 @@ type pressMachine struct {
 	counts  map[string]int
 }
 
-// Whatever is asked of reports, in whatever order, at whatever time, by whichever node, and however the source ends it:
+// Whatever is asked of reports and searches, in whatever order, at whatever time, by whichever node, and however the source ends it:
 // every call and every job ends as the model says, reports refresh themselves when the model does, and the money is
 // what the model says.
 func TestReportsByModel(t *testing.T) {
@@ -82,7 +82,7 @@ func (m *pressMachine) run() {
 	m.letAllGo()
 	actions := []func(){
 		m.create, m.create, m.refresh, m.refresh, m.refresh, m.track, m.track, m.track, m.track, m.track, m.repeat, m.repeat, m.twins, m.letGo, m.letGo, m.letAllGo,
-		m.pass, m.pass, m.pass, m.pass, m.pass, m.book, m.book, m.limit, m.pause, m.move, m.look, m.lookAtJob, m.outage,
+		m.search, m.search, m.search, m.search, m.pass, m.pass, m.pass, m.pass, m.pass, m.book, m.book, m.limit, m.pause, m.move, m.look, m.lookAtJob, m.outage,
 	}
 	for range reportSteps/2 + index(m.t, reportSteps/2, "steps") {
 		m.letSomeGo()

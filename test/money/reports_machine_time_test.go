@@ -16,7 +16,7 @@ import (
 func (m *pressMachine) pass() {
 	d, now := m.anyDesk(), m.clock.Now()
 	to := now
-	switch index(m.t, 8, "how") {
+	switch index(m.t, 9, "how") {
 	case 0:
 		to = now.Add(time.Duration(rapid.Int64Range(0, 700).Draw(m.t, "seconds")) * time.Second)
 	case 1, 2:
@@ -28,6 +28,10 @@ func (m *pressMachine) pass() {
 	case 5:
 		if p := m.anyOf(d, "asked", func(p *paper) bool { return !p.asked.IsZero() }); p != nil {
 			to = p.asked.Add(refreshApart)
+		}
+	case 7:
+		if p := m.anyHunt(d); p != nil {
+			to = p.paidUntil
 		}
 	case 6:
 		if p := m.anyOf(d, "ready", func(p *paper) bool { return p.there(now) }); p != nil {

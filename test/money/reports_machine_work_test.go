@@ -12,7 +12,7 @@ import (
 // letGo lets the source answer about one report, in some way.
 func (m *pressMachine) letGo() {
 	d := m.anyDesk()
-	waiting := slices.DeleteFunc(slices.Clone(d.papers), func(p *paper) bool { return len(d.unfinished(p)) == 0 })
+	waiting := slices.DeleteFunc(slices.Concat(d.papers, d.hunts), func(p *paper) bool { return len(d.unfinished(p)) == 0 })
 	if len(waiting) == 0 {
 		return
 	}
@@ -105,6 +105,7 @@ func (m *pressMachine) finish(all []*errand, ends map[*errand]ending) {
 	}
 	for _, e := range all {
 		m.source.shut(e.paper.address())
+		m.want(e)
 		e.desk.end(m.clock.Now(), e, ends[e])
 		m.counts[e.purpose+" "+e.state]++
 		m.t.Logf("%s to %s %#v: %s", e.id, e.purpose, e.paper, e.state)
@@ -125,6 +126,7 @@ func (m *pressMachine) wakeUp(ids []any) {
 // mustHaveEnded holds a job that has ended against the model.
 func (m *pressMachine) mustHaveEnded(e *errand) {
 	job := m.jobOf(e)
+	e.takes(job)
 	if !job.Finished || job.State != e.state || job.Error.Code != e.code || job.Result.Charged != e.charged() || job.Result.Report.ID != e.paper.id {
 		m.t.Fatalf("the job of %+v, to %s, ended as %+v instead of %s %s charged %d", e.paper, e.purpose, job, e.state, e.code, e.charged())
 	}

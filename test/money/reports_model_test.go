@@ -26,6 +26,7 @@ type desk struct {
 	tolls   []*toll
 	holds   []*hold
 	papers  []*paper
+	hunts   []*paper // keywords that hashtags were searched for by
 	gone    []string // ids of reports whose time is over
 	errands []*errand
 	free    map[string]int64 // free calls that were used, by day
@@ -84,15 +85,22 @@ type paper struct {
 	days                        int
 	next                        time.Time
 	asked                       time.Time // when a refresh was asked for last
+	paidUntil                   time.Time // of a keyword: until then it costs nothing
+	known                       bool      // of a keyword: its figures were told once
 }
 
 // GoString is how a counterexample tells of a report.
 func (p *paper) GoString() string { return p.address() }
 
 // address is what the source is asked for.
-func (p *paper) address() string { return p.platform + "/" + p.kind + "s/" + p.subject }
+func (p *paper) address() string {
+	if p.kind == keyword {
+		return p.platform + "/hashtags/" + p.subject
+	}
+	return p.platform + "/" + p.kind + "s/" + p.subject
+}
 
-// errand is a job of a report.
+// errand is a job of a report, or a search.
 type errand struct {
 	desk        *desk
 	id, purpose string
@@ -109,7 +117,8 @@ const (
 	making     = "make"
 	refreshing = "refresh"
 	automatic  = "automatic"
-	nothing    = "nothing" // it named a report that was there
+	searching  = "search"
+	nothing    = "nothing" // it named a report that was there, or gave what was found before
 )
 
 func (e *errand) running() bool { return e != nil && !e.finished }
@@ -149,7 +158,7 @@ func (p *paper) refreshCosts() int64 {
 
 // wish is one request of a client.
 type wish struct {
-	verb     string // create, refresh or track
+	verb     string // create, refresh, track or search
 	kind, id string
 	platform string
 	text     string // how the subject is written
@@ -181,6 +190,11 @@ func (w wish) request(root, credential string) *http.Request {
 	switch w.verb {
 	case "create":
 		path, body = "/reports", map[string]any{"type": w.kind, "subject": w.text}
+		if !w.brief || w.platform != "instagram" {
+			body["platform"] = w.platform
+		}
+	case "search":
+		path, body = "/hashtags/search", map[string]any{"query": w.text}
 		if !w.brief || w.platform != "instagram" {
 			body["platform"] = w.platform
 		}
@@ -321,7 +335,7 @@ func (d *desk) pay(now time.Time, key *deskKey, amount int64) *toll {
 }
 
 func (d *desk) begin(p *paper, id, purpose string, c *toll) *errand {
-	e := &errand{desk: d, id: id, purpose: purpose, paper: p, toll: c, place: purpose == making || purpose == refreshing, state: "pending", real: time.Now()}
+	e := &errand{desk: d, id: id, purpose: purpose, paper: p, toll: c, place: purpose == making || purpose == refreshing || purpose == searching, state: "pending", real: time.Now()}
 	d.errands = append(d.errands, e)
 	p.job = e
 	return e
@@ -340,6 +354,10 @@ func (d *desk) settle(now time.Time, c *toll, charged int64) {
 func (d *desk) end(now time.Time, e *errand, how ending) {
 	p := e.paper
 	e.finished = true
+	if p.kind == keyword {
+		d.endSearch(now, e, p.natural(how))
+		return
+	}
 	if how = p.natural(how); how == served {
 		e.state, p.status, p.refreshed, p.until = "succeeded", "ready", now, now.Add(reportsKept)
 		d.settle(now, e.toll, e.toll.amount)

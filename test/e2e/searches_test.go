@@ -1,0 +1,328 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/server"
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
+)
+
+// Of fifty searches for one keyword at once, written in several ways, by several keys, on one node and spread over two
+// that both work, one is charged; all find the same.
+func TestSearchedAtOnce(t *testing.T) {
+	t.Parallel()
+	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
+		_, root := h.start(options{}, server.RoleAll)
+		for name, bases := range map[string][]string{"one node": {h.base}, "two nodes": {h.base, root + "/api/v1"}} {
+			t.Run(name, func(t *testing.T) {
+				w := h.world(t, options{accounts: 1})
+				rich(w)
+				keys := []string{full(w)}
+				for range 4 {
+					_, key := w.newKey(w.team, access.Full, time.Time{})
+					keys = append(keys, key)
+				}
+				queries := []string{"summer beach", "beach summer", "Summer BEACH", "#summer #beach"}
+				charged, jobs := int64(0), map[string]bool{}
+				for _, got := range w.together(50, func(i int) (answer, error) {
+					return w.tryRest(bases[i%len(bases)], keys[i%len(keys)], "search_hashtags", map[string]any{"query": queries[i%len(queries)]}, fmt.Sprint("call ", i))
+				}) {
+					got.mustBe(t, http.StatusAccepted)
+					charged += got.number("billing.credits_charged")
+					jobs[got.text("data.job_id")] = true
+				}
+				found := map[string]bool{}
+				for id := range jobs {
+					job := w.finished(id)
+					job.mustHold(t, map[string]any{"data.state": "succeeded"})
+					found[job.text("data.result.hashtags")] = true
+				}
+				if reserved := w.count("reservations WHERE team_id = ?", w.team); charged != searchPrice || reserved != 1 || len(found) != 1 {
+					t.Errorf("%d credits by %d reservations for %d results", charged, reserved, len(found))
+				}
+				w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - searchPrice, "data.used_today.team": searchPrice, "data.reserved_today.team": 0})
+			})
+		}
+	})
+}
+
+// Lists made at once on two nodes are as many as the plan has.
+func TestListsAtOnce(t *testing.T) {
+	t.Parallel()
+	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
+		_, root := h.start(options{}, server.RoleAPI)
+		bases := []string{h.base, root + "/api/v1"}
+		w := h.world(t, options{plan: small, accounts: 1})
+		hasList(nil)(w)
+		made := 0
+		for _, got := range w.together(20, func(i int) (answer, error) {
+			return w.tryRest(bases[i%2], full(w), "create_hashtag_list", map[string]any{"name": fmt.Sprint("list ", i), "hashtags": []any{"harbour"}}, "")
+		}) {
+			if got.status == http.StatusCreated {
+				made++
+				continue
+			}
+			got.mustRefuse(t, http.StatusForbidden, "plan_limit_reached", "")
+		}
+		if n := w.count("hashtag_lists WHERE team_id = ?", w.team); made != 2 || n != 3 {
+			t.Errorf("%d lists were made and there are %d, and the plan has 3", made, n)
+		}
+	})
+}
+
+// Hashtags added at once on two nodes are each in the list once, and as many as the plan has.
+func TestAddedAtOnce(t *testing.T) {
+	t.Parallel()
+	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
+		_, root := h.start(options{}, server.RoleAPI)
+		bases := []string{h.base, root + "/api/v1"}
+		w := h.world(t, options{plan: small, accounts: 1})
+		hasList(map[string]any{"hashtags": numberedTags(1, 490)})(w)
+		added, full500 := map[string]int{}, 0
+		for _, got := range w.together(30, func(i int) (answer, error) {
+			return w.tryRest(bases[i%2], full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"same", fmt.Sprint("other_", i)}})(w), "")
+		}) {
+			got.mustBe(t, http.StatusOK)
+			for _, tag := range got.list("data.added") {
+				added[fmt.Sprint(tag)]++
+			}
+			full500 += len(got.list("data.refused"))
+			for i := range got.list("data.refused") {
+				got.mustHold(t, map[string]any{fmt.Sprintf("data.refused.%d.reason", i): "list_full"})
+			}
+		}
+		opened := w.full("get_hashtag_list", theList(nil)(w))
+		if n := len(opened.list("data.hashtags")); n != 500 || opened.number("data.size") != 500 || len(added) != 10 || added["same"] != 1 || full500 != 21 {
+			t.Errorf("%d hashtags, %d said to be added, %d refused, one of them %d times", n, len(added), full500, added["same"])
+		}
+	})
+}
+
+// The lists come a page at a time, each once, whatever they are filtered by, while others are made; the Link header
+// leads on.
+func TestHashtagListPages(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		for i := range 5 {
+			args := map[string]any{"name": fmt.Sprint("list ", i)}
+			if i%2 == 1 {
+				args["platform"] = "tiktok"
+			}
+			w.full("create_hashtag_list", args)
+		}
+		for name, filter := range map[string]map[string]any{
+			"all": nil, "own": {"scope": "own"}, "ready-made": {"scope": "system"}, "TikTok's": {"platform": "tiktok"}, "own for Instagram": {"scope": "own", "platform": "instagram"},
+		} {
+			whole := w.pages(t, "list_hashtag_lists", "hashtag_lists", "id", merged(filter, map[string]any{"limit": 50}), nil)
+			if len(whole) < 3 || len(slices.Compact(slices.Sorted(slices.Values(whole)))) != len(whole) {
+				t.Errorf("%s: %v", name, whole)
+			}
+			for _, limit := range []int{1, 3, len(whole)} {
+				made := int64(0)
+				more := func() { made = w.listed(nil) }
+				got := w.pages(t, "list_hashtag_lists", "hashtag_lists", "id", merged(filter, map[string]any{"limit": limit}), more)
+				if !slices.Equal(got, whole) {
+					t.Errorf("%s by %d: %v, want %v", name, limit, got, whole)
+				}
+				w.exec("DELETE FROM hashtag_lists WHERE id = ?", made)
+			}
+		}
+		cursor := w.full("list_hashtag_lists", map[string]any{"limit": 1, "scope": "own"}).text("page.cursor")
+		for name, args := range map[string]map[string]any{"without its scope": {}, "of another scope": {"scope": "system"}, "with a platform": {"scope": "own", "platform": "tiktok"}} {
+			got := w.rest(full(w), "list_hashtag_lists", merged(args, map[string]any{"cursor": cursor}), "")
+			if got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
+				t.Fatalf("a cursor %s", name)
+			}
+		}
+	})
+}
+
+// pages reads a collection of an answer page by page, by the Link header, and gives a member of each item. More is called
+// behind the first page.
+func (w *world) pages(t *testing.T, tool, collection, member string, args map[string]any, more func()) []string {
+	t.Helper()
+	var out []string
+	got := w.full(tool, args)
+	for {
+		for i := range got.list("data." + collection) {
+			out = append(out, plain(got.at(fmt.Sprintf("data.%s.%d.%s", collection, i, member))))
+		}
+		link := got.header.Get("Link")
+		if (got.at("page.has_more") == true) != (link != "") || len(out) > 500 {
+			t.Fatalf("Link: %s: %s", link, got.raw)
+		}
+		if link == "" {
+			return out
+		}
+		if more != nil {
+			more()
+			more = nil
+		}
+		next, rel, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+		to, err := url.Parse(next)
+		must(t, err)
+		if rel != `; rel="next"` || to.Query().Get("cursor") != got.text("page.cursor") || to.Query().Get("limit") != plain(args["limit"]) {
+			t.Errorf("Link: %s", link)
+		}
+		if got = w.raw(http.MethodGet, next, bearer(full(w)), nil); got.status != http.StatusOK {
+			t.Fatalf("the next page: %d %s", got.status, got.raw)
+		}
+	}
+}
+
+// What a search found comes a page at a time from its job, each hashtag once, and what belongs to it whole on each page.
+func TestSearchPages(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		hasSearched(map[string]any{"query": "summer beach travel"})(w)
+		job := map[string]any{"job_id": w.its("job"), "limit": 50}
+		whole := w.pages(t, "get_job", "result.hashtags", "hashtag", job, nil)
+		if len(whole) < 5 || len(slices.Compact(slices.Sorted(slices.Values(whole)))) != len(whole) {
+			t.Fatalf("found %q", whole)
+		}
+		for _, limit := range []int{1, 2, 20} {
+			if got := w.pages(t, "get_job", "result.hashtags", "hashtag", merged(job, map[string]any{"limit": limit}), nil); !slices.Equal(got, whole) {
+				t.Errorf("by %d: %q, want %q", limit, got, whole)
+			}
+		}
+		one := w.full("get_job", merged(job, map[string]any{"limit": 1}))
+		one.mustHold(t, map[string]any{"data.result.related": w.full("get_job", job).at("data.result.related"), "data.result.credits_charged": searchPrice})
+		for _, limit := range []int{0, 51} {
+			w.rest(full(w), "get_job", merged(job, map[string]any{"limit": limit}), "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
+		}
+		again := w.rest(full(w), "search_hashtags", map[string]any{"query": "travel beach summer"}, "another")
+		if n := len(again.list("data.result.hashtags")); n != len(whole) || again.at("page") != nil {
+			t.Errorf("the answer of a search that was paid for holds %d of %d hashtags: %s", n, len(whole), again.raw)
+		}
+	})
+}
+
+// A list leads to itself, and what is in it gets its figures in the background, for a list that is tied to no network too.
+func TestFiguresOfListsCome(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		for _, more := range []map[string]any{{"platform": "instagram"}, {"platform": "tiktok"}, {}} {
+			made := w.rest(full(w), "create_hashtag_list", aListWith(merged(more, map[string]any{"hashtags": []any{"slipway"}}))(w), "")
+			made.mustBe(t, http.StatusCreated)
+			if where := made.header.Get("Location"); where != w.base+"/hashtag-lists/"+number(made.number("data.id")) {
+				t.Fatalf("it leads to %q", where)
+			}
+			w.until("figures", func() bool {
+				got := w.raw(http.MethodGet, made.header.Get("Location"), bearer(full(w)), nil)
+				return got.at("data.hashtags.0.posts.count") != nil
+			})
+			got := w.full("get_hashtag_list", map[string]any{"list_id": made.number("data.id")})
+			count, _ := got.at("data.hashtags.0.posts.count").(float64)
+			got.mustHold(t, map[string]any{"data.hashtags.0.hashtag": "slipway", "data.hashtags.0.tier": tierOf(count)})
+			if basis := got.text("data.hashtags.0.posts.basis"); basis != "measured" && basis != "estimated" {
+				t.Errorf("of what basis? %s", got.raw)
+			}
+			if tied := more["platform"] != nil; tied == (got.at("data.hashtags.0.platform") != nil) {
+				t.Errorf("whose figures? %s", got.raw)
+			}
+		}
+		if n := w.count("reservations WHERE team_id = ?", w.team); n != 0 {
+			t.Errorf("%d reservations", n)
+		}
+	})
+}
+
+// Hashtags that the operator bans are refused in lists of their network and in those that are tied to none.
+func TestBannedHashtags(t *testing.T) {
+	t.Parallel()
+	banning := ample()
+	banning.BannedHashtags = map[string][]string{"instagram": {"#Beware"}, "tiktok": {}}
+	worlds(t, options{accounts: 1, terms: banning}, func(t *testing.T, w *world) {
+		for platform, refused := range map[any]bool{"instagram": true, "tiktok": false, nil: true} {
+			args := map[string]any{"name": "Harbour", "hashtags": []any{"#BEWARE", "harbour"}}
+			if platform != nil {
+				args["platform"] = platform
+			}
+			for _, call := range []edgeCall{w.rest, w.tool} {
+				got := call(full(w), "create_hashtag_list", args, "")
+				if want := map[bool]string{true: "banned", false: ""}[refused]; got.text("data.refused.0.reason") != want {
+					t.Errorf("%v: %s", platform, got.raw)
+				}
+			}
+		}
+	})
+}
+
+// A search that cost nothing, and one that was refunded, is a free call of the day; one that is charged and a repeat are
+// none.
+func TestFreeSearchesAreCounted(t *testing.T) {
+	t.Parallel()
+	metered(t, daily, func(t *testing.T, w *world, _ *testkit.Clock) {
+		w.onPlan("few")
+		rich(w)
+		search := func(query, key string) answer {
+			return w.rest(full(w), "search_hashtags", map[string]any{"query": query}, key)
+		}
+		w.finished(search("summer beach", "1").text("data.job_id"))
+		w.mustLeave(3, "one that is charged")
+		w.finished(search("beach summer", "2").text("data.job_id"))
+		w.mustLeave(2, "one that is paid for")
+		search("beach summer", "2").mustBe(t, http.StatusAccepted)
+		w.mustLeave(2, "a repeat")
+		w.finished(search("missingharbour", "3").text("data.job_id"))
+		w.mustLeave(1, "one that is refunded")
+		w.finished(search("summer  beach", "4").text("data.job_id"))
+		search("SUMMER beach", "5").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		w.finished(search("winter beach", "6").text("data.job_id")).mustHold(t, map[string]any{"data.result.credits_charged": searchPrice})
+	})
+}
+
+// A keyword is paid for as long as the data window is; another search in it does not make it longer.
+func TestSearchWindow(t *testing.T) {
+	t.Parallel()
+	wide := func(t *terms.Terms) { t.Limits.HashtagDays = 2 }
+	metered(t, wide, func(t *testing.T, w *world, clock *testkit.Clock) {
+		rich(w)
+		costs := func(key string) int64 {
+			got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), key)
+			w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+			return got.number("billing.credits_charged")
+		}
+		for _, step := range []struct {
+			after time.Duration
+			costs int64
+		}{{0, searchPrice}, {47 * time.Hour, 0}, {time.Hour - time.Millisecond, 0}, {time.Millisecond, searchPrice}, {47 * time.Hour, 0}, {time.Hour, searchPrice}} {
+			clock.Advance(step.after)
+			if got := costs(clock.Now().Format(time.RFC3339Nano)); got != step.costs {
+				t.Errorf("%v later it costs %d, want %d", step.after, got, step.costs)
+			}
+		}
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - 3*searchPrice})
+	})
+}
+
+// Where a part of what a keyword stands for is not told, the rest is found and charged, and what is missing is asked for
+// later without charge. Where no source is joined at all, that is said, and refunded.
+func TestSearchesOfSilentSources(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		rich(w)
+		for i, charged := range []int{searchPrice, 0} {
+			got := w.rest(full(w), "search_hashtags", map[string]any{"query": "jetty errorjetty"}, fmt.Sprint(i))
+			got.mustHold(t, map[string]any{"billing.credits_charged": charged})
+			job := w.finished(got.text("data.job_id"))
+			job.mustHold(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "source_unavailable", "data.result.credits_charged": charged})
+			w.mustShowFigures(job)
+		}
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - searchPrice, "data.reserved_today.team": 0})
+	})
+	worlds(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *world) {
+		rich(w)
+		got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k")
+		w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "not_offered", "data.result.hashtags": "[]", "data.result.credits_charged": 0})
+		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0})
+	})
+}
