@@ -18,7 +18,7 @@ var rooms = map[string][]string{
 	"analyses": {"internal/report/analysis", "internal/report/finding", "internal/report/tag", "internal/report/words"},
 	"sources":  {"internal/source/bridge", "internal/source/instagramgraph", "internal/source/joined", "internal/source/tiktokresearch", "internal/source/wire"},
 	"sandbox":  {"internal/sandbox"},
-	"app":      {"internal/web", "internal/web/account", "internal/web/compose", "internal/web/frame", "internal/web/plot", "internal/web/posts", "internal/web/reports"},
+	"app":      {"internal/web", "internal/web/account", "internal/web/compose", "internal/web/frame", "internal/web/hashtags", "internal/web/library", "internal/web/plot", "internal/web/posts", "internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices"},
 	"server":   {"internal/server"},
 	"tests":    {"internal/arrows", "internal/hashtag/plantedbeside", "internal/network/networktest", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/authenticator", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
 }

@@ -47,7 +47,7 @@ const (
 )
 
 // invalid refuses what the operator asked for; the text says what to mend.
-func invalid(format string, args ...any) error { return fmt.Errorf(format, args...) }
+func invalid(format string, args ...any) error { return fault.Refusal(fmt.Sprintf(format, args...)) }
 
 // check refuses a booking that cannot be kept, whatever the team has.
 func (b booking) check() error {

@@ -90,3 +90,13 @@ func (s *Service) Charged(ctx context.Context, reservation int64) (int64, error)
 	}
 	return charged, nil
 }
+
+// Returned is what was given back of a reservation; 0 of none, and of one that is open.
+func (s *Service) Returned(ctx context.Context, reservation int64) (int64, error) {
+	var returned int64
+	err := s.db.QueryRow(ctx, `SELECT amount - charged FROM reservations WHERE id = ? AND state = 'settled'`, reservation).Scan(&returned)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("reading reservation %d: %w", reservation, err)
+	}
+	return returned, nil
+}

@@ -74,9 +74,13 @@ type transfer struct {
 
 // book writes a transfer into the ledger and the wallet, which the transaction holds, and gives its id.
 func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
+	balance, err := t.move(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
 	var id int64
-	err := tx.QueryRow(ctx, `INSERT INTO ledger_transfers (team_id, kind, reservation_id, reference, note, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-		t.team, string(t.kind), t.reservation, t.reference, t.note, db.Micros(tx.Now())).Scan(&id)
+	err = tx.QueryRow(ctx, `INSERT INTO ledger_transfers (team_id, kind, reservation_id, reference, note, balance, created_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		t.team, string(t.kind), t.reservation, t.reference, t.note, balance, db.Micros(tx.Now())).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("adding a transfer of team %d: %w", t.team, err)
 	}
@@ -89,13 +93,19 @@ func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
 	if _, err := tx.Exec(ctx, `INSERT INTO ledger_entries (transfer_id, account, amount) VALUES `+values, args...); err != nil {
 		return 0, fmt.Errorf("adding the entries of transfer %d: %w", id, err)
 	}
-	n, err := tx.Exec(ctx, `UPDATE wallets SET granted = granted + ?, available = available + ?, reserved = reserved + ?, spent = spent + ? WHERE team_id = ?`,
-		t.moves.granted, t.moves.available, t.moves.reserved, t.moves.spent, t.team)
+	return id, nil
+}
+
+// move changes the wallet and tells what is available then.
+func (t transfer) move(ctx context.Context, tx *db.Tx) (int64, error) {
+	var balance int64
+	err := tx.QueryRow(ctx, `UPDATE wallets SET granted = granted + ?, available = available + ?, reserved = reserved + ?, spent = spent + ? WHERE team_id = ? RETURNING available`,
+		t.moves.granted, t.moves.available, t.moves.reserved, t.moves.spent, t.team).Scan(&balance)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("team %d has no wallet to book a transfer in", t.team)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("changing the wallet of team %d: %w", t.team, err)
 	}
-	if n != 1 {
-		return 0, fmt.Errorf("team %d has no wallet to book transfer %d in", t.team, id)
-	}
-	return id, nil
+	return balance, nil
 }

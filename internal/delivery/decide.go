@@ -133,7 +133,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 	if err != nil {
 		return fmt.Errorf("taking an unconfirmed delivery: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result) VALUES (?, ?, 'decide', ?, ?, ?)`, d.ID, d.Epoch, now, now, decision.word())
+	_, err = tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result, person_id) VALUES (?, ?, 'decide', ?, ?, ?, ?)`, d.ID, d.Epoch, now, now, decision.word(), person)
 	if err != nil {
 		return fmt.Errorf("noting a decision: %w", err)
 	}

@@ -121,8 +121,14 @@ func TestADecisionIsTold(t *testing.T) {
 			t.Errorf("the event: person %d, %s, %v", person, detail, err)
 		}
 		story, err := s.Story(t.Context(), s.call.TeamID, s.post)
-		if err != nil || len(story) != 2+maxLooks || story[1+maxLooks].Call != "decide" || story[1+maxLooks].Result != "published" {
+		if err != nil || len(story) != 2+maxLooks || story[1+maxLooks].Call != "decide" || story[1+maxLooks].Result != "published" || story[1+maxLooks].By == "" || story[0].By != "" {
 			t.Errorf("%+v, %v", story, err)
+		}
+		if same, err := s.AccountStory(t.Context(), s.call.TeamID, s.post, s.account(t)); err != nil || len(same) != len(story) {
+			t.Errorf("the account's story: %+v, %v", same, err)
+		}
+		if _, err := s.AccountStory(t.Context(), s.call.TeamID, s.post, s.account(t)+1); !fault.Is(err, fault.NotFound) {
+			t.Errorf("another account's story: %v", err)
 		}
 		if _, err := s.Story(t.Context(), s.call.TeamID+1, s.post); !fault.Is(err, fault.NotFound) {
 			t.Errorf("another team's story: %v", err)

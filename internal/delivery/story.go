@@ -90,6 +90,7 @@ type AttemptLine struct {
 	// Result is published; answered, where the network told something else; a network.Class; network_fails or
 	// patience_is_over of a rest; published or not_published of a decision; empty while it is not known.
 	Result      string `json:"result"`
+	By          string `json:"by,omitempty"`           // who decided; empty for the operator, and for what is no decision
 	NetworkCode string `json:"network_code,omitempty"` // the network's own: untrusted
 	NetworkText string `json:"network_text,omitempty"` // the network's own: untrusted
 }
@@ -110,14 +111,27 @@ func (s *Service) Story(ctx context.Context, team int64, postID string) ([]Attem
 	return attempts(ctx, s.db, `d.team_id = ? AND d.post_id = ?`, team, postID)
 }
 
+// AccountStory is the Story of one account of a post. It is not_found for an account that is not the post's.
+func (s *Service) AccountStory(ctx context.Context, team int64, postID string, account int64) ([]AttemptLine, error) {
+	var one int
+	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts p JOIN post_targets t ON t.post_id = p.id WHERE p.id = ? AND p.team_id = ? AND t.account_id = ?`, postID, team, account).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fault.Missing()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for an account of a post: %w", err)
+	}
+	return attempts(ctx, s.db, `d.team_id = ? AND d.post_id = ? AND d.account_id = ?`, team, postID, account)
+}
+
 func attempts(ctx context.Context, q db.Querier, where string, args ...any) ([]AttemptLine, error) {
 	lines, err := db.All(ctx, q, func(rows *sql.Rows, l *AttemptLine) error {
 		var at, ended int64
-		err := rows.Scan(&l.AccountID, &at, &ended, &l.Call, &l.Result, &l.NetworkCode, &l.NetworkText)
+		err := rows.Scan(&l.AccountID, &at, &ended, &l.Call, &l.Result, &l.NetworkCode, &l.NetworkText, &l.By)
 		l.At, l.EndedAt = db.Time(at), db.Time(ended)
 		return err
-	}, `SELECT d.account_id, t.started_at, t.ended_at, t.call, t.result, t.network_code, t.network_text
-		FROM delivery_attempts t JOIN deliveries d ON d.id = t.delivery_id WHERE `+where+` ORDER BY t.id DESC LIMIT ?`, append(args, storyLines)...)
+	}, `SELECT d.account_id, t.started_at, t.ended_at, t.call, t.result, t.network_code, t.network_text, COALESCE(x.name, '')
+		FROM delivery_attempts t JOIN deliveries d ON d.id = t.delivery_id LEFT JOIN people x ON x.id = t.person_id WHERE `+where+` ORDER BY t.id DESC LIMIT ?`, append(args, storyLines)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the attempts at a post: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"pressroom/internal/db"
 	"pressroom/internal/operation"
@@ -22,11 +23,23 @@ func By(call operation.Call) Actor {
 	return Actor{PersonID: call.PersonID, KeyID: call.KeyID, RequestID: call.RequestID}
 }
 
+type operatingKey struct{}
+
+// Operating notes in a context which of the people who run the service acts. What is recorded as the operator's names
+// that person's id in its detail from then on.
+func Operating(ctx context.Context, person int64) context.Context {
+	return context.WithValue(ctx, operatingKey{}, person)
+}
+
 // Record adds an event. The kind has the form subject.verb, such as post.created; the detail holds identifiers
 // and states, never texts or secrets.
 func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}
+	}
+	if operator, ok := ctx.Value(operatingKey{}).(int64); ok && by == (Actor{}) {
+		detail = maps.Clone(detail)
+		detail["operator"] = operator
 	}
 	raw, err := json.Marshal(detail)
 	if err != nil {

@@ -177,3 +177,8 @@ func Is(err error, code Code) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code
 }
+
+// Refusal is what the operator asked for and cannot have. Its text says what to mend and is safe to show.
+type Refusal string
+
+func (r Refusal) Error() string { return string(r) }

@@ -60,6 +60,7 @@ func New(d *db.DB, accounts *social.Service, opts Options) *Service {
 	}
 	s := &Service{db: d, accounts: accounts, opts: opts, places: newPlaces(opts.AtOnce)}
 	accounts.Tell(s.connected)
+	accounts.TellLeft(s.forget)
 	return s
 }
 
@@ -69,6 +70,16 @@ func (s *Service) connected(ctx context.Context, tx *db.Tx, account int64) error
 		ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1, fails = 0, failed_by = ''`, account, db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("having account %d collected: %w", account, err)
+	}
+	return nil
+}
+
+// forget drops all that was collected of an account that a person has disconnected. A turn under way comes to nothing.
+func (s *Service) forget(ctx context.Context, tx *db.Tx, account int64) error {
+	for _, table := range []string{"account_collections", "account_posts", "account_days"} {
+		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE account_id = ?`, account); err != nil {
+			return fmt.Errorf("forgetting the figures of account %d: %w", account, err)
+		}
 	}
 	return nil
 }

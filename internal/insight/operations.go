@@ -3,6 +3,7 @@ package insight
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"pressroom/internal/access"
@@ -140,7 +141,7 @@ func (s *Service) Operations() []operation.Operation {
 var errNotInPlan = fault.New(fault.PlanLimitReached, "The team's plan has no analytics of connected accounts.").With("limit", "analytics_retention_days")
 
 func (s *Service) analytics(ctx context.Context, call operation.Call, in Input) (operation.Answer[Analytics], error) {
-	out := operation.Answer[Analytics]{App: "/accounts"}
+	out := operation.Answer[Analytics]{App: "/accounts/" + strconv.FormatInt(in.AccountID, 10)}
 	plan, _ := s.opts.Terms.Plan(call.Plan) // one that is not there any more has none
 	kept := keptDays(plan)
 	if kept == 0 {
@@ -243,6 +244,25 @@ func (v view) followers() *Followers {
 		out.Change, out.Since = &n, v.call.Maybe(from.at)
 	}
 	return out
+}
+
+// Size is how many followed an account on a day.
+type Size struct {
+	At        time.Time
+	Followers int64
+}
+
+// Sizes are how many followed a team's account, day by day as far as it was measured since a time.
+func (s *Service) Sizes(ctx context.Context, team, account int64, since time.Time) ([]Size, error) {
+	days, err := s.days(ctx, team, account, dayOf(since, since.Location()))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Size, len(days))
+	for i, d := range days {
+		out[i] = Size{d.at, d.followers}
+	}
+	return out, nil
 }
 
 var exampleAnalytics = func() Analytics {

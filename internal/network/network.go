@@ -109,6 +109,12 @@ type Authorization struct {
 	Redirect string // where the browser comes back to; the very same in both calls
 }
 
+// Revoker is a network that can be told that a grant is not to be good for anything any more, without touching what else
+// the same person allowed.
+type Revoker interface {
+	Revoke(ctx context.Context, g Grant) error
+}
+
 // Candidate is an account that a person may connect.
 type Candidate struct {
 	Grant       Grant

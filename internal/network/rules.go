@@ -136,11 +136,7 @@ func (r Rules) checkText(c Content) []Problem {
 	if !r.Media.Needed && len(c.Media) == 0 && blank(c.Text) {
 		return []Problem{blocking("caption_missing", "A post on %s needs a text, an image or a video.", r.Title)}
 	}
-	longest := r.Text.Longest
-	if r.Text.WithImages > 0 && slices.ContainsFunc(c.Media, isImage) {
-		longest = r.Text.WithImages
-	}
-	if r.Text.Unit.Count != nil && longest > 0 {
+	if longest := r.longest(c); r.Text.Unit.Count != nil && longest > 0 {
 		if have := r.Text.Unit.Count(c.Text); have > longest {
 			return []Problem{r.tooLong(have, longest, r.Text.Unit.Name)}
 		}

@@ -211,10 +211,12 @@ func timeToCome(call operation.Call, text string) (time.Time, error) {
 		return at, badTime("scheduled_at", err)
 	}
 	if !at.After(call.Now) {
-		return at, fault.Invalid(fault.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
+		return at, errOver
 	}
 	return at, nil
 }
+
+var errOver = fault.Invalid(fault.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
 
 func badTime(argument string, err error) error {
 	switch {

@@ -2,10 +2,7 @@ package report
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"time"
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
@@ -51,17 +48,9 @@ func (s *Service) refreshable(ctx context.Context, tx *db.Tx, call operation.Cal
 
 // mayAskAgain refuses a person who asked for the same report a short while ago.
 func (s *Service) mayAskAgain(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
-	var asked int64
-	err := tx.QueryRow(ctx, `SELECT asked_at FROM report_refreshes WHERE report_id = ? AND person_id = ?`, r.id, call.PersonID).Scan(&asked)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("reading when report %s was refreshed: %w", r.id, err)
-	}
-	wait := db.Time(asked).Add(time.Duration(s.Terms.Limits.RefreshMinutes) * time.Minute).Sub(call.Now)
-	if wait <= 0 {
-		return nil
+	wait, err := s.waits(ctx, tx, r.id, call.PersonID)
+	if err != nil || wait == 0 {
+		return err
 	}
 	return fault.New(fault.RateLimited, "This report was refreshed a short while ago for the same person. Nothing was done or charged.").With("scope", "connection").After(wait)
 }

@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/rest"
 	"pressroom/internal/web"
 	"pressroom/internal/web/frame"
+	"pressroom/internal/web/settings"
 )
 
 const mcpPath = "/mcp"
@@ -36,9 +37,10 @@ func (s *Server) buildEdges() error {
 	if err != nil {
 		return err
 	}
+	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts, Media: s.Media, Lists: s.Lists, Reports: s.Reports}
 	if s.app, err = web.New(web.Options{
 		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Log: s.cfg.Log},
-		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Directory: from,
+		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Settings: figures, Directory: from, Description: description,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}

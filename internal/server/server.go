@@ -295,6 +295,7 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 		return func(err error) { s.cfg.Log.ErrorContext(ctx, what, "error", err) }
 	}
 	tasks.Go(func() { s.Teams.Watch(ctx, report("looking for changed keys")) })
+	tasks.Go(func() { s.Teams.RunUses(ctx, report("noting which keys are used")) })
 	if s.cfg.Role == RoleAPI {
 		return
 	}

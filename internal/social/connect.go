@@ -237,7 +237,7 @@ func origin(address string) string {
 
 // accountOf reads an account of a team; another team's is not_found.
 func accountOf(ctx context.Context, q db.Querier, team, id int64) (Account, error) {
-	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND id = ?`, team, id)
+	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND id = ? AND disconnected_at = 0`, team, id)
 	if err != nil {
 		return Account{}, fmt.Errorf("reading an account: %w", err)
 	}
@@ -254,7 +254,7 @@ func slots(ctx context.Context, q db.Querier, team int64, plan terms.Plan) (int6
 		return terms.Unlimited, nil
 	}
 	var n int64
-	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ?`, team).Scan(&n); err != nil {
+	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ? AND disconnected_at = 0`, team).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting a team's accounts: %w", err)
 	}
 	return max(0, plan.SocialAccounts-n), nil
@@ -349,7 +349,7 @@ func fits(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) error 
 		return errNoAccount
 	}
 	var known int64
-	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts WHERE team_id = ? AND platform = ? AND network_id = ?`, l.team, a.Platform, a.NetworkID).Scan(&known)
+	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts WHERE team_id = ? AND platform = ? AND network_id = ? AND disconnected_at = 0`, l.team, a.Platform, a.NetworkID).Scan(&known)
 	switch {
 	case err != nil:
 		return fmt.Errorf("looking for an account: %w", err)

@@ -316,7 +316,7 @@ func (c *Connector) Connected(ctx context.Context, person, id int64) (Account, s
 	var a Account
 	var state, team string
 	err := c.Accounts.db.QueryRow(ctx, `SELECT a.id, a.team_id, a.platform, a.username, a.display_name, a.connection_state, t.name FROM social_accounts a JOIN teams t ON t.id = a.team_id
-		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? AND m.role IN ('owner', 'admin') WHERE a.id = ? AND t.closed_at = 0`, person, id).
+		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? AND m.role IN ('owner', 'admin') WHERE a.id = ? AND a.disconnected_at = 0 AND t.closed_at = 0`, person, id).
 		Scan(&a.ID, &a.TeamID, &a.Platform, &a.Username, &a.DisplayName, &state, &team)
 	if errors.Is(err, sql.ErrNoRows) {
 		return a, "", fault.Missing()

@@ -129,7 +129,7 @@ func scan(rows *sql.Rows, a *Account) error {
 
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
 	out := operation.Answer[List]{App: "/accounts"}
-	where, args := []string{"team_id = ?"}, []any{call.TeamID}
+	where, args := []string{"team_id = ?", "disconnected_at = 0"}, []any{call.TeamID}
 	if in.Platform != "" {
 		where, args = append(where, "platform = ?"), append(args, in.Platform)
 	}
@@ -178,7 +178,7 @@ func (s *Service) Of(ctx context.Context, team int64, ids []int64) (map[int64]Ac
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	found, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`, args...)
+	found, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND disconnected_at = 0 AND id IN (`+db.Marks(len(ids))+`)`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
@@ -192,13 +192,13 @@ func (s *Service) Of(ctx context.Context, team int64, ids []int64) (map[int64]Ac
 // First finds the account of a network that a team has connected before all others there.
 func (s *Service) First(ctx context.Context, team int64, platform string) (int64, bool) {
 	var id int64
-	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? ORDER BY id LIMIT 1`, team, platform).Scan(&id)
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND disconnected_at = 0 ORDER BY id LIMIT 1`, team, platform).Scan(&id)
 	return id, err == nil
 }
 
 // Find finds a team's account by its user name.
 func (s *Service) Find(ctx context.Context, team int64, platform, username string) (int64, bool) {
 	var id int64
-	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND username = ?`, team, platform, username).Scan(&id)
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND username = ? AND disconnected_at = 0`, team, platform, username).Scan(&id)
 	return id, err == nil
 }

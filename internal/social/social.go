@@ -52,6 +52,7 @@ type Service struct {
 	seal     *seal.Sealer
 	networks map[string]network.Network
 	told     func(ctx context.Context, tx *db.Tx, account int64) error
+	left     func(ctx context.Context, tx *db.Tx, account int64) error
 }
 
 // New makes the service over the networks that the program speaks with.
@@ -83,6 +84,15 @@ func (s *Service) Network(platform string) (network.Network, error) {
 	return n, nil
 }
 
+// Rules are what a network takes of a post here; false for one that does not tell, or that is not spoken with.
+func (s *Service) Rules(platform string) (network.Rules, bool) {
+	ruled, ok := s.networks[platform].(network.Ruled)
+	if !ok {
+		return network.Rules{}, false
+	}
+	return ruled.Takes(), true
+}
+
 // Connect connects an account, or connects it again. An older grant stays until the new one has worked.
 func (s *Service) Connect(ctx context.Context, team int64, platform string, c network.Credentials) (Account, error) {
 	n, err := s.Network(platform)
@@ -107,7 +117,7 @@ func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.
 	a.Connection = standing(grant, tx.Now())
 	row := tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (team_id, platform, network_id) DO UPDATE SET username = excluded.username,
-		display_name = excluded.display_name, connection_state = excluded.connection_state, connection_probe = '', account_status = '', updated_at = excluded.updated_at
+		display_name = excluded.display_name, connection_state = excluded.connection_state, connection_probe = '', account_status = '', disconnected_at = 0, updated_at = excluded.updated_at
 		RETURNING id`, a.TeamID, a.Platform, a.NetworkID, a.Username, a.DisplayName, string(a.Connection), []byte{}, now, now)
 	if err := row.Scan(&a.ID); err != nil {
 		return a, fmt.Errorf("keeping an account: %w", err)
@@ -163,6 +173,9 @@ func (s *Service) Grant(ctx context.Context, account int64) (Grant, error) {
 		return g, fmt.Errorf("reading the grant of account %d: %w", account, err)
 	}
 	g.Lost = Connection(state) == Lost
+	if g.Lost && len(sealed) == 0 {
+		return g, nil // a person disconnected it
+	}
 	plain, err := s.seal.Open(sealed, bond(account))
 	if err != nil {
 		return g, err

@@ -188,6 +188,9 @@ func addMaterial(ctx context.Context, tx *db.Tx, voice int64, m *Material) (bool
 const materialsQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at FROM voice_materials m JOIN brand_voices v ON v.id = m.voice_id
 	WHERE m.voice_id = ? AND v.team_id = ? ORDER BY m.id`
 
+const materialQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at FROM voice_materials m JOIN brand_voices v ON v.id = m.voice_id
+	WHERE m.voice_id = ? AND m.id = ? AND v.team_id = ?`
+
 // Materials lists what a voice was researched from, the oldest first.
 func (s *Service) Materials(ctx context.Context, call operation.Call, voice int64) ([]Material, error) {
 	if err := mayResearch(call); err != nil {
@@ -201,6 +204,22 @@ func (s *Service) Materials(ctx context.Context, call operation.Call, voice int6
 		return nil, fmt.Errorf("listing the material of a brand voice: %w", err)
 	}
 	return out, nil
+}
+
+// Material is one piece of what a voice was researched from, whole.
+func (s *Service) Material(ctx context.Context, call operation.Call, voice, id int64) (Material, error) {
+	var m Material
+	if err := mayResearch(call); err != nil {
+		return m, err
+	}
+	err := m.scan(s.db.QueryRow(ctx, materialQuery, voice, id, call.TeamID).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return m, fault.Missing()
+	}
+	if err != nil {
+		return m, fmt.Errorf("reading material of a brand voice: %w", err)
+	}
+	return m, nil
 }
 
 // RemoveMaterial forgets a piece of material; not_found where the voice has no such one.

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"pressroom/internal/media"
+	"pressroom/internal/web/compose"
 )
 
 // Library is what the app asks of the media library. Whoever may not see a thing is told that it is not there.
 type Library interface {
+	compose.Library
 	Batch(ctx context.Context, person int64, id string) (media.Batch, error)
 	AddToBatch(ctx context.Context, person int64, batch string, f media.Incoming) (media.Arrived, error)
 	CloseBatch(ctx context.Context, person int64, batch string) error
-	Describe(ctx context.Context, person, id int64, alt string) error
 	OpenFile(ctx context.Context, person, id int64, thumbnail bool) (media.Opened, error)
 	Link(ctx context.Context, id, secret string) (media.UploadLink, error)
 	Receive(ctx context.Context, link media.UploadLink, f media.Incoming) (media.Arrived, error)

@@ -1,4 +1,4 @@
-// Package web is the app in the browser: signing in, the pages on which a person uploads files and connects accounts,
+// Package web is the app in the browser: the pages on which a person uploads files and connects accounts,
 // the one on which a client approves a post, the media's own addresses, and the links by which machines upload and
 // networks fetch. What every page stands in is package frame; further pages are packages of their own beside it. It works
 // without scripts, but for showing progress.
@@ -7,11 +7,28 @@ package web
 import (
 	"net/http"
 
+	"pressroom/internal/delivery"
+	"pressroom/internal/directory"
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/insight"
+	"pressroom/internal/job"
+	"pressroom/internal/passkey"
 	"pressroom/internal/post"
 	"pressroom/internal/problem"
+	"pressroom/internal/report"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
+	"pressroom/internal/voice"
+	"pressroom/internal/web/account"
+	"pressroom/internal/web/accounts"
+	"pressroom/internal/web/compose"
 	"pressroom/internal/web/frame"
+	"pressroom/internal/web/hashtags"
+	"pressroom/internal/web/posts"
+	"pressroom/internal/web/reference"
+	"pressroom/internal/web/reports"
+	"pressroom/internal/web/settings"
+	"pressroom/internal/web/voices"
 )
 
 // Options say what the app stands on.
@@ -20,6 +37,17 @@ type Options struct {
 	Library   Library
 	Connector *social.Connector
 	Approvals *post.Approvals
+	Posts     *post.Service
+	Delivery  *delivery.Service
+	Jobs      *job.Store
+	Reports   *report.Service
+	Insight   *insight.Service
+	Lists     *list.Service
+	Voices    *voice.Service
+	Settings  settings.Services
+	// Description is the OpenAPI document, of which the reference is made.
+	Description []byte
+	Directory   *directory.Directory // by which people may sign in; nil for none
 }
 
 // App answers for every address that is neither the API's nor the tools'.
@@ -27,8 +55,9 @@ type App struct {
 	*frame.Frame
 	Options
 
-	signIns *team.SignIns
-	handler http.Handler
+	account   *account.Part
+	reference *reference.Part
+	handler   http.Handler
 }
 
 // New makes the app. Trusted proxies that are no networks are an error.
@@ -37,7 +66,15 @@ func New(opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Frame: made, Options: opts, signIns: team.NewSignIns(opts.Frame.Teams)}
+	passkeys, err := passkey.New(opts.Frame.DB, opts.Frame.PublicURL)
+	if err != nil {
+		return nil, err
+	}
+	described, err := reference.New(made, opts.Description)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{Frame: made, Options: opts, reference: described, account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory)}
 	all := http.NewServeMux()
 	all.HandleFunc("GET /assets/{name}", a.Asset)
 	all.HandleFunc("GET /files/{token}/{name}", a.publicFile)
@@ -52,9 +89,15 @@ func (a *App) pages() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", a.home)
 	mux.HandleFunc("GET "+problem.ReferencePath, a.errorReference)
-	mux.HandleFunc("GET /sign-in", a.signInPage)
-	mux.HandleFunc("POST /sign-in", a.signIn)
-	mux.HandleFunc("POST /sign-out", a.signOut)
+	a.Mount(mux, a.account.Routes()...)
+	a.Mount(mux, compose.New(a.Frame, a.Posts, a.Approvals, a.Library).Routes()...)
+	a.Mount(mux, posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs).Routes()...)
+	a.Mount(mux, reports.New(a.Frame, a.Reports).Routes()...)
+	a.Mount(mux, accounts.New(a.Frame, a.Connector, a.Posts, a.Insight).Routes()...)
+	a.Mount(mux, hashtags.New(a.Frame, a.Lists, a.Jobs).Routes()...)
+	a.Mount(mux, voices.New(a.Frame, a.Voices).Routes()...)
+	a.Mount(mux, settings.New(a.Frame, a.Settings).Routes()...)
+	a.Mount(mux, a.reference.Routes()...)
 	mux.HandleFunc("POST /team", a.ForPeople(a.switchTeam))
 	mux.HandleFunc("GET /upload/{batch}", a.ForPeople(a.uploadPage))
 	mux.HandleFunc("POST /upload/{batch}/files", a.upload)

@@ -40,6 +40,9 @@ type world struct {
 	connects *social.Connector
 }
 
+// noDescription is that of an API without operations.
+var noDescription = []byte(`{"servers":[{"url":"/api/v1"}]}`)
+
 const password = "correct horse battery"
 
 func each(t *testing.T, run func(t *testing.T, w *world)) {
@@ -92,7 +95,7 @@ func logOf(t *testing.T) *slog.Logger {
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects})
+	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Description: noDescription})
 	if err != nil {
 		t.Fatal(err)
 	}

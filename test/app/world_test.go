@@ -51,8 +51,8 @@ func houses(t *testing.T, run func(t *testing.T, h *house)) {
 	})
 }
 
-// open starts the program on a database until the test ends.
-func open(t *testing.T, url string) *house {
+// open starts the program on a database until the test ends. Its settings can be changed.
+func open(t *testing.T, url string, change ...func(*server.Config)) *house {
 	t.Helper()
 	h := &house{}
 	h.openSandbox(t)
@@ -62,11 +62,15 @@ func open(t *testing.T, url string) *house {
 	must(t, err)
 	h.root = "http://" + listener.Addr().String()
 	generous := terms.Shipped().Faster(1000)
-	h.Server, err = server.Open(t.Context(), server.Config{
+	cfg := server.Config{
 		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(t), SealingKey: sealing, Role: server.RoleAll, Workers: 4, Terms: &generous, Now: h.now,
 		ImportAllow: []string{"127.0.0.1"}, BridgeURL: h.box.URL + "/vendor",
 		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	h.Server, err = server.Open(t.Context(), cfg)
 	must(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

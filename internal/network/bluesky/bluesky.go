@@ -47,3 +47,6 @@ func (n *Network) Platform() string { return platform }
 
 // Check finds what the network would not take.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
+
+// Takes is what it is checked by.
+func (n *Network) Takes() network.Rules { return *n.opts.Rules }

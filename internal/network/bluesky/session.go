@@ -75,6 +75,11 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return answer.grant(g.Server)
 }
 
+// Revoke ends the session that a grant is of.
+func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
+	return n.call(ctx, call{purpose: network.Signing, verb: http.MethodPost, method: "com.atproto.server.deleteSession", server: g.Server, token: g.Refresh})
+}
+
 func (s session) grant(server string) (network.Grant, error) {
 	if s.Access == "" || s.Refresh == "" || !didSyntax.MatchString(s.DID) {
 		return network.Grant{}, network.Unreadable(errors.New("opening a session: the answer lacks a token or a DID"))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"testing"
 
@@ -108,5 +109,29 @@ func TestPermalinks(t *testing.T) {
 		if err != nil || receipt.Permalink != want+"/profile/alice.test/post/"+key.RKey {
 			t.Errorf("%+v, %v", receipt, err)
 		}
+	}
+}
+
+// A session is ended by its refresh token, and the answer is empty.
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization"))
+		if len(asked) > 1 {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"error":"ExpiredToken","message":"Token has been revoked"}`))
+		}
+	}))
+	defer server.Close()
+	g := network.Grant{Server: server.URL, Account: aliceDID, Access: "access", Refresh: "refresh"}
+	if err := newNetwork().Revoke(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	if err := newNetwork().Revoke(t.Context(), g); err == nil {
+		t.Error("a session that was over is ended once more")
+	}
+	if want := "POST /xrpc/com.atproto.server.deleteSession Bearer refresh"; asked[0] != want {
+		t.Errorf("asked for %q, want %q", asked[0], want)
 	}
 }

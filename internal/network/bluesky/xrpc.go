@@ -20,7 +20,7 @@ type call struct {
 	params  url.Values
 	in      any           // JSON body; none where nil
 	file    *network.File // body in place of in; closed by the call
-	out     any           // where the answer goes
+	out     any           // where the answer goes; nil where it is not read
 }
 
 // call makes the call within its deadline. Its error is always a *network.Error.
@@ -45,6 +45,9 @@ func (n *Network) call(ctx context.Context, c call) error {
 	}
 	if answer.Status != http.StatusOK {
 		return refusal(answer, n.opts.Now())
+	}
+	if c.out == nil {
+		return nil
 	}
 	return answer.Decode(c.out)
 }

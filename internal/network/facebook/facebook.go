@@ -69,6 +69,9 @@ func (n *Network) Platform() string { return platform }
 // Check finds what the network would not take.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
+// Takes is what it is checked by.
+func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+
 // on is a call of the versioned API by a Page.
 func (n *Network) on(g network.Grant, method, path string, params url.Values, out any) graph.Call {
 	return graph.Call{Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.Access, Params: params, Out: out}

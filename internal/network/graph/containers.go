@@ -60,6 +60,9 @@ func (c *Containers) Check(content network.Content) []network.Problem {
 	return c.App.Rules.Check(content)
 }
 
+// Takes is what it is checked by.
+func (c *Containers) Takes() network.Rules { return *c.App.Rules }
+
 // Connect always fails: there are no passwords here.
 func (c *Containers) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.Unusable(fmt.Errorf("an account on %s is connected in a browser", c.Words.Title))

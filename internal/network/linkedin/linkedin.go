@@ -86,6 +86,9 @@ func (n *Network) Platform() string { return platform }
 // Check finds what the network would not take.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
+// Takes is what it is checked by.
+func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+
 // rest is a call of the versioned API by an account; its name, for the log, is the path's first part.
 func (n *Network) rest(g network.Grant, method, path string) network.Call {
 	name, _, _ := strings.Cut(path, "/")

@@ -68,6 +68,9 @@ func (n *Network) Platform() string { return platform }
 // Check finds what the network would not take.
 func (n *Network) Check(c network.Content) []network.Problem { return n.opts.Rules.Check(c) }
 
+// Takes is what it is checked by.
+func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+
 // Connect always fails: there are no passwords here.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.Unusable(errors.New("a Pinterest account is connected in a browser"))

@@ -90,6 +90,9 @@ func (n *Network) Check(c network.Content) []network.Problem {
 	return n.opts.Rules.Check(c)
 }
 
+// Takes is what it is checked by.
+func (n *Network) Takes() network.Rules { return *n.opts.Rules }
+
 // Connect always fails: there are no passwords here.
 func (n *Network) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{}, network.Unusable(errors.New("a YouTube channel is connected in a browser"))

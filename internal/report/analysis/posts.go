@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/source"
 )
 
-// settled is the age from which on a post has gathered most of its reactions. A younger one would count as a bad one.
-const settled = 48 * time.Hour
+// Settled is the age from which on a post has gathered most of its reactions. A younger one would count as a bad one.
+const Settled = 48 * time.Hour
 
 // post is a post as the analysis sees it.
 type post struct {
@@ -50,7 +50,7 @@ func prepare(in ProfileInput) *figures {
 		p.format = known(p.Format)
 		future := !in.At.IsZero() && p.TakenAt.After(in.At)
 		p.timed = !p.TakenAt.IsZero() && !future
-		p.young = future || p.timed && !in.At.IsZero() && in.At.Sub(p.TakenAt) < settled
+		p.young = future || p.timed && !in.At.IsZero() && in.At.Sub(p.TakenAt) < Settled
 		if p.young {
 			all.young++
 		}

@@ -56,7 +56,7 @@ func (f *Frame) People(pages http.Handler) http.Handler {
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.Notice(w, r, http.StatusForbidden, "Not done", "This came from another site. Nothing was changed.")
 	}))
-	return p.Handler(f.sessions.manager.LoadAndSave(f.recognise(pages)))
+	return p.Handler(noting(f.sessions.manager.LoadAndSave(f.recognise(pages))))
 }
 
 // Policy lets a page have what comes from our own address and is no part of the page itself.

@@ -2,11 +2,14 @@ package frame
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,13 +24,19 @@ const (
 	idle     = 24 * time.Hour      // a session that is not used ends
 	lifetime = 14 * 24 * time.Hour // and every session does
 	touched  = 10 * time.Minute    // how late it may be noted that a session is used
+	pending  = 20 * time.Minute    // how long a sign-in may take that goes over several pages
+	fresh    = 15 * time.Minute    // how long after a sign-in a person may change how to sign in
 )
 
 // What a session holds.
 const (
 	personKey = "person" // int64, who is signed in
+	sinceKey  = "since"  // int64, since when, in microseconds
+	epochKey  = "epoch"  // int64, the person's when signing in
+	rightsKey = "rights" // string, a digest of the person's rights
 	teamKey   = "team"   // int64, the team that the person looks at
 	saidKey   = "said"   // string, what the next page tells
+	keptKey   = "kept "  // before the names under which Keep keeps things
 )
 
 // sessions keeps who is signed in.
@@ -51,6 +60,34 @@ func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, erro
 // SweepSessions forgets sessions that have ended, a thousand at a time, and tells how many.
 func (f *Frame) SweepSessions(ctx context.Context) (int64, error) { return f.sessions.store.sweep(ctx) }
 
+type visitKey struct{}
+
+// visit is what the store of sessions knows of one request.
+type visit struct {
+	browser string // what it calls itself
+	found   string // the token of a session that is there
+}
+
+// maxBrowser is how much is kept of what a browser calls itself, in bytes.
+const maxBrowser = 300
+
+// noting has requests carry what the store of sessions needs of them.
+func noting(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		browser := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
+		v := &visit{browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], "")}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+	})
+}
+
+// visitOf is never nil.
+func visitOf(ctx context.Context) *visit {
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+		return v
+	}
+	return &visit{}
+}
+
 type visitorKey struct{}
 
 // Visitor is who asks for a page.
@@ -65,25 +102,68 @@ func VisitorOf(ctx context.Context) *Visitor {
 	return v
 }
 
-// recognise looks up who a session is of, each time anew: it is nobody's once the person is on hold or in no team.
+// recognise looks up who a session is of, each time anew: it is nobody's once the person is on hold or in no team, and
+// ends once all of the person's sessions have.
 func (f *Frame) recognise(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := r.Context()
-		person := f.sessions.manager.GetInt64(ctx, personKey)
-		if person == 0 {
-			next.ServeHTTP(w, r)
-			return
-		}
-		account, err := f.Teams.Account(ctx, person)
-		if err != nil && !fault.Is(err, fault.NotFound) {
+		account, err := f.signedIn(r)
+		switch {
+		case err != nil && !fault.Is(err, fault.NotFound):
 			f.Broken(w, r, err)
 			return
-		}
-		if err == nil {
-			r = r.WithContext(context.WithValue(ctx, visitorKey{}, &Visitor{account, LookedAt(account, f.sessions.manager.GetInt64(ctx, teamKey))}))
+		case err == nil:
+			r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, &Visitor{account, LookedAt(account, f.sessions.manager.GetInt64(r.Context(), teamKey))}))
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// signedIn is not_found for nobody.
+func (f *Frame) signedIn(r *http.Request) (team.Account, error) {
+	ctx, m := r.Context(), f.sessions.manager
+	person := m.GetInt64(ctx, personKey)
+	if person == 0 {
+		return team.Account{}, fault.Missing()
+	}
+	account, err := f.Teams.Account(ctx, person)
+	if err != nil {
+		return account, err
+	}
+	if account.Epoch != m.GetInt64(ctx, epochKey) {
+		if err := m.Destroy(ctx); err != nil {
+			return account, fmt.Errorf("ending a session: %w", err)
+		}
+		return account, fault.Missing()
+	}
+	// Pictures and scripts that are asked for beside a page would lose the token on their way.
+	if asks := r.Header.Get("Sec-Fetch-Dest"); asks != "" && asks != "document" {
+		return account, nil
+	}
+	return account, f.followRights(ctx, account)
+}
+
+// followRights gives the browser another token once the person's rights are others than they were.
+func (f *Frame) followRights(ctx context.Context, a team.Account) error {
+	m, rights := f.sessions.manager, rightsOf(a)
+	if m.GetString(ctx, rightsKey) == rights {
+		return nil
+	}
+	if err := m.RenewToken(ctx); err != nil {
+		return fmt.Errorf("renewing a session: %w", err)
+	}
+	m.Put(ctx, rightsKey, rights)
+	return nil
+}
+
+// rightsOf is a digest of what a person may do.
+func rightsOf(a team.Account) string {
+	rights := make([]string, len(a.Teams))
+	for i, t := range a.Teams {
+		rights[i] = fmt.Sprintf("%d %s", t.ID, t.Role)
+	}
+	slices.Sort(rights)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%t %q", a.Operator, rights))
+	return hex.EncodeToString(sum[:8])
 }
 
 // LookedAt is the team of an id, or the first one where the person is not in it any more.
@@ -116,20 +196,20 @@ func (s *store) FindCtx(ctx context.Context, token string) ([]byte, bool, error)
 	hash := sha256.Sum256([]byte(token))
 	now := s.db.Now()
 	var data []byte
-	var created, ends int64
-	err := s.db.QueryRow(ctx, `SELECT data, created_at, expires_at FROM sessions WHERE token_hash = ? AND expires_at > ?`, hash[:], db.Micros(now)).Scan(&data, &created, &ends)
+	var person, created, used int64
+	err := s.db.QueryRow(ctx, `SELECT data, person_id, created_at, used_at FROM sessions WHERE token_hash = ? AND expires_at > ?`, hash[:], db.Micros(now)).Scan(&data, &person, &created, &used)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, false, nil
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("reading a session: %w", err)
 	}
-	later := end(now, db.Time(created))
-	if later.Sub(db.Time(ends)) < touched {
+	visitOf(ctx).found = token
+	if person == 0 || now.Sub(db.Time(used)) < touched {
 		return data, true, nil
 	}
 	// Only what is there is changed: a sign-out at this moment stays one.
-	return data, true, s.write(ctx, "web.use_session", `UPDATE sessions SET expires_at = ? WHERE token_hash = ?`, db.Micros(later), hash[:])
+	return data, true, s.write(ctx, "web.use_session", `UPDATE sessions SET used_at = ?, expires_at = ? WHERE token_hash = ?`, db.Micros(now), db.Micros(end(now, db.Time(created))), hash[:])
 }
 
 // end is when a session that is used now ends.
@@ -140,12 +220,28 @@ func end(now, created time.Time) time.Time {
 	return now.Add(idle)
 }
 
-// CommitCtx keeps what a session holds. When it ends follows from our clock, not from the time that is given.
+// CommitCtx keeps what a session holds. When it ends follows from our clock, not from the time that is given. One that was
+// there when the request came is changed only where it still is.
 func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time.Time) error {
 	hash := sha256.Sum256([]byte(token))
+	v := visitOf(ctx)
+	if v.found == token {
+		return s.write(ctx, "web.keep_session", `UPDATE sessions SET data = ? WHERE token_hash = ?`, data, hash[:])
+	}
+	_, held, err := scs.GobCodec{}.Decode(data)
+	if err != nil {
+		return fmt.Errorf("reading a session: %w", err)
+	}
 	now := s.db.Now()
-	return s.write(ctx, "web.keep_session", `INSERT INTO sessions (token_hash, data, created_at, expires_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (token_hash) DO UPDATE SET data = excluded.data`, hash[:], data, db.Micros(now), db.Micros(end(now, now)))
+	person, _ := held[personKey].(int64)
+	created, ends := now, now.Add(pending)
+	if since, ok := held[sinceKey].(int64); ok && person != 0 {
+		created = db.Time(since) // another token for the same sign-in
+		ends = end(now, created)
+	}
+	v.found = token
+	return s.write(ctx, "web.begin_session", `INSERT INTO sessions (token_hash, id, person_id, browser, data, created_at, used_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		hash[:], rand.Text(), person, v.browser, data, db.Micros(created), db.Micros(now), db.Micros(ends))
 }
 
 // DeleteCtx ends a session.
@@ -178,12 +274,39 @@ func (s *store) sweep(ctx context.Context) (int64, error) {
 
 // SignIn makes the visitor a person. The token is another one than before: one that somebody planted in this browser
 // must not become signed in.
-func (f *Frame) SignIn(ctx context.Context, person int64) error {
-	if err := f.sessions.manager.RenewToken(ctx); err != nil {
+func (f *Frame) SignIn(ctx context.Context, person team.Person) error {
+	account, err := f.Teams.Account(ctx, person.ID)
+	if err != nil {
+		return err
+	}
+	m := f.sessions.manager
+	if m.GetInt64(ctx, personKey) != person.ID {
+		m.Remove(ctx, teamKey)
+	}
+	if err := m.RenewToken(ctx); err != nil {
 		return fmt.Errorf("signing in: %w", err)
 	}
-	f.sessions.manager.Put(ctx, personKey, person)
+	m.Put(ctx, personKey, person.ID)
+	m.Put(ctx, sinceKey, db.Micros(f.DB.Now()))
+	m.Put(ctx, epochKey, person.Epoch)
+	m.Put(ctx, rightsKey, rightsOf(account))
 	return nil
+}
+
+// Fresh tells whether the visitor has signed in a short time ago, so that it is not somebody at a browser left alone.
+func (f *Frame) Fresh(ctx context.Context) bool {
+	since := f.sessions.manager.GetInt64(ctx, sinceKey)
+	return since > 0 && f.DB.Now().Sub(db.Time(since)) < fresh
+}
+
+// Keep keeps something in the session until Take takes it, or the session ends.
+func (f *Frame) Keep(ctx context.Context, name string, value []byte) {
+	f.sessions.manager.Put(ctx, keptKey+name, value)
+}
+
+// Take gives what was kept, once; nil where there is nothing.
+func (f *Frame) Take(ctx context.Context, name string) []byte {
+	return f.sessions.manager.PopBytes(ctx, keptKey+name)
 }
 
 // SignOut ends the session.

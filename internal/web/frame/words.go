@@ -21,7 +21,11 @@ var words = template.FuncMap{
 type place struct{ Path, Name string }
 
 // places are what there is yet, in the order in which the navigation shows it.
-var places []place
+var places = []place{
+	{"posts", "Posts"}, {"calendar", "Calendar"}, {"reports", "Reports"}, {"accounts", "Accounts"},
+	{"settings", "Settings"},
+	{"hashtags", "Hashtags"}, {"voices", "Voices"},
+}
 
 // networkNames are what people call the networks.
 var networkNames = map[string]string{

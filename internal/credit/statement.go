@@ -1,0 +1,98 @@
+package credit
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/db"
+)
+
+// Item is a transfer as the team's people read it: who did what, and what it came to.
+type Item struct {
+	ID        int64
+	At        time.Time
+	Kind      Kind
+	Operation string // what was paid for; empty for the operator's bookings
+	Person    string // who did it or switched it on; empty for the operator
+	Key       string // the API key by which it was asked for; empty in the app and for automatic work
+	Automatic bool   // nobody asked for it: tracking did
+	Job       string // where the record of the work is still kept
+	Reference string // the operator's
+	Note      string // the operator's
+	Amount    int64  // what was set aside, granted or withdrawn; at the end of work what had been set aside
+	Charged   int64  // at the end of work
+	Change    int64  // of the credits available
+	Balance   int64  // credits available after it
+}
+
+// Refunded is what came back at the end of work.
+func (i Item) Refunded() int64 {
+	if i.Kind != Settled {
+		return 0
+	}
+	return i.Amount - i.Charged
+}
+
+// Position is a place in a statement: right after the transfer of this time and id.
+type Position struct {
+	At time.Time
+	ID int64
+}
+
+// Span is which part of a statement is asked for.
+type Span struct {
+	From, To time.Time // To itself is not in it
+	After    Position  // where an earlier part ended; the zero value for the newest
+	Most     int       // lines
+}
+
+// Items lists a team's transfers of a span, the newest first.
+func (s *Service) Items(ctx context.Context, team int64, span Span) ([]Item, error) {
+	args := []any{team, db.Micros(span.From), db.Micros(span.To)}
+	before := ""
+	if span.After.ID > 0 {
+		before = ` AND (t.created_at, t.id) < (?, ?)`
+		args = append(args, db.Micros(span.After.At), span.After.ID)
+	}
+	out, err := db.AllOf(ctx, s.db, span.Most, scanItem, itemsOf+before+` ORDER BY t.created_at DESC, t.id DESC LIMIT ?`, append(args, span.Most)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the statement of team %d: %w", team, err)
+	}
+	return out, nil
+}
+
+// itemsOf reads by the index ledger_transfers_by_time. An automatic charge has neither a key nor an Idempotency-Key.
+const itemsOf = `SELECT t.id, t.created_at, t.kind, COALESCE(r.operation, ''), COALESCE(p.name, ''), COALESCE(k.name, ''),
+	CASE WHEN r.key_id = 0 AND r.idempotency_key = '' THEN 1 ELSE 0 END,
+	COALESCE((SELECT j.id FROM jobs j WHERE j.reservation_id = t.reservation_id AND j.reservation_id > 0 ORDER BY j.id LIMIT 1), ''),
+	t.reference, t.note, COALESCE(r.amount, 0), COALESCE(r.charged, 0), COALESCE(e.amount, 0), t.balance
+	FROM ledger_transfers t LEFT JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
+	LEFT JOIN reservations r ON r.id = t.reservation_id LEFT JOIN people p ON p.id = r.person_id LEFT JOIN api_keys k ON k.id = r.key_id
+	WHERE t.team_id = ? AND t.created_at >= ? AND t.created_at < ?`
+
+func scanItem(rows *sql.Rows, i *Item) error {
+	var at, automatic int64
+	var kind string
+	err := rows.Scan(&i.ID, &at, &kind, &i.Operation, &i.Person, &i.Key, &automatic, &i.Job, &i.Reference, &i.Note, &i.Amount, &i.Charged, &i.Change, &i.Balance)
+	i.At, i.Kind, i.Automatic = db.Time(at), Kind(kind), automatic > 0
+	switch i.Kind {
+	case Granted, Withdrawn:
+		i.Amount = max(i.Change, -i.Change)
+	case Reserved:
+		i.Charged = 0 // what it came to is told where it ends
+	case Settled:
+	}
+	return err
+}
+
+// Begins is when a team's first transfer was; the zero time where there is none.
+func (s *Service) Begins(ctx context.Context, team int64) (time.Time, error) {
+	var first int64
+	err := s.db.QueryRow(ctx, `SELECT COALESCE(MIN(created_at), 0) FROM ledger_transfers WHERE team_id = ?`, team).Scan(&first)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("looking for the first transfer of team %d: %w", team, err)
+	}
+	return db.Time(first), nil
+}

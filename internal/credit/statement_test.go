@@ -1,0 +1,90 @@
+package credit
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+)
+
+// A statement says what was set aside, charged and refunded, by whom, and what was left, also page by page.
+func TestItems(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		other := w.rich(t, 9)
+		var ada, key int64
+		w.write(t, func(ctx context.Context, tx *db.Tx) error {
+			return tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&ada)
+		})
+		a := with(w.rich(t, 100), func(a *access.Actor) { a.PersonID = ada })
+		w.write(t, func(ctx context.Context, tx *db.Tx) error {
+			return tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at) VALUES (?, ?, 'robot', 'full', ?, 1) RETURNING id`, a.TeamID, ada, []byte{1}).Scan(&key)
+		})
+		a.KeyID = key
+		w.clock.Advance(time.Minute)
+		first := w.reserve(t, a, 10)
+		w.exec(t, `INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id) VALUES ('job-1', ?, 'search', 'succeeded', '', 1, ?)`, a.TeamID, first)
+		w.clock.Advance(time.Minute)
+		w.write(t, func(ctx context.Context, tx *db.Tx) error {
+			_, err := w.Settle(ctx, tx, first, 4)
+			return err
+		})
+		w.clock.Advance(time.Minute)
+		w.write(t, func(ctx context.Context, tx *db.Tx) error {
+			_, err := w.ReserveAutomatic(ctx, tx, a.TeamID, ada, "refresh_report", 2)
+			return err
+		})
+		want := []Item{
+			{At: noon.Add(3 * time.Minute), Kind: Reserved, Operation: "refresh_report", Person: "Ada", Automatic: true, Amount: 2, Change: -2, Balance: 94},
+			{At: noon.Add(2 * time.Minute), Kind: Settled, Operation: "search_hashtags", Person: "Ada", Key: "robot", Job: "job-1", Amount: 10, Charged: 4, Change: 6, Balance: 96},
+			{At: noon.Add(time.Minute), Kind: Reserved, Operation: "search_hashtags", Person: "Ada", Key: "robot", Job: "job-1", Amount: 10, Change: -10, Balance: 90},
+			{At: noon, Kind: Granted, Reference: "start", Amount: 100, Change: 100, Balance: 100},
+		}
+		span := Span{From: noon, To: noon.Add(time.Hour), Most: 10}
+		all, err := w.Items(t.Context(), a.TeamID, span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var paged []Item
+		for span.Most = 1; ; {
+			page, err := w.Items(t.Context(), a.TeamID, span)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page) == 0 {
+				break
+			}
+			paged = append(paged, page...)
+			span.After = Position{page[0].At, page[0].ID}
+		}
+		if diff := cmp.Diff(all, paged); diff != "" {
+			t.Errorf("page by page it is another statement: %s", diff)
+		}
+		for i := range all {
+			all[i].ID = 0
+		}
+		if diff := cmp.Diff(want, all); diff != "" {
+			t.Error(diff)
+		}
+		if all[1].Refunded() != 6 || all[2].Refunded() != 0 {
+			t.Errorf("refunded %d and %d", all[1].Refunded(), all[2].Refunded())
+		}
+		for name, s := range map[string]Span{"before": {From: noon.Add(-time.Hour), To: noon, Most: 10}, "after": {From: noon.Add(4 * time.Minute), To: noon.Add(time.Hour), Most: 10}} {
+			if got, err := w.Items(t.Context(), a.TeamID, s); err != nil || len(got) != 0 {
+				t.Errorf("%s: %v (%v)", name, got, err)
+			}
+		}
+		if got, err := w.Items(t.Context(), other.TeamID, Span{From: noon, To: noon.Add(time.Hour), Most: 10}); err != nil || len(got) != 1 || got[0].Balance != 9 {
+			t.Errorf("another team's: %v (%v)", got, err)
+		}
+		if at, err := w.Begins(t.Context(), a.TeamID); err != nil || !at.Equal(noon) {
+			t.Errorf("it begins %v (%v)", at, err)
+		}
+		if at, err := w.Begins(t.Context(), 999); err != nil || !at.IsZero() {
+			t.Errorf("a team without any begins %v (%v)", at, err)
+		}
+	})
+}

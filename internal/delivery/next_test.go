@@ -1,0 +1,64 @@
+package delivery
+
+import (
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/testkit"
+)
+
+// At each moment it is told what is done next, and when.
+func TestWhatIsDoneNextIsTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		net    scripted
+		within time.Duration // of work before it is asked
+		step   Step          // none where empty
+		later  bool          // it has a time that is to come
+	}{
+		"at first":      {step: Handing},
+		"published":     {within: time.Minute},
+		"failed":        {net: scripted{commits: []step{{class: network.Rejected}}}, within: time.Minute},
+		"slowed down":   {net: scripted{commits: times(3, step{class: network.Rate, after: 20 * time.Second})}, within: time.Second, step: Again, later: true},
+		"made ready":    {net: scripted{prepares: times(9, step{wait: 10 * time.Second})}, within: time.Second, step: Making, later: true},
+		"worked on":     {net: scripted{commits: []step{works}, resolves: times(9, working)}, within: time.Second, step: Asking, later: true},
+		"nobody knows":  {net: scripted{commits: []step{lostHeld}}, within: 2 * time.Minute, step: Looking, later: true},
+		"nobody knew":   {net: scripted{commits: []step{lostHeld}}, within: 48 * time.Hour},
+		"not connected": {net: scripted{commits: []step{{class: network.AuthDead}}}, within: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				clock := testkit.NewClock(noon)
+				n := c.net
+				s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+				if c.within > 0 {
+					s.deliver(t, c.within)
+				}
+				if c.later {
+					s.work(t) // and now it waits
+				}
+				coming, err := s.Coming(t.Context(), s.call.TeamID, s.post)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.step == "" {
+					if len(coming) != 0 {
+						t.Errorf("got %+v, want nothing", coming)
+					}
+					return
+				}
+				if len(coming) != 1 || coming[0].Step != c.step || coming[0].At.After(clock.Now()) != c.later || coming[0].AccountID != s.account(t) {
+					t.Errorf("got %+v at %v, want %s", coming, clock.Now(), c.step)
+				}
+				if got := coming[0].Until; c.step == Looking && !got.Equal(noon.Add(doubtFor)) {
+					t.Errorf("asked until %v", got)
+				}
+				if others, err := s.Coming(t.Context(), s.call.TeamID+1, s.post); err != nil || len(others) != 0 {
+					t.Errorf("another team sees %+v, %v", others, err)
+				}
+			})
+		})
+	}
+}

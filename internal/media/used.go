@@ -1,0 +1,18 @@
+package media
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// Used is how many bytes of its plan's storage a team has taken.
+func (s *Service) Used(ctx context.Context, team int64) (int64, error) {
+	var n int64
+	err := s.db.QueryRow(ctx, `SELECT used_bytes FROM storage WHERE team_id = ?`, team).Scan(&n)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("reading a team's storage: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,54 @@
+package network
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestMeasure(t *testing.T) {
+	for _, c := range []struct {
+		platform string
+		content  Content
+		want     []Measure
+	}{
+		{"bluesky", Content{Text: "ä👋🏽"}, []Measure{{"characters", 2, 300, 0}, {"bytes", 10, 3000, 0}}},
+		{"threads", Content{Text: "👋🏽 #a #b"}, []Measure{{"characters, an emoji as its bytes", 14, 500, 0}, {"hashtags", 2, 0, 1}}},
+		{"tiktok", Content{Text: "👋"}, []Measure{{"UTF-16 code units", 2, 2200, 0}}},
+		{"tiktok", Content{Text: "👋", Media: []Media{jpeg()}}, []Measure{{"UTF-16 code units", 2, 4000, 0}}},
+		{"instagram", Content{Text: "@a #b https://c.example"}, []Measure{{"UTF-16 code units", 23, 2200, 0}, {"hashtags", 1, 30, 5}, {"mentions", 1, 20, 0}}},
+		{"x", Content{Text: "$AAPL"}, []Measure{{"cashtags", 1, 1, 0}}}, // how X counts is known to its own package
+	} {
+		rules, _ := Today(c.platform)
+		if diff := cmp.Diff(c.want, rules.Measure(c.content)); diff != "" {
+			t.Errorf("%s of %q: %s", c.platform, c.content.Text, diff)
+		}
+	}
+	for m, want := range map[Measure][3]bool{
+		{Have: 300, Most: 300}: {false, true, false}, {Have: 301, Most: 300}: {true, true, true}, {Have: 270, Most: 300}: {},
+		{Have: 6, Most: 30, Warn: 5}: {false, true, false}, {Have: 9}: {},
+	} {
+		if m.Over() != want[0] || m.Near() != want[1] || (m.Excess() > 0) != want[2] {
+			t.Errorf("%+v: over %v, near %v, excess %d", m, m.Over(), m.Near(), m.Excess())
+		}
+	}
+}
+
+// What is counted as too much is what Check refuses.
+func TestMeasureIsWhatCheckJudgesBy(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rules, _ := Today(rapid.SampledFrom([]string{"instagram", "facebook", "threads", "tiktok", "linkedin", "pinterest", "bluesky"}).Draw(t, "platform"))
+		c := Content{Text: strings.Repeat(rapid.SampledFrom([]string{"a", "ä ", "👋🏽", "#b ", "@c ", "https://d.example "}).Draw(t, "text"), rapid.IntRange(1, 2300).Draw(t, "times")), Media: []Media{jpeg()}}
+		over := slices.ContainsFunc(rules.Measure(c), Measure.Over)
+		refused := slices.ContainsFunc(rules.Check(c), func(p Problem) bool {
+			return p.Blocking && (p.Code == "caption_too_long" || strings.HasSuffix(p.Code, "s_too_many"))
+		})
+		if over != refused {
+			t.Fatalf("over %v, refused %v: %v", over, refused, rules.Measure(c))
+		}
+	})
+}

@@ -1,0 +1,308 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/network"
+	"pressroom/internal/operation"
+	"pressroom/internal/secret"
+)
+
+// What a post has at most, as CreateInput says.
+const (
+	maxAccounts = 100
+	maxMedia    = 50
+)
+
+// Piece is all that a person writes of a post at once.
+type Piece struct {
+	Caption  string
+	Accounts []int64
+	Media    []int64                 // of the library, in their order
+	Own      map[int64]Override      // what accounts show in place of it
+	Covers   map[int64]time.Duration // of videos, by their ids: see SetCover
+	At       time.Time               // when it is to go out, or of a draft is wished to; zero where that is open
+}
+
+// Outlook is what is known of one account of a piece before anything is kept.
+type Outlook struct {
+	Target   Target
+	Content  network.Content
+	Measures []network.Measure // none where the network does not tell how it counts
+	Problems []Problem         // as validate_post tells them
+}
+
+// Weighed is a piece as it would be kept.
+type Weighed struct {
+	Post     Post
+	Outlooks []Outlook // of its accounts, in their order
+	Left     int64     // posts that the plan still allows in the month, terms.Unlimited where there is no bound
+}
+
+// Weigh looks at a piece that nothing is kept of, by the rules of validate_post. It is not_found, by the argument, for
+// accounts and media that the team does not have.
+func (s *Service) Weigh(ctx context.Context, actor *access.Actor, c Piece) (Weighed, error) {
+	call := operation.Call{Actor: actor, Now: s.db.Now()}
+	p, err := s.made(ctx, s.db, call, c)
+	if err != nil {
+		return Weighed{}, err
+	}
+	out := Weighed{Post: p}
+	month := call.Now
+	if p.ScheduledAt.After(month) {
+		month = p.ScheduledAt
+	}
+	if out.Left, err = s.left(ctx, s.db, call, month); err != nil {
+		return Weighed{}, err
+	}
+	for _, t := range p.Targets {
+		o := Outlook{Target: t, Content: p.Content(t, call.Language), Problems: s.problems(call, Post{Caption: p.Caption, Media: p.Media, Targets: []Target{t}}, nil)}
+		if rules, ok := s.accounts.Rules(t.Platform); ok {
+			o.Measures = rules.Measure(o.Content)
+		}
+		out.Outlooks = append(out.Outlooks, o)
+	}
+	return out, nil
+}
+
+// made is the post that a piece would be kept as.
+func (s *Service) made(ctx context.Context, q db.Querier, call operation.Call, c Piece) (Post, error) {
+	p := Post{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption), Approval: NotNeeded, ScheduledAt: c.At, Targets: []Target{}}
+	var err error
+	if p.Media, err = s.library.Of(ctx, q, call.TeamID, c.Media); err != nil {
+		return p, err
+	}
+	c.cover(p.Media)
+	if len(c.Accounts) == 0 {
+		return p, nil
+	}
+	if p.Targets, err = s.targetsOf(ctx, call, c.Accounts); err != nil {
+		return p, err
+	}
+	for i := range p.Targets {
+		t := &p.Targets[i]
+		own := c.Own[t.AccountID]
+		t.Caption = own.Caption
+		if own.Media == nil {
+			continue
+		}
+		if t.Media, err = s.library.Of(ctx, q, call.TeamID, own.Media); err != nil {
+			return p, err
+		}
+		c.cover(t.Media)
+	}
+	return p, nil
+}
+
+// cover gives videos the frames that stand for them.
+func (c Piece) cover(media []network.Media) {
+	for i := range media {
+		if media[i].Kind == network.Video {
+			media[i].Cover = c.Covers[media[i].ID]
+		}
+	}
+}
+
+// Check refuses what no post can be kept as.
+func (c Piece) Check() error {
+	texts := []string{c.Caption}
+	media := [][]int64{c.Media}
+	for _, own := range c.Own {
+		if own.Caption != nil {
+			texts = append(texts, *own.Caption)
+		}
+		media = append(media, own.Media)
+	}
+	for _, text := range texts {
+		switch {
+		case utf8.RuneCountInString(text) > MaxCaption:
+			return fault.Invalid(fault.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", MaxCaption))
+		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+			return fault.Invalid(fault.Malformed, "caption", "The text holds characters that are not text.")
+		case secret.In(text):
+			return fault.Invalid(fault.SecretInArgument, "caption", "The text holds an API key or an upload secret. Nothing was kept; take it out, and replace the secret if others can have seen it.")
+		}
+	}
+	for _, ids := range media {
+		if len(ids) > maxMedia {
+			return fault.Invalid(fault.TooLong, "media_ids", fmt.Sprintf("A post has at most %d images and videos.", maxMedia))
+		}
+	}
+	switch {
+	case len(c.Accounts) == 0:
+		return fault.Invalid(fault.MissingArgument, "account_ids", "Choose at least one account that it goes to.")
+	case len(c.Accounts) > maxAccounts:
+		return fault.Invalid(fault.TooLong, "account_ids", fmt.Sprintf("A post goes to at most %d accounts.", maxAccounts))
+	}
+	return nil
+}
+
+// Compose keeps a piece as what a draft, a scheduled post or the template of a series that stands is from now on: all of
+// it or nothing. seen is when the post was changed last as the person saw it: where somebody else has changed it since,
+// it is wrong_state with the state changed, and nothing is kept. A template keeps its time.
+func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time, c Piece) (Post, error) {
+	call := operation.Call{Actor: actor, Now: s.db.Now()}
+	if err := call.Require(access.Write); err != nil {
+		return Post{}, err
+	}
+	if err := c.Check(); err != nil {
+		return Post{}, err
+	}
+	var p Post
+	err := s.db.Write(ctx, "post.compose", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
+			return err
+		}
+		if err := p.MayCompose(); err != nil {
+			return err
+		}
+		if p.Status == Scheduled && !p.IsTemplate {
+			if err := call.Require(access.Publish); err != nil {
+				return err
+			}
+		}
+		wanted, err := s.made(ctx, tx, call, c)
+		if err != nil {
+			return err
+		}
+		if !p.UpdatedAt.Equal(seen) {
+			return fault.BadState("changed", "Somebody else has changed the post meanwhile, so nothing was saved.")
+		}
+		return s.become(ctx, tx, call, &p, wanted)
+	})
+	return p, err
+}
+
+// MayCompose refuses what nobody may change, whatever the role.
+func (p Post) MayCompose() error {
+	switch {
+	case p.IsTemplate && p.Status == Draft:
+		return nil
+	case p.IsTemplate:
+		return fault.BadState("recurring_template", "Pause the series first. Then what it is made from can be changed.")
+	}
+	return p.mayChange()
+}
+
+// become makes a post what is wanted, and says so where that differs.
+func (s *Service) become(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, wanted Post) error {
+	what := []string{}
+	for _, part := range []struct {
+		name  string
+		apply func() (bool, error)
+	}{
+		{"caption", func() (bool, error) { return rewrite(p, wanted.Caption), nil }},
+		{"media_ids", func() (bool, error) {
+			if sameMedia(p.Media, wanted.Media) {
+				return false, nil
+			}
+			p.Media = wanted.Media
+			return true, setMedia(ctx, tx, *p)
+		}},
+		{"scheduled_at", func() (bool, error) { return s.moveTo(ctx, tx, call, p, wanted.ScheduledAt) }},
+		{"account_ids", func() (bool, error) { return s.goTo(ctx, tx, p, wanted.Targets) }},
+		{"override", func() (bool, error) { return showOwn(ctx, tx, p, wanted.Targets) }},
+	} {
+		differs, err := part.apply()
+		if err != nil {
+			return err
+		}
+		if differs {
+			what = append(what, part.name)
+		}
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return changed(ctx, tx, call, p, what)
+}
+
+// moveTo gives a post the time that is wanted; one that is over stays only where it was there before.
+func (s *Service) moveTo(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
+	switch {
+	case p.IsTemplate || at.Equal(p.ScheduledAt):
+		return false, nil
+	case at.IsZero() && p.Status == Scheduled:
+		return false, fault.Invalid(fault.MissingArgument, "scheduled_at", "A scheduled post needs its time. To take the post back, cancel it on its page.")
+	case at.IsZero():
+		p.ScheduledAt = at
+		return true, nil
+	case !at.After(call.Now):
+		return false, errOver
+	}
+	return s.move(ctx, tx, call, p, at)
+}
+
+// goTo gives a post other accounts, where they differ. Those that stay keep what they show.
+func (s *Service) goTo(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
+	if slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID }) {
+		return false, nil
+	}
+	kept := make([]int64, len(wanted))
+	for i, t := range wanted {
+		kept[i] = t.AccountID
+	}
+	if err := keepOnly(ctx, tx, p.ID, kept); err != nil {
+		return false, err
+	}
+	if err := insertTargets(ctx, tx, p.ID, wanted); err != nil {
+		return false, err
+	}
+	var err error
+	p.Targets, err = s.targets(ctx, tx, p.TeamID, p.ID)
+	return true, err
+}
+
+// showOwn gives accounts what they show in place of the post's own, where that differs.
+func showOwn(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
+	differs := false
+	for i := range p.Targets {
+		t, w := &p.Targets[i], wanted[i]
+		sameText := (t.Caption == nil) == (w.Caption == nil) && (t.Caption == nil || *t.Caption == *w.Caption)
+		if sameText && (t.Media == nil) == (w.Media == nil) && sameMedia(t.Media, w.Media) {
+			continue
+		}
+		differs = true
+		t.Caption, t.Media = w.Caption, w.Media
+		if err := setOverride(ctx, tx, p.ID, *t); err != nil {
+			return false, err
+		}
+	}
+	return differs, nil
+}
+
+func sameMedia(a, b []network.Media) bool {
+	return slices.EqualFunc(a, b, func(a, b network.Media) bool { return a.ID == b.ID && a.Cover == b.Cover })
+}
+
+// Foresee gives the first times of a series that would begin at an instant by a rule, at most so many; the rule is refused
+// as by Repeat.
+func Foresee(rule string, begin time.Time, zone *time.Location, most int) ([]time.Time, error) {
+	wall, err := time.Parse(wallClock, begin.In(zone).Format(wallClock))
+	if err != nil {
+		return nil, fmt.Errorf("reading a time that was written here: %w", err)
+	}
+	recurring, err := newRecurrence(rule, wall, zone)
+	if err != nil {
+		return nil, err
+	}
+	out := []time.Time{}
+	for at := range recurring.after(begin.Add(-time.Microsecond)) {
+		if out = append(out, at); len(out) == most {
+			break
+		}
+	}
+	if len(out) == 0 {
+		return nil, errNoneLeft
+	}
+	return out, nil
+}

@@ -1,0 +1,70 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/fault"
+)
+
+// Resemble gives a draft, that was made of another post's text, media and accounts, the rest of what that one shows: what
+// its accounts show of their own, and the frames that stand for videos. A draft that was changed since it was made stays as
+// it is, so that doing it twice is doing it once. It is not_found for whoever may not write in the team of both.
+func (s *Service) Resemble(ctx context.Context, person int64, draft, original string) error {
+	call, err := s.acting(ctx, person, draft, access.Write)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, "post.resemble", func(ctx context.Context, tx *db.Tx) error {
+		p, err := s.lock(ctx, tx, call.TeamID, draft)
+		if err != nil {
+			return err
+		}
+		if p.Status != Draft {
+			return fault.BadState(string(p.Status), "Only a draft is made like another post.")
+		}
+		from, err := s.read(ctx, tx, call.TeamID, original, "")
+		if err != nil || !p.UpdatedAt.Equal(p.CreatedAt) {
+			return err
+		}
+		differs, err := s.copyOwn(ctx, tx, p, from)
+		if err != nil || !differs {
+			return err
+		}
+		if err := update(ctx, tx, &p); err != nil {
+			return err
+		}
+		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, map[string]any{"changed": []string{"override", "cover"}, "approval": p.Approval})
+	})
+}
+
+// copyOwn writes to a draft what only single accounts of another post show, and which frames stand for videos. It tells
+// whether there was any of it.
+func (s *Service) copyOwn(ctx context.Context, tx *db.Tx, draft, from Post) (bool, error) {
+	differs := false
+	for _, t := range draft.Targets {
+		i := slices.IndexFunc(from.Targets, func(other Target) bool { return other.AccountID == t.AccountID })
+		if i < 0 || from.Targets[i].Caption == nil && from.Targets[i].Media == nil {
+			continue
+		}
+		differs = true
+		t.Caption, t.Media = from.Targets[i].Caption, from.Targets[i].Media
+		if err := setOverride(ctx, tx, draft.ID, t); err != nil {
+			return false, err
+		}
+	}
+	for _, m := range from.Media {
+		if m.Cover == 0 {
+			continue
+		}
+		differs = true
+		if _, err := tx.Exec(ctx, `UPDATE post_media SET cover_ms = ? WHERE post_id = ? AND media_id = ?`, m.Cover.Milliseconds(), draft.ID, m.ID); err != nil {
+			return false, fmt.Errorf("copying the cover of a video: %w", err)
+		}
+	}
+	return differs, nil
+}

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/report/analysis"
+	"pressroom/internal/report/finding"
+	"pressroom/internal/source"
+)
+
+// History is how a profile did over time and over the week, counted from the posts that its report rests on. Nothing
+// here is adjusted for anything; what can be claimed is the affair of the report's sections.
+type History struct {
+	Posts    int    // that were counted, the newest
+	Monthly  bool   // a span is a month, else a week from monday on
+	Spans    []Span // from the oldest that has a post to the newest
+	Week     [7][24]Hour
+	Measured []Size // followers at each measurement, the oldest first
+}
+
+// Span is a week or a month.
+type Span struct {
+	From       time.Time
+	Engagement *finding.Median // of a post; nil where none was counted
+}
+
+// Hour is an hour of the week, monday first, in the team's zone.
+type Hour struct {
+	Posts  int
+	Median float64 // engagement of a post
+}
+
+// Size is how many followed a profile at a time.
+type Size struct {
+	At        time.Time
+	Followers int64
+}
+
+const (
+	mostCounted = 2000      // posts that a history counts
+	mostWeeks   = 183 * day // posts of a longer time are told by the month
+)
+
+// countedPosts are the figures of a report's newest posts.
+const countedPosts = `SELECT taken_at, likes, comments, shares FROM report_posts WHERE report_id = ? AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
+
+// History counts it, with the figures of a post that the report adds up as its engagement. The report has to be the
+// team's.
+func (s *Service) History(ctx context.Context, team int64, id string, counts []string, zone *time.Location) (History, error) {
+	r, err := find(ctx, s.db, team, Profile, id, db.Micros(s.db.Now()))
+	if err != nil {
+		return History{}, err
+	}
+	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *source.Post) error {
+		var taken int64
+		err := rows.Scan(&taken, &p.Likes, &p.Comments, &p.Shares)
+		p.TakenAt = db.Time(taken).In(zone)
+		return err
+	}, countedPosts, r.id, db.Micros(r.measuredAt.Add(-analysis.Settled)), mostCounted)
+	if err != nil {
+		return History{}, fmt.Errorf("reading the posts of report %s: %w", r.id, err)
+	}
+	out := historyOf(posts, counts)
+	out.Measured, err = s.sizes(ctx, r.id)
+	return out, err
+}
+
+func (s *Service) sizes(ctx context.Context, report string) ([]Size, error) {
+	kept, err := s.samples(ctx, report)
+	if err != nil {
+		return nil, err
+	}
+	var out []Size
+	for _, k := range kept {
+		var was sample
+		if err := json.Unmarshal([]byte(k.text), &was); err != nil {
+			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
+		}
+		if was.Followers != nil {
+			out = append(out, Size{db.Time(k.at), *was.Followers})
+		}
+	}
+	return out, nil
+}
+
+// historyOf sorts posts, the newest first and in the team's zone, into spans and hours. A post counts that tells every
+// figure of counts.
+func historyOf(posts []source.Post, counts []string) History {
+	var out History
+	type counted struct {
+		at    time.Time
+		value float64
+	}
+	var all []counted
+	for _, p := range posts {
+		if value, ok := engagementOf(p, counts); ok {
+			all = append(all, counted{p.TakenAt, value})
+		}
+	}
+	if len(all) == 0 {
+		return out
+	}
+	out.Posts = len(all)
+	first, last := all[len(all)-1].at, all[0].at
+	out.Monthly = last.Sub(first) > mostWeeks
+	spans, hours := map[time.Time][]float64{}, [7][24][]float64{}
+	for _, p := range all {
+		from := spanOf(p.at, out.Monthly)
+		spans[from] = append(spans[from], p.value)
+		weekday := (int(p.at.Weekday()) + 6) % 7
+		hours[weekday][p.at.Hour()] = append(hours[weekday][p.at.Hour()], p.value)
+	}
+	for from := spanOf(first, out.Monthly); !from.After(last); from = nextSpan(from, out.Monthly) {
+		out.Spans = append(out.Spans, Span{from, finding.MedianOf(spans[from])})
+	}
+	for weekday, day := range hours {
+		for hour, values := range day {
+			if len(values) > 0 {
+				slices.Sort(values)
+				out.Week[weekday][hour] = Hour{len(values), finding.Tidy(finding.Quantile(values, 0.5))}
+			}
+		}
+	}
+	return out
+}
+
+// engagementOf adds the figures up; false where the post does not tell them all, or there are none.
+func engagementOf(p source.Post, counts []string) (float64, bool) {
+	sum := 0.0
+	for _, name := range counts {
+		figure := map[string]*int64{"likes": p.Likes, "comments": p.Comments, "shares": p.Shares}[name]
+		if figure == nil || *figure < 0 {
+			return 0, false
+		}
+		sum += float64(*figure)
+	}
+	return sum, len(counts) > 0
+}
+
+// spanOf is the beginning of the month, or of the week, that a time is in.
+func spanOf(at time.Time, monthly bool) time.Time {
+	if monthly {
+		return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, at.Location())
+	}
+	return time.Date(at.Year(), at.Month(), at.Day()-(int(at.Weekday())+6)%7, 0, 0, 0, 0, at.Location())
+}
+
+func nextSpan(from time.Time, monthly bool) time.Time {
+	if monthly {
+		return spanOf(from.AddDate(0, 1, 0), monthly)
+	}
+	return spanOf(from.AddDate(0, 0, 7), monthly)
+}

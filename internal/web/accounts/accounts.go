@@ -1,0 +1,111 @@
+// Package accounts is the pages of a team's connected accounts: how each connection stands, connecting and disconnecting
+// one, and what the networks tell of an account's own posts.
+package accounts
+
+import (
+	"embed"
+	"net/http"
+	"strconv"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/insight"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+	"pressroom/internal/post"
+	"pressroom/internal/social"
+	"pressroom/internal/web/frame"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var pages = frame.Parse(files, words)
+
+// Part is these pages.
+type Part struct {
+	*frame.Frame
+
+	connector *social.Connector
+	posts     *post.Service
+	insight   *insight.Service
+}
+
+// New makes them.
+func New(f *frame.Frame, connector *social.Connector, posts *post.Service, figures *insight.Service) *Part {
+	return &Part{f, connector, posts, figures}
+}
+
+// Routes are their addresses.
+func (p *Part) Routes() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /accounts", For: frame.Members, Do: p.list},
+		{Pattern: "POST /accounts/connect", For: frame.Managers, Do: p.connect},
+		{Pattern: "GET /accounts/{id}", For: frame.Members, Do: p.at(p.page)},
+		{Pattern: "GET /accounts/{id}/figures.csv", For: frame.Members, Do: p.at(p.export)},
+		{Pattern: "POST /accounts/{id}/connect", For: frame.Managers, Do: p.at(p.again)},
+		{Pattern: "GET /accounts/{id}/disconnect", For: frame.Managers, Do: p.at(p.leavePage)},
+		{Pattern: "POST /accounts/{id}/disconnect", For: frame.Managers, Do: p.at(p.leave)},
+	}
+}
+
+// at finds the account of an address. Whoever looks at another of their teams than the account's looks at that one from
+// now on; for whoever is not in its team it is not there.
+func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a social.Account)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, v := r.Context(), frame.VisitorOf(r.Context())
+		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+		if err != nil {
+			p.Missing(w, r)
+			return
+		}
+		team, err := p.connector.Accounts.TeamOf(ctx, id)
+		switch {
+		case err != nil:
+			p.Refuse(w, r, err)
+			return
+		case team != v.Team.ID && r.Method == http.MethodGet && frame.LookedAt(v.Account, team).ID == team:
+			p.LookAt(ctx, team)
+			frame.Redirect(w, r, r.URL.RequestURI())
+			return
+		case team != v.Team.ID:
+			p.Missing(w, r)
+			return
+		}
+		found, err := p.connector.Accounts.Of(ctx, team, []int64{id})
+		if err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
+		if _, there := found[id]; !there {
+			p.Missing(w, r) // it was disconnected at this moment
+			return
+		}
+		do(w, r, found[id])
+	}
+}
+
+// answer runs an operation whose answer is of a type.
+func answer[T any](p *Part, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
+	outcome, err := p.Do(r, tool, args)
+	data, _ := outcome.Data.(T) // reads alone are asked for here, which are never repeats
+	return data, outcome, err
+}
+
+// actor is the visitor as operations know people.
+func (p *Part) actor(r *http.Request) (*access.Actor, error) {
+	v := frame.VisitorOf(r.Context())
+	return p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
+}
+
+// mendable is the sentence of a refusal that stands on the page it came from; false where it has been answered.
+func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
+	told := fault.Of(err)
+	if told.Code == fault.Internal || told.Code == fault.NotFound {
+		p.Refuse(w, r, err)
+		return "", false
+	}
+	return told.Detail, true
+}
+
+func pathOf(account int64) string { return "/accounts/" + strconv.FormatInt(account, 10) }

@@ -1,0 +1,145 @@
+package accounts
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pressroom/internal/operation"
+	"pressroom/internal/social"
+	"pressroom/internal/terms"
+	"pressroom/internal/web/frame"
+)
+
+// listView is the accounts with how they stand, and what can be connected.
+type listView struct {
+	Accounts    []entry
+	Platform    string // filter
+	First, Next string // addresses of pages
+	Manages     bool   // may connect and disconnect
+	Offered     []string
+	Slots       int64 // -1 for any number
+	Wrong       string
+}
+
+// entry is an account in the list.
+type entry struct {
+	social.Entry
+
+	Name        string // its display name, which is a stranger's
+	Since, Ends time.Time
+}
+
+func (p *Part) list(w http.ResponseWriter, r *http.Request) {
+	p.showList(w, r, http.StatusOK, "")
+}
+
+func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	view := listView{Platform: r.URL.Query().Get("platform"), Manages: v.Is(frame.Managers), Offered: p.connector.Offered(), Wrong: wrong}
+	actor, err := p.actor(r)
+	if err == nil {
+		view.Slots, err = p.connector.SlotsLeft(ctx, actor)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	args := operation.Arguments{"active_only": false, "limit": int64(50)}
+	for _, name := range []string{"platform", "cursor"} {
+		if value := r.URL.Query().Get(name); value != "" {
+			args[name] = value
+		}
+	}
+	found, outcome, err := answer[social.List](p, r, "list_social_accounts", args)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	if view.Accounts, err = p.entries(r, v.Team.ID, found.SocialAccounts, outcome.Untrusted, zone); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if args["cursor"] != nil {
+		view.First = listPath(view.Platform, "")
+	}
+	if outcome.Page != nil {
+		view.Next = listPath(view.Platform, outcome.Page.Cursor)
+	}
+	p.Show(w, r, status, pages["list"], "Accounts", view)
+}
+
+func listPath(platform, cursor string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"platform": platform, "cursor": cursor} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return (&url.URL{Path: "/accounts", RawQuery: q.Encode()}).String()
+}
+
+func (p *Part) entries(r *http.Request, team int64, found []social.Entry, quoted []operation.Untrusted, zone *time.Location) ([]entry, error) {
+	ids := make([]int64, len(found))
+	for i, a := range found {
+		ids[i] = a.ID
+	}
+	lives, err := p.connector.Accounts.Lives(r.Context(), team, ids)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, u := range quoted {
+		names[u.ID] = u.Text
+	}
+	out := make([]entry, len(found))
+	for i, a := range found {
+		out[i] = entry{Entry: a, Since: lives[a.ID].Since.In(zone)}
+		if ends := lives[a.ID].Ends; !ends.IsZero() {
+			out[i].Ends = ends.In(zone)
+		}
+		if a.DisplayName != nil {
+			out[i].Name = names[a.DisplayName.Untrusted]
+		}
+	}
+	return out, nil
+}
+
+// connect leads to where an account of the chosen network is connected.
+func (p *Part) connect(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	got, _, err := answer[social.Link](p, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
+	if err != nil {
+		if wrong, ok := p.mendable(w, r, err); ok {
+			p.showList(w, r, frame.StatusOf(err), wrong)
+		}
+		return
+	}
+	frame.Redirect(w, r, strings.TrimPrefix(got.URL, p.PublicURL))
+}
+
+// again leads to where an account is connected once more.
+func (p *Part) again(w http.ResponseWriter, r *http.Request, a social.Account) {
+	actor, err := p.actor(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	path, err := p.connector.Again(r.Context(), actor, a.ID)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	frame.Redirect(w, r, path)
+}
+
+// Unlimited tells whether the plan bounds the accounts.
+func (v listView) Unlimited() bool { return v.Slots == terms.Unlimited }

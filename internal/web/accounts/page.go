@@ -1,0 +1,225 @@
+package accounts
+
+import (
+	"encoding/csv"
+	"html/template"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/insight"
+	"pressroom/internal/job"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+	"pressroom/internal/post"
+	"pressroom/internal/social"
+	"pressroom/internal/web/frame"
+	"pressroom/internal/web/plot"
+)
+
+// periods are those that the page offers, in days.
+var periods = []int{7, 30, 90, 365}
+
+// view is an account's page.
+type view struct {
+	insight.Analytics
+	social.Account
+
+	Life    social.Life
+	Failure post.Failure
+	Why     string // what the failure means
+	Days    int
+	Periods []int
+	Notes   []string
+	Text    string // the beginning of the best post
+	Sizes   []insight.Size
+	Manages bool
+	Wrong   string // why there are no figures
+}
+
+// periodOf is the period that is asked for.
+func periodOf(r *http.Request) int {
+	if days, err := strconv.Atoi(r.URL.Query().Get("period")); err == nil && slices.Contains(periods, days) {
+		return days
+	}
+	return 30
+}
+
+func (p *Part) page(w http.ResponseWriter, r *http.Request, a social.Account) {
+	out := view{Account: a, Days: periodOf(r), Periods: periods, Manages: frame.VisitorOf(r.Context()).Is(frame.Managers)}
+	status := http.StatusOK
+	if err := p.read(r, &out); err != nil {
+		wrong, ok := p.mendable(w, r, err)
+		if !ok {
+			return
+		}
+		out.Wrong = wrong
+	}
+	p.Show(w, r, status, pages["account"], a.Username, out)
+}
+
+// read gathers what the page shows. The error is that of the figures alone where the plan has none.
+func (p *Part) read(r *http.Request, out *view) error {
+	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		return err
+	}
+	lives, err := p.connector.Accounts.Lives(ctx, out.TeamID, []int64{out.ID})
+	if err != nil {
+		return err
+	}
+	out.Life = lives[out.ID]
+	out.Life.Since = out.Life.Since.In(zone)
+	if !out.Life.Ends.IsZero() {
+		out.Life.Ends = out.Life.Ends.In(zone)
+	}
+	if out.Failure, err = p.posts.LastFailure(ctx, out.TeamID, out.ID); err != nil {
+		return err
+	}
+	out.Why = job.Message(out.Failure.ErrorCode)
+	found, outcome, err := p.figures(r, out.ID, out.Days)
+	if err != nil {
+		return err
+	}
+	out.Analytics, out.Notes = found, outcome.Notes
+	if found.BestPost != nil {
+		out.Text = textOf(found.BestPost.Text, outcome.Untrusted)
+	}
+	out.Sizes, err = p.sizes(r, zone, *out)
+	return err
+}
+
+// figures asks for the analytics of an account.
+func (p *Part) figures(r *http.Request, account int64, days int) (insight.Analytics, pipeline.Outcome, error) {
+	return answer[insight.Analytics](p, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
+}
+
+// sizes are how many followed day by day, in the team's zone.
+func (p *Part) sizes(r *http.Request, zone *time.Location, out view) ([]insight.Size, error) {
+	sizes, err := p.insight.Sizes(r.Context(), out.TeamID, out.ID, p.DB.Now().In(zone).AddDate(0, 0, -out.Days))
+	for i := range sizes {
+		sizes[i].At = sizes[i].At.In(zone)
+	}
+	return sizes, err
+}
+
+// textOf is the stranger's text that a pointer points at; empty of none.
+func textOf(p *operation.Pointer, texts []operation.Untrusted) string {
+	if p != nil {
+		for _, u := range texts {
+			if u.ID == p.Untrusted {
+				return u.Text
+			}
+		}
+	}
+	return ""
+}
+
+// Line draws how many followed; nothing of fewer than two days.
+func (v view) Line() template.HTML {
+	if len(v.Sizes) < 2 {
+		return ""
+	}
+	line := plot.Line{Label: "Followers, day by day. The table below has the figures.", Spread: true}
+	for _, s := range v.Sizes {
+		count := float64(s.Followers)
+		line.Points = append(line.Points, plot.Point{Name: s.At.Format("2 Jan"), At: float64(s.At.Unix()), Value: &count})
+	}
+	return line.Draw()
+}
+
+// MostPosts is the most that any weekday has, as the measure of the others' bars.
+func (v view) MostPosts() float64 {
+	most := 0
+	if v.Cadence != nil {
+		for _, d := range v.Cadence.ByWeekday {
+			most = max(most, d.Posts)
+		}
+	}
+	return float64(most)
+}
+
+// export gives the figures of the chosen period as CSV, a line for each.
+func (p *Part) export(w http.ResponseWriter, r *http.Request, a social.Account) {
+	days := periodOf(r)
+	found, _, err := p.figures(r, a.ID, days)
+	if err != nil {
+		if fault.Is(err, fault.PlanLimitReached) {
+			p.Notice(w, r, frame.StatusOf(err), "No figures", fault.Of(err).Detail)
+			return
+		}
+		p.Refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": a.Platform + "-" + a.Username + "-" + strconv.Itoa(days) + "-days.csv"}))
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	_ = out.Write([]string{"figure", "of", "value", "low", "high", "posts"}) // the client may be gone
+	_ = out.WriteAll(rows(found))
+}
+
+// rows are all figures of an analysis. What was not told has no row.
+func rows(a insight.Analytics) [][]string {
+	var out [][]string
+	total := func(name string, t *insight.Total) {
+		if t != nil {
+			out = append(out, []string{name, "account", strconv.FormatInt(t.Value, 10), "", "", strconv.Itoa(t.Posts)})
+		}
+	}
+	spread := func(name, of string, s *insight.Spread) {
+		if s == nil {
+			return
+		}
+		low, high := "", ""
+		if s.Interval != nil {
+			low, high = fraction(s.Interval.Low), fraction(s.Interval.High)
+		}
+		out = append(out, []string{name, of, fraction(s.Median), low, high, strconv.Itoa(s.Posts)})
+	}
+	total("reach", a.Reach)
+	total("views", a.Views)
+	if e := a.Engagement; e != nil {
+		for _, c := range counted(*e) {
+			if c.Count != nil {
+				out = append(out, []string{c.Name, "account", strconv.FormatInt(*c.Count, 10), "", "", strconv.Itoa(e.Posts)})
+			}
+		}
+		spread("interactions_of_a_post", "account", e.PerPost)
+		spread("rate_by_followers", "account", e.RateByFollowers)
+		spread("rate_by_views", "account", e.RateByViews)
+	}
+	if c := a.Cadence; c != nil {
+		out = append(out, []string{"posts_per_week", "account", fraction(c.PostsPerWeek), "", "", strconv.Itoa(c.Posts)}, []string{"longest_gap_days", "account", strconv.Itoa(c.LongestGap), "", "", ""})
+		for _, d := range c.ByWeekday {
+			out = append(out, []string{"posts", d.Weekday, strconv.Itoa(d.Posts), "", "", ""})
+		}
+	}
+	for _, f := range a.Formats {
+		out = append(out, []string{"posts", f.Format, strconv.Itoa(f.Posts), "", "", ""})
+		spread("interactions_of_a_post", f.Format, f.Engagement)
+	}
+	if f := a.Followers; f != nil {
+		out = append(out, []string{"followers", "account", strconv.FormatInt(f.Now, 10), "", "", ""})
+		if f.Change != nil {
+			out = append(out, []string{"followers_change", "account", strconv.FormatInt(*f.Change, 10), "", "", ""})
+		}
+	}
+	return out
+}
+
+func fraction(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// counting is a sort of interaction with how often it was counted.
+type counting struct {
+	Name  string
+	Count *int64
+}
+
+func counted(e insight.Engagement) []counting {
+	return []counting{{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}, {"clicks", e.Clicks}}
+}

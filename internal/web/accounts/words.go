@@ -1,0 +1,46 @@
+package accounts
+
+import (
+	"html/template"
+	"strings"
+
+	"pressroom/internal/insight"
+	"pressroom/internal/moment"
+	"pressroom/internal/web/frame"
+	"pressroom/internal/web/plot"
+)
+
+// words are what the templates here say things with.
+var words = template.FuncMap{
+	"moment": frame.Time, "num": plot.Number, "counted": counted, "share": shareOf,
+	"short":  func(n int64) string { return plot.Number(float64(n)) },
+	"posted": func(m moment.Moment) template.HTML { return frame.When(&m) },
+	"change": func(n *int64) string {
+		if *n > 0 {
+			return "+" + frame.Count(*n)
+		}
+		return frame.Count(*n)
+	},
+	"title": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
+	"rate":  func(share float64) string { return plot.Number(100*share) + " %" },
+	"bounds": func(s *insight.Spread) string {
+		if s == nil || s.Interval == nil {
+			return "–"
+		}
+		return plot.Number(s.Interval.Low) + " to " + plot.Number(s.Interval.High)
+	},
+	"rates": func(s *insight.Spread) string {
+		if s == nil || s.Interval == nil {
+			return "–"
+		}
+		return plot.Number(100*s.Interval.Low) + " % to " + plot.Number(100*s.Interval.High) + " %"
+	},
+}
+
+// shareOf draws a number as a part of a whole.
+func shareOf(part int, whole float64) template.HTML {
+	if whole <= 0 {
+		return ""
+	}
+	return plot.Share{Of: float64(part) / whole}.Draw()
+}

@@ -1,0 +1,93 @@
+package compose
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"pressroom/internal/network"
+	"pressroom/internal/post"
+)
+
+// fold is about how many characters of a text a network's feed shows before "more". No network promises it: others'
+// documentation, not confirmed.
+var fold = map[string]int{"instagram": 125, "facebook": 477, "linkedin": 210, "tiktok": 100, "youtube": 150}
+
+// titled are the networks that take a title out of the text's first line, of at most so many characters.
+var titled = map[string]int{"youtube": 100, "pinterest": 100}
+
+// mediaFirst are the networks that show media above the text.
+var mediaFirst = map[string]bool{"instagram": true, "tiktok": true, "youtube": true, "pinterest": true}
+
+// grids are the networks that show several images at once; the others one after another.
+var grids = map[string]bool{"x": true, "bluesky": true, "facebook": true, "linkedin": true}
+
+func cardOf(o post.Outlook) card {
+	platform := o.Target.Platform
+	c := card{Outlook: o, Before: mediaFirst[platform], Shown: o.Content.Text}
+	if most := titled[platform]; most > 0 {
+		first, _, _ := strings.Cut(strings.TrimSpace(o.Content.Text), "\n")
+		c.Title = network.Clip(strings.Join(strings.Fields(first), " "), most)
+	}
+	if most := fold[platform]; most > 0 {
+		c.Shown, c.Folded = folded(o.Content.Text, most)
+	}
+	switch {
+	case len(o.Content.Media) < 2:
+	case grids[platform]:
+		c.Form = "grid"
+	default:
+		c.Form = "row"
+	}
+	return c
+}
+
+// folded parts a text behind so many characters as people count them, between two words where that is near.
+func folded(text string, most int) (string, string) {
+	if utf8.RuneCountInString(text) <= most {
+		return text, ""
+	}
+	end, count := 0, 0
+	graphemes := uniseg.NewGraphemes(text)
+	for count < most && graphemes.Next() {
+		_, end = graphemes.Positions()
+		count++
+	}
+	if end == len(text) {
+		return text, ""
+	}
+	if space := strings.LastIndexAny(text[:end], " \n"); space > end*3/4 {
+		end = space
+	}
+	return text[:end], text[end:]
+}
+
+// part is a piece of a text, perhaps of a kind that networks lift out.
+type part struct {
+	Text   string
+	Lifted bool
+}
+
+// parts parts a line where a hashtag, a mention or an address begins and ends, as networks show these apart.
+func parts(line string) []part {
+	out := []part{}
+	add := func(text string, lifted bool) {
+		if text != "" {
+			out = append(out, part{text, lifted})
+		}
+	}
+	for line != "" {
+		word := strings.IndexFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
+		if word == 0 {
+			word = 1
+		}
+		if word < 0 {
+			word = len(line)
+		}
+		text := line[:word]
+		add(text, len(network.Hashtags(text))+len(network.Mentions(text))+len(network.Links(text)) > 0)
+		line = line[word:]
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+// Package compose is where people write posts: text, accounts, media, what single accounts show in place of it, the time
+// or the rule by which it recurs; with a preview and the networks' own counts of what is not kept yet.
+//
+// All of a post stands in one form. Whatever a button does but saving only shows the form again, so that it works without
+// scripts and nothing is kept that nobody saved.
+package compose
+
+import (
+	"context"
+	"embed"
+	"html/template"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/media"
+	"pressroom/internal/network"
+	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "parts": parts, "seconds": seconds, "clock": clock, "has": has[int64], "hasText": has[string], "often": often})
+
+// Library is what the composer asks of the media library.
+type Library interface {
+	Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
+	Add(ctx context.Context, by media.Owner, f media.Incoming) (media.Arrived, error)
+	Describe(ctx context.Context, person, id int64, alt string) error
+}
+
+// Part is these pages.
+type Part struct {
+	*frame.Frame
+
+	posts     *post.Service
+	approvals *post.Approvals
+	library   Library
+}
+
+// New makes them.
+func New(f *frame.Frame, posts *post.Service, approvals *post.Approvals, library Library) *Part {
+	return &Part{f, posts, approvals, library}
+}
+
+// Routes are their addresses. A post is asked for before the role, as it may be of another of the person's teams.
+func (p *Part) Routes() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /posts/new", For: frame.Writers, Do: p.newPage},
+		{Pattern: "POST /posts/new", For: frame.Writers, Do: p.sent},
+		{Pattern: "POST /posts/preview", For: frame.Writers, Do: p.preview},
+		{Pattern: "GET /posts/{id}/edit", For: frame.Members, Do: p.own(p.editPage)},
+		{Pattern: "POST /posts/{id}/edit", For: frame.Members, Do: p.own(p.sent)},
+	}
+}
+
+// own is for whoever may write in the team whose post it is. A post of another team of the person's has that team looked at.
+func (p *Part) own(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id, v := r.PathValue("id"), frame.VisitorOf(r.Context())
+		if _, err := p.held(r, id); err != nil {
+			p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) { return p.posts.Home(ctx, id, teams) })
+			return
+		}
+		if !v.Is(frame.Writers) {
+			p.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
+			return
+		}
+		do(w, r)
+	}
+}
+
+// held is a post of the team that is looked at.
+func (p *Part) held(r *http.Request, id string) (post.Post, error) {
+	if named, err := uuid.Parse(id); err != nil || named.String() != id {
+		return post.Post{}, fault.Missing()
+	}
+	return p.posts.Look(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+}
+
+// actor is the visitor, as the services know who acts.
+func (p *Part) actor(r *http.Request) (*access.Actor, error) {
+	v := frame.VisitorOf(r.Context())
+	return p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
+}

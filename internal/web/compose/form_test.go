@@ -1,0 +1,229 @@
+package compose
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/network"
+	"pressroom/internal/post"
+)
+
+func zone(t interface{ Fatal(...any) }, name string) *time.Location {
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+func TestInstants(t *testing.T) {
+	for _, c := range []struct {
+		zone, date, time string
+		second           bool
+		want             string
+		twice            bool
+	}{
+		{"Europe/Berlin", "", "", false, "", false},
+		{"Europe/Berlin", "2031-03-28", "10:00", false, "2031-03-28T09:00:00Z", false},
+		{"Europe/Berlin", "2031-03-28", "10:00", true, "2031-03-28T09:00:00Z", false},
+		{"Europe/Berlin", "2031-10-26", "02:30", false, "2031-10-26T00:30:00Z", true},
+		{"Europe/Berlin", "2031-10-26", "02:30", true, "2031-10-26T01:30:00Z", true},
+		{"Europe/Berlin", "2031-10-26", "02:00", true, "2031-10-26T01:00:00Z", true},
+		{"Europe/Berlin", "2031-10-26", "03:00", true, "2031-10-26T02:00:00Z", false},
+		{"Europe/Berlin", "2031-10-26", "01:59", true, "2031-10-25T23:59:00Z", false},
+		{"Australia/Lord_Howe", "2031-04-06", "01:45", true, "2031-04-05T15:15:00Z", true},
+		{"UTC", "2031-10-26", "02:30", true, "2031-10-26T02:30:00Z", false},
+	} {
+		at, twice, err := when{c.date, c.time, c.second}.instant(zone(t, c.zone))
+		text := ""
+		if !at.IsZero() {
+			text = at.Format(time.RFC3339)
+		}
+		if err != nil || text != c.want || twice != c.twice {
+			t.Errorf("%+v: %s, %v (%v)", c, text, twice, err)
+		}
+	}
+	for _, c := range []struct{ date, time, field, text string }{
+		{"2031-03-30", "", "time", "Choose the time of day, too."},
+		{"", "10:00", "date", "Choose the day, too."},
+		{"2031-03-30", "02:30", "time", "On 30 March 2031 the clocks in Europe/Berlin go from 02:00 to 03:00, so this time does not come. Choose another."},
+		{"30.3.2031", "10:00", "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15."},
+		{"2031-03-31", "25:00", "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15."},
+	} {
+		_, _, err := when{Date: c.date, Time: c.time}.instant(zone(t, "Europe/Berlin"))
+		if f := fault.Of(err); err == nil || f.Context["argument"] != c.field || f.Detail != c.text {
+			t.Errorf("%s %s: %v", c.date, c.time, err)
+		}
+	}
+	_, _, err := when{Date: "2011-12-30", Time: "12:00"}.instant(zone(t, "Pacific/Apia"))
+	if f := fault.Of(err); f.Context["argument"] != "time" || !strings.Contains(f.Detail, "from 00:00 to 00:00") {
+		t.Errorf("a whole day that was skipped: %v", err)
+	}
+}
+
+// Whatever instant a form shows, to the minute, is the one that it means.
+func TestInstantsComeBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		z := zone(t, rapid.SampledFrom([]string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns", "UTC"}).Draw(t, "zone"))
+		at := time.Unix(rapid.Int64Range(1_700_000_000, 2_100_000_000).Draw(t, "at")/60*60, 0).UTC()
+		got, _, err := whenOf(at, z).instant(z)
+		if err != nil || !got.Equal(at) {
+			t.Fatalf("%v is shown as %+v and read as %v (%v)", at, whenOf(at, z), got, err)
+		}
+	})
+}
+
+func TestRules(t *testing.T) {
+	berlin := zone(t, "Europe/Berlin")
+	third := time.Date(2031, 1, 15, 10, 0, 0, 0, berlin) // the third Wednesday
+	last := time.Date(2031, 1, 29, 10, 0, 0, 0, berlin)
+	for _, c := range []struct {
+		repeat repeat
+		begin  time.Time
+		want   string
+	}{
+		{repeat{}, third, ""},
+		{repeat{Often: "daily"}, third, "FREQ=DAILY"},
+		{repeat{Often: "daily", Every: "3", Ends: "count", Count: "10"}, third, "FREQ=DAILY;INTERVAL=3;COUNT=10"},
+		{repeat{Often: "weekly", Every: "1", Days: []string{"SU", "MO", "XX"}}, third, "FREQ=WEEKLY;BYDAY=MO,SU"},
+		{repeat{Often: "weekly"}, third, "FREQ=WEEKLY"},
+		{repeat{Often: "monthly", Ends: "until", Until: "2031-12-31"}, third, "FREQ=MONTHLY;BYMONTHDAY=15;UNTIL=20311231"},
+		{repeat{Often: "monthly", By: "day"}, third, "FREQ=MONTHLY;BYDAY=3WE"},
+		{repeat{Often: "monthly", By: "day"}, last, "FREQ=MONTHLY;BYDAY=-1WE"},
+	} {
+		rule, err := c.repeat.rule(c.begin)
+		if err != nil || rule != c.want {
+			t.Errorf("%+v: %q (%v), want %q", c.repeat, rule, err, c.want)
+		}
+		if rule == "" {
+			continue
+		}
+		if _, err := post.Foresee(rule, c.begin, berlin, 1); err != nil {
+			t.Errorf("%s is not understood: %v", rule, err)
+		}
+		if again, err := repeatOf(rule).rule(c.begin); err != nil || again != rule {
+			t.Errorf("%s comes back as %q (%v)", rule, again, err)
+		}
+	}
+	for field, r := range map[string]repeat{
+		"repeat": {Often: "hourly"}, "every": {Often: "daily", Every: "0"}, "until": {Often: "daily", Ends: "until"}, "count": {Often: "daily", Ends: "count", Count: "many"},
+	} {
+		if _, err := r.rule(third); fault.Of(err).Context["argument"] != field {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+	if date, day := inMonthWords(third); date != "On the 15th of the month" || day != "On the third Wednesday of the month" {
+		t.Errorf("%s, %s", date, day)
+	}
+	if date, day := inMonthWords(last); date != "On the 29th of the month" || day != "On the last Wednesday of the month" {
+		t.Errorf("%s, %s", date, day)
+	}
+	for n, want := range map[int]string{1: "st", 2: "nd", 3: "rd", 4: "th", 11: "th", 12: "th", 13: "th", 21: "st", 31: "st"} {
+		if got := ordinal(n); got != want {
+			t.Errorf("%d%s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestArranging(t *testing.T) {
+	form := url.Values{"media": {"7", "8", "9", "x", "-1"}, "account": {"3", "3", "2"}, "ownmedia-3": {"1"}, "media-3": {"8"}, "text-3": {"a\r\nb"}, "owntext-3": {"1"}, "text-2": {"kept"},
+		"alt-7": {"Boats"}, "cover-9": {" 2,5 "}, "caption": {"x\x00\xff"}}
+	s := read(form)
+	if s.Caption != "x\uFFFD" || !slices.Equal(s.Accounts, []int64{2, 3}) || s.Alts[7] != "Boats" {
+		t.Errorf("%+v", s)
+	}
+	s.arrange("up", "0", "0")
+	s.arrange("down", "0", "2")
+	s.arrange("up", "0", "99")
+	s.arrange("remove", "0", "-1")
+	if !slices.Equal(s.Media, []int64{7, 8, 9}) {
+		t.Errorf("%v", s.Media)
+	}
+	s.arrange("up", "0", "2")
+	s.arrange("down", "0", "0")
+	s.Picker.Into = 3
+	s.add(9)
+	s.add(9)
+	s.arrange("remove", "3", "0")
+	c, err := s.piece()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "a\nb"
+	want := post.Piece{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8}, Own: map[int64]post.Override{3: {Caption: &text, Media: []int64{9}}},
+		Covers: map[int64]time.Duration{9: 2500 * time.Millisecond}}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+	for _, cover := range []string{"x", "-1", "1e9", "NaN"} {
+		s.Covers[9] = cover
+		if _, err := s.piece(); fault.Of(err).Context["argument"] != "cover-9" {
+			t.Errorf("a cover at %s: %v", cover, err)
+		}
+	}
+}
+
+// A form shows what is kept, and says the same again.
+func TestSheetsComeBack(t *testing.T) {
+	text := "own"
+	film := network.Media{ID: 4, Kind: network.Video, Cover: 1500 * time.Millisecond}
+	p := post.Post{Caption: "all", Media: []network.Media{film, {ID: 5, Kind: network.Image}}, Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}}}
+	got, err := sheetOf(p, time.UTC).piece()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := post.Piece{Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5}, Own: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}}, Covers: map[int64]time.Duration{4: 1500 * time.Millisecond}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFolding(t *testing.T) {
+	for _, c := range []struct {
+		text          string
+		most          int
+		shown, folded string
+	}{
+		{"short", 10, "short", ""}, {"", 10, "", ""},
+		{"onetwothree four", 13, "onetwothree", " four"},
+		{"onetwothreefour", 5, "onetw", "othreefour"},
+		{strings.Repeat("👋🏽", 4), 3, strings.Repeat("👋🏽", 3), "👋🏽"},
+		{strings.Repeat("👋🏽", 3), 3, strings.Repeat("👋🏽", 3), ""},
+	} {
+		if shown, behind := folded(c.text, c.most); shown != c.shown || behind != c.folded {
+			t.Errorf("%q at %d: %q and %q", c.text, c.most, shown, behind)
+		}
+	}
+	want := []part{{"Go", false}, {" ", false}, {"#coffee,", true}, {" ", false}, {"https://a.example", true}}
+	if diff := cmp.Diff(want, parts("Go #coffee, https://a.example")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// No text is lost by being shown.
+func TestTextsStayWhole(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(0, 40, -1).Draw(t, "text")
+		shown, behind := folded(text, rapid.IntRange(1, 30).Draw(t, "most"))
+		if shown+behind != text || utf8.ValidString(text) != (utf8.ValidString(shown) && utf8.ValidString(behind)) {
+			t.Fatalf("%q became %q and %q", text, shown, behind)
+		}
+		var all strings.Builder
+		for _, p := range parts(text) {
+			all.WriteString(p.Text)
+		}
+		if all.String() != text {
+			t.Fatalf("%q became %q", text, all.String())
+		}
+	})
+}

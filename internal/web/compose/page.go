@@ -1,0 +1,475 @@
+package compose
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/media"
+	"pressroom/internal/network"
+	"pressroom/internal/operation"
+	"pressroom/internal/post"
+	"pressroom/internal/social"
+	"pressroom/internal/terms"
+	"pressroom/internal/web/frame"
+)
+
+// view is the page on which a post is written.
+type view struct {
+	sheet
+
+	Path    string // where its form is sent
+	Post    *post.Post
+	Zone    *time.Location
+	Groups  []group
+	Chosen  []chosen // the accounts that it is to go to
+	Shown   []item   // the media of the post
+	Shelf   shelf
+	Preview outlook
+	Twice   bool // the clocks show the time two times
+	First   time.Time
+	Later   time.Time
+	ByDate  string // on which days of months it can recur
+	ByDay   string
+	Wrong   string     // why nothing was done
+	Field   string     // which field that is about
+	Theirs  *post.Post // what somebody else has made of it
+}
+
+// group is a network with its accounts.
+type group struct {
+	Platform string
+	Accounts []social.Entry
+}
+
+// chosen is an account that the post is to go to, with what it shows of its own.
+type chosen struct {
+	social.Entry
+	own
+
+	Items []item
+}
+
+// item is an image or a video of the post, in its place.
+type item struct {
+	network.Media
+
+	Account int64 // whose own it is, 0 for the post's
+	Place   int
+	Last    bool
+	Alt     string
+	Cover   string
+	First   bool // the first time that it stands in the form, where its fields are
+}
+
+// shelf is what the picker shows of the library.
+type shelf struct {
+	Items []media.Entry
+	Next  string // cursor
+	Wrong string
+}
+
+// newPage is an empty form. What stands in the address is in it already: a day, a text, accounts and media.
+func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	s := read(map[string][]string{"account": q["account"], "media": q["media"], "caption": q["caption"], "date": q["date"], "time": q["time"]})
+	s.Repeat.Every = "1"
+	p.show(w, r, http.StatusOK, s, nil)
+}
+
+func (p *Part) editPage(w http.ResponseWriter, r *http.Request) {
+	v := frame.VisitorOf(r.Context())
+	held, err := p.held(r, r.PathValue("id"))
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if err := held.MayCompose(); err != nil {
+		p.Say(r, fault.Of(err).Detail)
+		frame.Redirect(w, r, "/posts/"+held.ID)
+		return
+	}
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	p.show(w, r, http.StatusOK, sheetOf(held, zone), nil)
+}
+
+// show shows a form as it stands, with why nothing was done where that is so.
+func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, s sheet, why error) {
+	p.showAt(w, r, status, s, r.PathValue("id"), "", why)
+}
+
+// showAt shows the form of a post, of a new one where id is empty. done is what was done before the rest was refused.
+func (p *Part) showAt(w http.ResponseWriter, r *http.Request, status int, s sheet, id, done string, why error) {
+	out, err := p.viewOf(r, s, id)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if why != nil {
+		f := fault.Of(why)
+		if f.Code == fault.Internal || f.Code == fault.NotFound && f.Context["argument"] == nil {
+			p.Refuse(w, r, why)
+			return
+		}
+		out.Wrong, status = done+sentence(f), frame.StatusOf(why)
+		out.Field, _ = f.Context["argument"].(string)
+		if field, ok := fields[out.Field]; ok {
+			out.Field = field
+		}
+		if f.Context["state"] == "changed" {
+			out.Theirs, out.Seen = out.Post, out.Post.UpdatedAt.UnixMicro()
+		}
+	}
+	title := "New post"
+	if id != "" {
+		title = "Edit post"
+	}
+	p.Show(w, r, status, pages["compose"], title, out)
+}
+
+// fields are the form's names of what services refuse by names of their own.
+var fields = map[string]string{"scheduled_at": "date", "rule": "repeat"}
+
+// sentence is a refusal in the form's words.
+func sentence(f *fault.Error) string {
+	switch f.Code {
+	case fault.PreflightBlocked:
+		return "A network would not take the post: what stops it stands under “How it looks”."
+	case fault.NotFound:
+		return "An account or a file of this post is not there any more. It is taken out below; look at the post and save it again."
+	}
+	return f.Detail
+}
+
+// viewOf is everything that the page shows. What the team does not have any more is left out of it.
+func (p *Part) viewOf(r *http.Request, s sheet, id string) (view, error) {
+	ctx := r.Context()
+	actor, err := p.actor(r)
+	if err != nil {
+		return view{}, err
+	}
+	out := view{sheet: s, Path: "/posts/new", Zone: actor.Zone}
+	if id != "" {
+		held, err := p.held(r, id)
+		if err != nil {
+			return view{}, err
+		}
+		out.Post, out.Path = &held, "/posts/"+id+"/edit"
+	}
+	accounts, err := p.accounts(r)
+	if err != nil {
+		return view{}, err
+	}
+	out.choose(accounts)
+	known, err := p.known(ctx, actor.TeamID, out.sheet)
+	if err != nil {
+		return view{}, err
+	}
+	out.lay(known)
+	if out.Shelf, err = p.shelf(r, &out.sheet); err != nil {
+		return view{}, err
+	}
+	out.tellTime()
+	out.Preview, err = p.look(ctx, actor, out.sheet, known, out.Post)
+	return out, err
+}
+
+// mostAccounts is how many accounts the page lists; a post has at most a hundred.
+const mostAccounts = 500
+
+// accounts are all that the team has connected, by network and name.
+func (p *Part) accounts(r *http.Request) ([]social.Entry, error) {
+	out := []social.Entry{}
+	args := operation.Arguments{"active_only": false, "limit": int64(50)}
+	for len(out) < mostAccounts {
+		got, err := p.Do(r, "list_social_accounts", args)
+		if err != nil {
+			return nil, err
+		}
+		page, _ := got.Data.(social.List)
+		out = append(out, page.SocialAccounts...)
+		if got.Page == nil || !got.Page.HasMore {
+			break
+		}
+		args["cursor"] = got.Page.Cursor
+	}
+	slices.SortFunc(out, func(a, b social.Entry) int {
+		return strings.Compare(frame.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username), frame.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
+	})
+	return out, nil
+}
+
+// choose groups the accounts, and leaves out of the form what is none of them.
+func (v *view) choose(accounts []social.Entry) {
+	kept := []int64{}
+	for _, a := range accounts {
+		if n := len(v.Groups); n == 0 || v.Groups[n-1].Platform != a.Platform {
+			v.Groups = append(v.Groups, group{Platform: a.Platform})
+		}
+		g := &v.Groups[len(v.Groups)-1]
+		g.Accounts = append(g.Accounts, a)
+		if slices.Contains(v.Accounts, a.ID) {
+			kept = append(kept, a.ID)
+			v.Chosen = append(v.Chosen, chosen{Entry: a, own: v.Own[a.ID]})
+		}
+	}
+	slices.Sort(kept)
+	v.Accounts = kept
+}
+
+// known describes every library item that stands in the form and that the team has.
+func (p *Part) known(ctx context.Context, team int64, s sheet) (map[int64]network.Media, error) {
+	ids := slices.Clone(s.Media)
+	for _, o := range s.Own {
+		ids = append(ids, o.Media...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	out := map[int64]network.Media{}
+	found, err := p.library.Of(ctx, p.DB, team, ids)
+	if fault.Is(err, fault.NotFound) { // one of them is gone: each by itself
+		found = nil
+		for _, id := range ids {
+			one, err := p.library.Of(ctx, p.DB, team, []int64{id})
+			if err != nil && !fault.Is(err, fault.NotFound) {
+				return nil, err
+			}
+			found = append(found, one...)
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	for _, m := range found {
+		out[m.ID] = m
+	}
+	return out, nil
+}
+
+// lay puts the media in their places, and leaves out what the team does not have.
+func (v *view) lay(known map[int64]network.Media) {
+	seen := map[int64]bool{}
+	v.Shown, v.Media = v.items(0, v.Media, known, seen)
+	for i := range v.Chosen {
+		c := &v.Chosen[i]
+		c.Items, c.Media = v.items(c.ID, c.Media, known, seen)
+		v.Own[c.ID] = c.own
+	}
+}
+
+func (v *view) items(account int64, ids []int64, known map[int64]network.Media, seen map[int64]bool) ([]item, []int64) {
+	out, kept := []item{}, []int64{}
+	for _, id := range ids {
+		m, ok := known[id]
+		if !ok {
+			continue
+		}
+		i := item{Media: m, Account: account, Place: len(out), Alt: m.Alt, Cover: v.Covers[id], First: !seen[id]}
+		if alt, ok := v.Alts[id]; ok {
+			i.Alt = alt
+		}
+		seen[id] = true
+		out, kept = append(out, i), append(kept, id)
+	}
+	if len(out) > 0 {
+		out[len(out)-1].Last = true
+	}
+	return out, kept
+}
+
+const shelfSize = 12
+
+// shelf is the page of the library that the picker shows. A cursor that belongs to another search begins it anew.
+func (p *Part) shelf(r *http.Request, s *sheet) (shelf, error) {
+	args := operation.Arguments{"limit": int64(shelfSize)}
+	if q := strings.TrimSpace(s.Picker.Query); q != "" {
+		args["query"] = q
+	}
+	if s.Picker.Cursor != "" {
+		args["cursor"] = s.Picker.Cursor
+	}
+	got, err := p.Do(r, "list_media", args)
+	if err != nil && args["cursor"] != nil && fault.Is(err, fault.ValidationFailed) {
+		delete(args, "cursor")
+		s.Picker.Cursor = ""
+		got, err = p.Do(r, "list_media", args)
+	}
+	if fault.Is(err, fault.ValidationFailed) {
+		return shelf{Wrong: fault.Of(err).Detail}, nil
+	}
+	if err != nil {
+		return shelf{}, err
+	}
+	list, _ := got.Data.(media.List)
+	out := shelf{Items: list.Media}
+	if got.Page != nil && got.Page.HasMore {
+		out.Next = got.Page.Cursor
+	}
+	return out, nil
+}
+
+// tellTime says what is to be said of the time that stands in the form.
+func (v *view) tellTime() {
+	at, twice, err := v.When.instant(v.Zone)
+	if err != nil || at.IsZero() {
+		return
+	}
+	local := at.In(v.Zone)
+	v.ByDate, v.ByDay = inMonthWords(local)
+	if twice {
+		second, _ := other(local)
+		v.Twice, v.First, v.Later = true, local, second
+		if second.Before(local) {
+			v.First, v.Later = second, local
+		}
+	}
+}
+
+// outlook is what is known of a post that is not kept yet.
+type outlook struct {
+	Cards    []card
+	Blocking int
+	Warnings int
+	Left     string
+	Waits    bool // for the client's approval
+	Next     []time.Time
+	Wrong    string // what of the form cannot be read
+	Empty    bool
+}
+
+// card is how one account shows the post, about.
+type card struct {
+	post.Outlook
+
+	Title  string // of networks that take one out of the text's first line
+	Shown  string // what stands before the fold
+	Folded string // and behind it
+	Before bool   // the media stand above the text
+	Form   string // how several media are laid out
+}
+
+// look weighs a form.
+func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, known map[int64]network.Media, held *post.Post) (outlook, error) {
+	var out outlook
+	c, err := s.piece()
+	if err != nil {
+		out.Wrong = fault.Of(err).Detail
+	}
+	zone := actor.Zone
+	at, _, err := s.When.instant(zone)
+	if err != nil {
+		out.Wrong = fault.Of(err).Detail
+	}
+	if c.At = at; !at.IsZero() && !at.After(p.DB.Now()) && (held == nil || !held.ScheduledAt.Equal(at)) {
+		out.Wrong = "The time is over."
+	}
+	weighed, err := p.posts.Weigh(ctx, actor, c)
+	if err != nil {
+		return out, err
+	}
+	if weighed.Left != terms.Unlimited {
+		out.Left = frame.Plural(weighed.Left, "post", "posts")
+	}
+	out.Empty = len(weighed.Outlooks) == 0
+	out.Waits = held != nil && (held.Approval == post.Waiting || held.Approval == post.Rejected)
+	for _, o := range weighed.Outlooks {
+		for _, found := range o.Problems {
+			if found.Blocking {
+				out.Blocking++
+			} else {
+				out.Warnings++
+			}
+		}
+		out.Cards = append(out.Cards, cardOf(o))
+	}
+	out.Next, err = foreseen(s, at, zone)
+	if err != nil && s.Repeat.Often != "" && out.Wrong == "" {
+		out.Wrong = fault.Of(err).Detail
+	}
+	return out, nil
+}
+
+const foreseenMost = 5
+
+// foreseen are the first times of the series that a form asks for; none where it asks for none.
+func foreseen(s sheet, at time.Time, zone *time.Location) ([]time.Time, error) {
+	if s.Repeat.Often == "" || at.IsZero() {
+		return nil, nil
+	}
+	rule, err := s.Repeat.rule(at.In(zone))
+	if err != nil {
+		return nil, err
+	}
+	times, err := post.Foresee(rule, at, zone, foreseenMost)
+	for i := range times {
+		times[i] = times[i].In(zone)
+	}
+	return times, err
+}
+
+// preview answers the script with how the form would look, and what the networks say of it.
+func (p *Part) preview(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxForm) {
+		return
+	}
+	out, err := p.previewOf(r, read(r.PostForm))
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	var page bytes.Buffer
+	if err := pages["compose"].ExecuteTemplate(&page, "preview", out); err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(page.Bytes()) // the client may be gone
+}
+
+func (p *Part) previewOf(r *http.Request, s sheet) (outlook, error) {
+	actor, err := p.actor(r)
+	if err != nil {
+		return outlook{}, err
+	}
+	known, err := p.known(r.Context(), actor.TeamID, s)
+	if err != nil {
+		return outlook{}, err
+	}
+	var held *post.Post
+	if id := r.PostForm.Get("post"); id != "" {
+		found, err := p.held(r, id)
+		if err != nil {
+			return outlook{}, err
+		}
+		held = &found
+	}
+	return p.look(r.Context(), actor, s, known, held)
+}
+
+// kept reads an operation's answer, which of a repeat is as it was written down.
+func kept[T any](data any) (T, error) {
+	switch data := data.(type) {
+	case T:
+		return data, nil
+	case json.RawMessage:
+		var out T
+		if err := json.Unmarshal(data, &out); err != nil {
+			return out, fmt.Errorf("reading a kept answer: %w", err)
+		}
+		return out, nil
+	}
+	var none T
+	return none, fmt.Errorf("an operation answered with %T", data)
+}
+
+func has[T comparable](list []T, one T) bool { return slices.Contains(list, one) }

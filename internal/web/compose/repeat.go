@@ -1,0 +1,160 @@
+package compose
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/fault"
+)
+
+// repeat is the rule of a series, as a form has it.
+type repeat struct {
+	Often string   // daily, weekly, monthly; empty for never
+	Every string   // each so many days, weeks or months
+	Days  []string // of a week, as the rule names them
+	By    string   // of a month: "date", or "day" for such as the second Tuesday
+	Ends  string   // never, until or count
+	Until string   // the last day
+	Count string   // how often in all
+}
+
+// option is a choice of a form.
+type option struct{ Value, Name string }
+
+// often are the ways to recur.
+func often() []option {
+	return []option{{"", "Once only"}, {"daily", "Every day"}, {"weekly", "Every week"}, {"monthly", "Every month"}}
+}
+
+// weekdays are the days of a week by their names in a rule.
+var weekdays = []struct{ Code, Name string }{{"MO", "Monday"}, {"TU", "Tuesday"}, {"WE", "Wednesday"}, {"TH", "Thursday"}, {"FR", "Friday"}, {"SA", "Saturday"}, {"SU", "Sunday"}}
+
+// Weekdays are the days of a week, for the form.
+func (repeat) Weekdays() []struct{ Code, Name string } { return weekdays }
+
+// codeOf is a day's name in a rule.
+func codeOf(day time.Weekday) string { return weekdays[(int(day)+6)%7].Code }
+
+const maxEvery, maxTimes = 99, 999
+
+// rule is the rule for a series that begins at a time, on the clocks of its zone; empty where it recurs never.
+func (r repeat) rule(begin time.Time) (string, error) {
+	every := number(r.Every)
+	if r.Every == "" {
+		every = 1
+	}
+	switch {
+	case r.Often == "":
+		return "", nil
+	case !slices.Contains([]string{"daily", "weekly", "monthly"}, r.Often):
+		return "", fault.Invalid(fault.NotAllowedValue, "repeat", "Choose how often it recurs.")
+	case every < 1 || every > maxEvery:
+		return "", fault.Invalid(fault.OutOfRange, "every", fmt.Sprintf("Write a whole number from 1 to %d.", maxEvery))
+	}
+	parts := []string{"FREQ=" + strings.ToUpper(r.Often)}
+	if every > 1 {
+		parts = append(parts, fmt.Sprintf("INTERVAL=%d", every))
+	}
+	switch r.Often {
+	case "weekly":
+		days := []string{}
+		for _, day := range weekdays {
+			if slices.Contains(r.Days, day.Code) {
+				days = append(days, day.Code)
+			}
+		}
+		if len(days) > 0 {
+			parts = append(parts, "BYDAY="+strings.Join(days, ","))
+		}
+	case "monthly":
+		parts = append(parts, r.inMonth(begin))
+	}
+	end, err := r.end()
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(append(parts, end...), ";"), nil
+}
+
+// inMonth is on which day of its month a series comes: the one it begins on. A month without it has none.
+func (r repeat) inMonth(begin time.Time) string {
+	if r.By != "day" {
+		return fmt.Sprintf("BYMONTHDAY=%d", begin.Day())
+	}
+	if last := begin.AddDate(0, 0, 7).Month() != begin.Month(); last {
+		return "BYDAY=-1" + codeOf(begin.Weekday())
+	}
+	return fmt.Sprintf("BYDAY=%d%s", (begin.Day()-1)/7+1, codeOf(begin.Weekday()))
+}
+
+func (r repeat) end() ([]string, error) {
+	switch r.Ends {
+	case "until":
+		day, err := time.Parse(dateOnly, r.Until)
+		if err != nil {
+			return nil, fault.Invalid(fault.Malformed, "until", "Choose the last day.").Wrap(err)
+		}
+		return []string{"UNTIL=" + day.Format("20060102")}, nil
+	case "count":
+		times := number(r.Count)
+		if times < 1 || times > maxTimes {
+			return nil, fault.Invalid(fault.OutOfRange, "count", fmt.Sprintf("Write how often it goes out, from 1 to %d.", maxTimes))
+		}
+		return []string{fmt.Sprintf("COUNT=%d", times)}, nil
+	}
+	return nil, nil
+}
+
+// repeatOf is a rule in the form, which wrote it.
+func repeatOf(rule string) repeat {
+	r := repeat{Every: "1"}
+	for part := range strings.SplitSeq(rule, ";") {
+		name, value, _ := strings.Cut(part, "=")
+		switch name {
+		case "FREQ":
+			r.Often = strings.ToLower(value)
+		case "INTERVAL":
+			r.Every = value
+		case "BYDAY":
+			if r.Often == "monthly" {
+				r.By = "day"
+			} else {
+				r.Days = strings.Split(value, ",")
+			}
+		case "COUNT":
+			r.Ends, r.Count = "count", value
+		case "UNTIL":
+			if day, err := time.Parse("20060102", value[:min(8, len(value))]); err == nil {
+				r.Ends, r.Until = "until", day.Format(dateOnly)
+			}
+		}
+	}
+	return r
+}
+
+// inMonthWords says on which days of months a series that begins at a time can come.
+func inMonthWords(begin time.Time) (string, string) {
+	date := "On the " + strconv.Itoa(begin.Day()) + ordinal(begin.Day()) + " of the month"
+	if begin.AddDate(0, 0, 7).Month() != begin.Month() {
+		return date, "On the last " + begin.Weekday().String() + " of the month"
+	}
+	return date, "On the " + []string{"first", "second", "third", "fourth"}[(begin.Day()-1)/7] + " " + begin.Weekday().String() + " of the month"
+}
+
+func ordinal(n int) string {
+	if n >= 11 && n <= 13 {
+		return "th"
+	}
+	switch n % 10 {
+	case 1:
+		return "st"
+	case 2:
+		return "nd"
+	case 3:
+		return "rd"
+	}
+	return "th"
+}

@@ -1,0 +1,337 @@
+package compose
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/media"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
+)
+
+// maxForm is how many bytes the form may have: many accounts with long texts of their own.
+const maxForm = 2 << 20
+
+// uploadWithin is how long the files of one form may take.
+const uploadWithin = 15 * time.Minute
+
+// sent does what the pressed button says.
+func (p *Part) sent(w http.ResponseWriter, r *http.Request) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+		p.upload(w, r)
+		return
+	}
+	if !p.ReadLongForm(w, r, maxForm) {
+		return
+	}
+	s := read(r.PostForm)
+	what, rest, _ := strings.Cut(r.PostForm.Get("do"), ":")
+	switch what {
+	case "save", "schedule", "publish", "approval":
+		p.save(w, r, s, what)
+		return
+	case "search":
+		s.Picker.Cursor, s.Picker.Open = "", true
+	case "page":
+		s.Picker.Cursor, s.Picker.Open = rest, true
+	case "add":
+		s.Picker.Open = true
+		s.add(number(rest))
+	case "up", "down", "remove":
+		account, place, _ := strings.Cut(rest, ":")
+		s.arrange(what, account, place)
+	}
+	p.show(w, r, http.StatusOK, s, nil)
+}
+
+// upload puts files into the library and, behind the others, into the post.
+func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(uploadWithin)) // a server that knows no deadlines has none to be moved
+	_ = control.SetWriteDeadline(time.Now().Add(uploadWithin + time.Minute))
+	actor, err := p.actor(r)
+	if err == nil {
+		err = operation.Call{Actor: actor}.Require(access.Write)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	form, arrived, why := p.parts(r, actor)
+	if why != nil && form == nil {
+		p.Refuse(w, r, why)
+		return
+	}
+	r.PostForm = form
+	s := read(form)
+	s.Picker.Open = true
+	for _, id := range arrived {
+		s.add(id)
+	}
+	if why == nil && len(arrived) == 0 {
+		why = fault.Invalid(fault.MissingArgument, "files", "Choose a file first.")
+	}
+	p.show(w, r, http.StatusOK, s, why)
+}
+
+var errForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
+
+// parts reads a form with files: its fields, the items that the files are now, and why a file was refused. Without
+// fields the form could not be read.
+func (p *Part) parts(r *http.Request, actor *access.Actor) (url.Values, []int64, error) {
+	reader, err := r.MultipartReader()
+	if err != nil {
+		return nil, nil, errForm.Wrap(err)
+	}
+	form, arrived, left := url.Values{}, []int64{}, int64(maxForm)
+	var why error
+	for {
+		part, err := reader.NextPart()
+		if errors.Is(err, io.EOF) {
+			return form, arrived, why
+		}
+		if err != nil {
+			return nil, nil, errForm.Wrap(err)
+		}
+		if name := part.FileName(); name != "" {
+			got, err := p.library.Add(r.Context(), media.Owner{TeamID: actor.TeamID, PersonID: actor.PersonID}, media.Incoming{Name: name, Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
+			switch f := fault.Of(err); {
+			case err == nil:
+				arrived = append(arrived, got.MediaID)
+			case f.Code == fault.Internal:
+				return nil, nil, err
+			default:
+				why = fault.New(f.Code, name+": "+f.Detail).With("argument", "files")
+			}
+			continue
+		}
+		text, err := io.ReadAll(io.LimitReader(part, left+1))
+		if left -= int64(len(text)); err != nil || left < 0 {
+			return nil, nil, errForm
+		}
+		if part.FormName() != "files" {
+			form.Add(part.FormName(), string(text))
+		}
+	}
+}
+
+// save keeps what stands in the form, then does the rest of what the button says. What was typed stays in the form
+// whatever is refused.
+func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string) {
+	err := p.ready(r, s, what)
+	if err != nil {
+		p.show(w, r, http.StatusOK, s, err)
+		return
+	}
+	id, at, err := p.keep(r, s)
+	if err != nil {
+		p.show(w, r, http.StatusOK, s, err)
+		return
+	}
+	to, said := "/posts/"+id, "Saved. Nothing goes out before somebody schedules or publishes it."
+	switch what {
+	case "publish":
+		to, said = to+"/publish", ""
+	case "approval":
+		p.ask(w, r, s, id)
+		return
+	case "schedule":
+		said, err = p.schedule(r, s, id, at)
+	default:
+		held, looked := p.held(r, id)
+		if looked == nil && held.Status == post.Scheduled {
+			said = "Saved. It goes out at its time."
+		}
+	}
+	if err != nil {
+		p.unfinished(w, r, s, id, err)
+		return
+	}
+	if said != "" {
+		p.Say(r, said)
+	}
+	frame.Redirect(w, r, to)
+}
+
+// ready refuses to begin what cannot be done by the form alone.
+func (p *Part) ready(r *http.Request, s sheet, what string) error {
+	if what != "schedule" {
+		return nil
+	}
+	actor, err := p.actor(r)
+	if err != nil {
+		return err
+	}
+	at, _, err := s.When.instant(actor.Zone)
+	if err != nil {
+		return err
+	}
+	if id := r.PathValue("id"); id != "" {
+		held, err := p.held(r, id)
+		if err != nil {
+			return err
+		}
+		if held.IsTemplate {
+			at = held.ScheduledAt
+		}
+	}
+	if at.IsZero() {
+		return fault.Invalid(fault.MissingArgument, "date", "Choose the day and the time at which it is to go out.")
+	}
+	_, err = foreseen(s, at, actor.Zone)
+	return err
+}
+
+// unfinished shows the form of a post that is kept, where what was to follow is refused.
+func (p *Part) unfinished(w http.ResponseWriter, r *http.Request, s sheet, id string, err error) {
+	held, looked := p.held(r, id)
+	if looked != nil {
+		p.Refuse(w, r, looked)
+		return
+	}
+	s.Seen = held.UpdatedAt.UnixMicro()
+	p.showAt(w, r, http.StatusOK, s, id, "Your changes are saved, but that is all that was done. ", err)
+}
+
+// keep makes the post, or changes it, and gives its id and its time.
+func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
+	actor, err := p.actor(r)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	c, err := s.piece()
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	if c.At, _, err = s.When.instant(actor.Zone); err != nil {
+		return "", c.At, err
+	}
+	if err := c.Check(); err != nil {
+		return "", c.At, err
+	}
+	id, seen := r.PathValue("id"), time.UnixMicro(s.Seen)
+	if id == "" {
+		if !c.At.IsZero() && !c.At.After(p.DB.Now()) {
+			return "", c.At, fault.Invalid(fault.InThePast, "date", "The time is over. Choose one that is to come, or publish the post now.")
+		}
+		made, replayed, err := p.create(r, c)
+		if err != nil || replayed {
+			return made.ID, c.At, err
+		}
+		id, seen = made.ID, made.UpdatedAt
+	}
+	if _, err = p.posts.Compose(r.Context(), actor, id, seen, c); err != nil {
+		return "", c.At, err
+	}
+	return id, c.At, p.describe(r, actor, s)
+}
+
+// create drafts a new post; replayed tells that this very form has done so before, and what followed.
+func (p *Part) create(r *http.Request, c post.Piece) (post.Post, bool, error) {
+	got, err := p.Do(r, "create_post", operation.Arguments{"caption": c.Caption, "account_ids": list(c.Accounts), "media_ids": list(c.Media)})
+	if err != nil {
+		return post.Post{}, false, err
+	}
+	full, err := kept[post.Full](got.Data)
+	if err != nil {
+		return post.Post{}, false, err
+	}
+	made, err := p.held(r, full.ID)
+	return made, got.Replayed && !made.UpdatedAt.Equal(made.CreatedAt), err
+}
+
+func list(ids []int64) []any {
+	out := make([]any, len(ids))
+	for i, id := range ids {
+		out[i] = id
+	}
+	return out
+}
+
+// describe keeps what the form says that images show, where it is another text than the library's.
+func (p *Part) describe(r *http.Request, actor *access.Actor, s sheet) error {
+	known, err := p.known(r.Context(), actor.TeamID, s)
+	if err != nil {
+		return err
+	}
+	for id, alt := range s.Alts {
+		if m, ok := known[id]; ok && strings.TrimSpace(alt) != m.Alt {
+			if err := p.library.Describe(r.Context(), actor.PersonID, id, alt); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// then runs a further operation of the same sending of a form, known by a key of its own.
+func (p *Part) then(r *http.Request, step, tool string, args operation.Arguments) (pipeline.Outcome, error) {
+	next := r.Clone(r.Context())
+	next.PostForm = url.Values{"once": {r.PostForm.Get("once") + "-" + step}}
+	next.Form = next.PostForm
+	return p.Do(next, tool, args)
+}
+
+// schedule lets a post go out at its time, or by its rule, and says what happens.
+func (p *Part) schedule(r *http.Request, s sheet, id string, at time.Time) (string, error) {
+	v := frame.VisitorOf(r.Context())
+	held, err := p.held(r, id)
+	if err != nil {
+		return "", err
+	}
+	if held.IsTemplate {
+		at = held.ScheduledAt
+	}
+	if s.Repeat.Often == "" && !held.IsTemplate {
+		if held.Status == post.Scheduled { // by the first sending of this form
+			return "It is scheduled.", nil
+		}
+		_, err := p.then(r, "schedule", "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": at.UTC().Format(time.RFC3339)})
+		return "It is scheduled, and goes out by itself.", err
+	}
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		return "", err
+	}
+	rule, err := s.Repeat.rule(at.In(zone))
+	if err != nil {
+		return "", err
+	}
+	if rule == "" {
+		return "", fault.Invalid(fault.MissingArgument, "repeat", "Choose how often it recurs.")
+	}
+	actor, err := p.actor(r)
+	if err != nil {
+		return "", err
+	}
+	if err := (operation.Call{Actor: actor}).Require(access.Publish); err != nil {
+		return "", err
+	}
+	if held.IsTemplate && held.Status == post.Scheduled {
+		return "It recurs.", nil
+	}
+	_, err = p.posts.Repeat(r.Context(), v.ID, id, rule)
+	return "It recurs from now on. Each time is a post of its own, made ahead.", err
+}
+
+// asked is the page that tells the client's link.
+type asked struct{ ID, Link string }
+
+// ask sends a post to the client for approval.
+func (p *Part) ask(w http.ResponseWriter, r *http.Request, s sheet, id string) {
+	link, err := p.approvals.AskApproval(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+	if err != nil {
+		p.unfinished(w, r, s, id, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["asked"], "For approval", asked{id, link})
+}

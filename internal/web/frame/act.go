@@ -1,0 +1,105 @@
+package frame
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+)
+
+// Acting is the visitor as services know who asks, for what no operation does: in the team that is looked at, with what
+// stands in the way of operations standing in the way of this too.
+func (f *Frame) Acting(r *http.Request, what string) (operation.Call, error) {
+	v := VisitorOf(r.Context())
+	if v == nil {
+		return operation.Call{}, fault.Missing()
+	}
+	actor, err := f.Teams.InApp(r.Context(), v.ID, v.Team.ID)
+	if err == nil {
+		err = pipeline.Gates(actor)
+	}
+	return operation.Call{Actor: actor, Operation: what, RequestID: uuid.NewString(), Now: f.DB.Now()}, err
+}
+
+// Read is the answer of an operation. One that was given before to the same sending is kept as JSON.
+func Read[T any](o pipeline.Outcome) (T, error) {
+	var out T
+	switch data := o.Data.(type) {
+	case T:
+		return data, nil
+	case json.RawMessage:
+		if err := json.Unmarshal(data, &out); err != nil {
+			return out, fmt.Errorf("reading a kept answer of %s: %w", o.Call.Operation, err)
+		}
+		return out, nil
+	}
+	return out, fmt.Errorf("%s answered with %T", o.Call.Operation, o.Data)
+}
+
+// Wrong is what a form tells of a refusal: the sentence, and the field that it is about where that is known.
+type Wrong struct{ Text, Field string }
+
+// WrongAt is what a form has to tell of a refusal, with the names that its fields have on the page. It is false for what
+// no form can mend, which is answered.
+func (f *Frame) WrongAt(w http.ResponseWriter, r *http.Request, err error, names map[string]string) (Wrong, bool) {
+	told := fault.Of(err)
+	field, _ := told.Context["argument"].(string)
+	if told.Code == fault.Internal || told.Code == fault.NotFound && field == "" {
+		f.Refuse(w, r, err)
+		return Wrong{}, false
+	}
+	if told.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
+	}
+	text := told.Detail
+	if name := names[field]; name != "" {
+		text = strings.ReplaceAll(text, "The argument "+field, "The field “"+name+"”")
+	}
+	return Wrong{text, field}, true
+}
+
+// Elsewhere leads a person to an item of another team of theirs, which is looked at from then on; whatever else is not
+// there stays so. Home tells which of some teams the item is of.
+func (f *Frame) Elsewhere(w http.ResponseWriter, r *http.Request, err error, home func(context.Context, []int64) (int64, error)) {
+	if !fault.Is(err, fault.NotFound) || r.Method != http.MethodGet {
+		f.Refuse(w, r, err)
+		return
+	}
+	v := VisitorOf(r.Context())
+	names, ids := map[int64]string{}, []int64{}
+	for _, t := range v.Teams {
+		if !t.Closed && t.ID != v.Team.ID {
+			names[t.ID], ids = t.Name, append(ids, t.ID)
+		}
+	}
+	if len(ids) == 0 {
+		f.Missing(w, r)
+		return
+	}
+	team, err := home(r.Context(), ids)
+	if err != nil {
+		f.Refuse(w, r, err)
+		return
+	}
+	f.LookAt(r.Context(), team)
+	f.Say(r, "This is of the team "+names[team]+": you look at that team now.")
+	Redirect(w, r, r.URL.RequestURI())
+}
+
+// IDIn is the number of an item in the address.
+func IDIn(r *http.Request, name string) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
+	if err != nil || id < 1 {
+		return 0, fault.Missing()
+	}
+	return id, nil
+}

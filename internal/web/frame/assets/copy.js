@@ -1,0 +1,17 @@
+// Buttons that put the text of another part of the page on the clipboard.
+'use strict';
+
+for (const button of document.querySelectorAll('[data-copy]')) {
+  const from = document.getElementById(button.dataset.copy);
+  const said = button.parentElement.querySelector('[data-copied]');
+  if (!from || !navigator.clipboard) continue;
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText('value' in from ? from.value : from.textContent);
+      said.textContent = 'Copied.';
+    } catch {
+      said.textContent = 'The browser did not allow it. Mark the text and copy it.';
+    }
+  });
+}

@@ -1,0 +1,23 @@
+// Follows work that a page tells of in an element with data-follow: looks again every two seconds, and loads the page
+// anew once the element is gone from it.
+'use strict';
+
+const every = 2000;
+
+async function look() {
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+    const now = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('[data-follow]');
+    if (!answer.ok || !now) {
+      location.reload();
+      return;
+    }
+    const shown = document.querySelector('[data-follow]');
+    if (shown && shown.innerHTML !== now.innerHTML) shown.innerHTML = now.innerHTML;
+  } catch {
+    // The network is away for a moment: the next look may reach it.
+  }
+  setTimeout(look, every);
+}
+
+setTimeout(look, every);

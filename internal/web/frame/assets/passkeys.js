@@ -1,0 +1,82 @@
+// Asks the person's device for a passkey, or for a new one, and sends what it answers with the form of the button.
+'use strict';
+
+(() => {
+  if (!window.PublicKeyCredential || !navigator.credentials) return;
+
+  const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
+  const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
+
+  // options reads what the service wrote: bytes come as base64url.
+  const options = (o) => {
+    const named = (list) => (list || []).map((c) => ({ ...c, id: bytes(c.id) }));
+    const out = { ...o, challenge: bytes(o.challenge) };
+    if (o.user) out.user = { ...o.user, id: bytes(o.user.id) };
+    if (o.excludeCredentials) out.excludeCredentials = named(o.excludeCredentials);
+    if (o.allowCredentials) out.allowCredentials = named(o.allowCredentials);
+    return out;
+  };
+
+  // answer writes what the device answered in the same way.
+  const answer = (c) => {
+    const response = {};
+    for (const part of ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle']) {
+      if (c.response[part]) response[part] = text(c.response[part]);
+    }
+    if (c.response.getTransports) response.transports = c.response.getTransports();
+    return JSON.stringify({
+      id: c.id, rawId: text(c.rawId), type: c.type, response,
+      authenticatorAttachment: c.authenticatorAttachment || undefined, clientExtensionResults: c.getClientExtensionResults(),
+    });
+  };
+
+  const said = document.querySelector('[data-passkey-said]');
+  const say = (words) => {
+    if (!said) return;
+    said.textContent = words;
+    said.hidden = !words;
+  };
+  const failures = {
+    NotAllowedError: 'No passkey was used: it was called off, took too long, or there is none for this address on this device.',
+    InvalidStateError: 'This device has a passkey for this account already.',
+  };
+
+  const use = async (button) => {
+    const form = button.form;
+    const name = form.elements.name;
+    if (name && !name.reportValidity()) return;
+    say('');
+    button.disabled = true;
+    try {
+      const asked = await fetch(button.dataset.options, { method: 'POST', body: new URLSearchParams({ name: name ? name.value : '' }) });
+      if (asked.redirected) {
+        location.assign(asked.url);
+        return;
+      }
+      const told = await asked.json();
+      if (!asked.ok) {
+        say(told.wrong);
+        return;
+      }
+      const credential = await navigator.credentials[button.dataset.passkey]({ publicKey: options(told.publicKey) });
+      form.elements.passkey.value = answer(credential);
+      form.submit();
+    } catch (error) {
+      say(failures[error.name] || 'The passkey could not be used. Try again, or sign in another way.');
+    } finally {
+      button.disabled = false;
+    }
+  };
+
+  for (const button of document.querySelectorAll('[data-passkey]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => use(button));
+    if (button.form.querySelector('button:not([type=button])')) continue;
+    // Enter in a field does what the only button does.
+    button.form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      use(button);
+    });
+  }
+  for (const note of document.querySelectorAll('[data-passkey-missing]')) note.hidden = true;
+})();

@@ -1,0 +1,96 @@
+package frame
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+)
+
+// Session is one of a person's browsers that are signed in.
+type Session struct {
+	ID      string
+	Browser string // in people's words
+	Since   time.Time
+	Used    time.Time // up to some minutes ago
+	Here    bool      // the one that asks
+}
+
+// Sessions lists where the visitor is signed in: this browser first, then the one used last.
+func (f *Frame) Sessions(ctx context.Context) ([]Session, error) {
+	here := sha256.Sum256([]byte(f.sessions.manager.Token(ctx)))
+	out, err := db.All(ctx, f.DB, func(rows *sql.Rows, s *Session) error {
+		var hash []byte
+		var since, used int64
+		err := rows.Scan(&hash, &s.ID, &s.Browser, &since, &used)
+		s.Browser, s.Since, s.Used, s.Here = browserName(s.Browser), db.Time(since), db.Time(used), string(hash) == string(here[:])
+		return err
+	}, `SELECT token_hash, id, browser, created_at, used_at FROM sessions WHERE person_id = ? AND expires_at > ? ORDER BY used_at DESC, id LIMIT 100`,
+		VisitorOf(ctx).ID, db.Micros(f.DB.Now()))
+	if err != nil {
+		return nil, fmt.Errorf("reading sessions: %w", err)
+	}
+	slices.SortStableFunc(out, func(a, b Session) int {
+		switch {
+		case a.Here == b.Here:
+			return 0
+		case a.Here:
+			return -1
+		}
+		return 1
+	})
+	return out, nil
+}
+
+// EndSession signs the visitor out in one browser: not_found where it is not the visitor's.
+func (f *Frame) EndSession(ctx context.Context, id string) error {
+	return f.DB.Write(ctx, "web.end_one_session", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `DELETE FROM sessions WHERE person_id = ? AND id = ?`, VisitorOf(ctx).ID, id)
+		if err != nil {
+			return fmt.Errorf("ending a session: %w", err)
+		}
+		if n == 0 {
+			return fault.Missing()
+		}
+		return nil
+	})
+}
+
+// Forget forgets every session of a person, after Teams has ended them.
+func (f *Frame) Forget(ctx context.Context, person int64) error {
+	return f.sessions.store.write(ctx, "web.end_sessions", `DELETE FROM sessions WHERE person_id = ?`, person)
+}
+
+// browsers and systems are told by these parts of what a browser calls itself, the first that fits: most name others too.
+var (
+	browsers = [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Firefox", "Firefox"}, {"FxiOS", "Firefox"}, {"CriOS", "Chrome"}, {"Chrome", "Chrome"}, {"Safari", "Safari"}, {"curl", "curl"}}
+	systems  = [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Macintosh", "macOS"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"}}
+)
+
+// browserName is what people call a browser by: Firefox on Windows.
+func browserName(agent string) string {
+	find := func(parts [][2]string) string {
+		for _, p := range parts {
+			if strings.Contains(agent, p[0]) {
+				return p[1]
+			}
+		}
+		return ""
+	}
+	browser, system := find(browsers), find(systems)
+	switch {
+	case browser == "" && system == "":
+		return "Unknown browser"
+	case browser == "":
+		return "A browser on " + system
+	case system == "":
+		return browser
+	}
+	return browser + " on " + system
+}

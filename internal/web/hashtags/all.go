@@ -1,0 +1,68 @@
+package hashtags
+
+import (
+	"net/http"
+	"net/url"
+
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/operation"
+	"pressroom/internal/web/frame"
+)
+
+// allView is a page of the lists.
+type allView struct {
+	Own, Ready      []list.Entry
+	Scope, Platform string
+	Filtered        bool
+	Writes          bool
+	Pager           pager
+}
+
+// pager leads to other pages of what is shown; an empty address to none.
+type pager struct{ First, Next string }
+
+func (p *Part) all(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	v := allView{Scope: q.Get("scope"), Platform: q.Get("platform"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers)}
+	args := operation.Arguments{"limit": int64(50)}
+	keep := url.Values{}
+	for name, value := range map[string]string{"scope": v.Scope, "platform": v.Platform} {
+		if value != "" {
+			args[name], v.Filtered = value, true
+			keep.Set(name, value)
+		}
+	}
+	if cursor := q.Get("cursor"); cursor != "" {
+		args["cursor"], v.Pager.First = cursor, "/hashtags?"+keep.Encode()
+	}
+	outcome, err := p.Do(r, "list_hashtag_lists", args)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	found, err := frame.Read[list.Lists](outcome)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	for _, e := range found.HashtagLists {
+		if e.ReadyMade {
+			v.Ready = append(v.Ready, e)
+		} else {
+			v.Own = append(v.Own, e)
+		}
+	}
+	if outcome.Page != nil {
+		keep.Set("cursor", outcome.Page.Cursor)
+		v.Pager.Next = "/hashtags?" + keep.Encode()
+	}
+	p.Show(w, r, http.StatusOK, pages["all"], "Hashtags", v)
+}
+
+// None tells whether nothing is shown.
+func (v allView) None() bool { return len(v.Own)+len(v.Ready) == 0 }
+
+// Start tells whether the team has no list of its own as far as this page can tell: it is the first one, unfiltered.
+func (v allView) Start() bool {
+	return len(v.Own) == 0 && v.Pager.First == "" && v.Platform == "" && v.Scope != "system"
+}

@@ -1,0 +1,104 @@
+// Package hashtags is where people keep hashtag lists, their own and copies of the ready-made ones, and where they search
+// for hashtags.
+package hashtags
+
+import (
+	"context"
+	"embed"
+	"html/template"
+	"net/http"
+	"strconv"
+
+	"pressroom/internal/access"
+	"pressroom/internal/event"
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/job"
+	"pressroom/internal/operation"
+	"pressroom/internal/web/frame"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var pages = frame.Parse(files, template.FuncMap{"rate": rate, "posts": posts})
+
+// Part is these pages.
+type Part struct {
+	*frame.Frame
+
+	lists *list.Service
+	jobs  *job.Store
+}
+
+// New makes them.
+func New(f *frame.Frame, lists *list.Service, jobs *job.Store) *Part {
+	return &Part{f, lists, jobs}
+}
+
+// Routes are their addresses.
+func (p *Part) Routes() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /hashtags", For: frame.Members, Do: p.all},
+		{Pattern: "GET /hashtags/new", For: frame.Writers, Do: p.newPage},
+		{Pattern: "POST /hashtags/new", For: frame.Writers, Do: p.create},
+		{Pattern: "GET /hashtags/search", For: frame.Members, Do: p.searchPage},
+		{Pattern: "POST /hashtags/search", For: frame.Spenders, Do: p.search},
+		{Pattern: "POST /hashtags/search/add", For: frame.Writers, Do: p.addFound},
+		{Pattern: "GET /hashtags/{id}", For: frame.Members, Do: p.page},
+		{Pattern: "GET /hashtags/{id}/text", For: frame.Members, Do: p.text},
+		{Pattern: "POST /hashtags/{id}/add", For: frame.Writers, Do: p.of(p.add)},
+		{Pattern: "POST /hashtags/{id}/remove", For: frame.Writers, Do: p.of(p.remove)},
+		{Pattern: "POST /hashtags/{id}/copy", For: frame.Writers, Do: p.of(p.copyList)},
+		{Pattern: "GET /hashtags/{id}/edit", For: frame.Writers, Do: p.of(p.editPage)},
+		{Pattern: "POST /hashtags/{id}/edit", For: frame.Writers, Do: p.of(p.change)},
+		{Pattern: "GET /hashtags/{id}/delete", For: frame.Writers, Do: p.of(p.deletePage)},
+		{Pattern: "POST /hashtags/{id}/delete", For: frame.Writers, Do: p.of(p.delete)},
+	}
+}
+
+// asked is a request of somebody who may write, about one list.
+type asked struct {
+	*http.Request
+
+	call operation.Call
+	list int64
+}
+
+func (a asked) by() event.Actor { return event.By(a.call) }
+
+// of reads which list an address is about, and who asks.
+func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id, err := frame.IDIn(r, "id")
+		if err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
+		call, err := p.Acting(r, "hashtag_lists")
+		if err == nil {
+			err = call.Require(access.Write)
+		}
+		if err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
+		do(w, asked{r, call, id})
+	}
+}
+
+// opened is a list with all that it holds.
+func (p *Part) opened(r *http.Request, id int64) (list.Opened, error) {
+	outcome, err := p.Do(r, "get_hashtag_list", operation.Arguments{"list_id": id})
+	if err != nil {
+		return list.Opened{}, err
+	}
+	return frame.Read[list.Opened](outcome)
+}
+
+// elsewhere shows a list of another of the person's teams, in that team.
+func (p *Part) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
+	p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) { return p.lists.Home(ctx, id, teams) })
+}
+
+// pathOf is where a list is shown.
+func pathOf(id int64) string { return "/hashtags/" + strconv.FormatInt(id, 10) }

@@ -1,0 +1,233 @@
+package hashtags
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/operation"
+	"pressroom/internal/web/frame"
+)
+
+// perPage is how many hashtags of a list a page shows.
+const perPage = 100
+
+// view is one list, or some of its hashtags.
+type view struct {
+	list.Entry
+
+	Shown   []list.Hashtag
+	Text    string // those shown, as a caption takes them
+	Groups  []string
+	Group   string // the subcategory that is shown; empty for all
+	Matches int    // hashtags of the subcategory
+	Sort    string
+	Writes  bool
+	Pager   pager
+	Fields  url.Values
+	Wrong   frame.Wrong
+}
+
+// Of is what stands in a field.
+func (v view) Of(name string) string { return v.Fields.Get(name) }
+
+// By is where the hashtags stand in another order.
+func (v view) By(sort string) string { return v.at(sort, v.Group, 1) }
+
+// Turned is how a column is sorted, as tables say it; empty where it is not.
+func (v view) Turned(sort string) string {
+	switch {
+	case v.Sort != sort:
+		return ""
+	case sort == "name":
+		return "ascending"
+	}
+	return "descending"
+}
+
+func (v view) at(sort, group string, page int) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"sort": sort, "group": group} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if page > 1 {
+		q.Set("page", strconv.Itoa(page))
+	}
+	if len(q) == 0 {
+		return pathOf(v.ID)
+	}
+	return pathOf(v.ID) + "?" + q.Encode()
+}
+
+// orders are those that a list can be seen in, beside that in which its hashtags were added. What is not known comes last.
+var orders = map[string]func(a, b list.Hashtag) int{
+	"name": func(a, b list.Hashtag) int { return cmp.Compare(a.Hashtag, b.Hashtag) },
+	"posts": func(a, b list.Hashtag) int {
+		known := func(h list.Hashtag) float64 {
+			if h.Posts == nil {
+				return -1
+			}
+			return float64(h.Posts.Count)
+		}
+		return cmp.Compare(known(b), known(a))
+	},
+	"day":   func(a, b list.Hashtag) int { return cmp.Compare(figureOf(b.PostsPerDay), figureOf(a.PostsPerDay)) },
+	"score": func(a, b list.Hashtag) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) },
+}
+
+// figureOf is a figure to sort by: one that is not known is below all others.
+func figureOf(n *float64) float64 {
+	if n == nil {
+		return -1
+	}
+	return *n
+}
+
+func (p *Part) page(w http.ResponseWriter, r *http.Request) {
+	id, err := frame.IDIn(r, "id")
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.show(w, r, id, http.StatusOK, nil, frame.Wrong{})
+}
+
+func (p *Part) show(w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong frame.Wrong) {
+	l, err := p.opened(r, id)
+	if err != nil {
+		p.elsewhere(w, r, err, id)
+		return
+	}
+	q := r.URL.Query()
+	v := view{Entry: l.Entry, Group: q.Get("group"), Sort: q.Get("sort"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers), Fields: fields, Wrong: wrong}
+	page, _ := strconv.Atoi(q.Get("page")) // anything else is the first
+	v.fill(l.Hashtags, page)
+	p.Show(w, r, status, pages["list"], l.Name, v)
+}
+
+// fill takes the hashtags of a page out of all those of a list.
+func (v *view) fill(all []list.Hashtag, page int) {
+	for _, h := range all {
+		if h.Subcategory != "" && !slices.Contains(v.Groups, h.Subcategory) {
+			v.Groups = append(v.Groups, h.Subcategory)
+		}
+	}
+	if v.Group != "" {
+		all = slices.DeleteFunc(all, func(h list.Hashtag) bool { return h.Subcategory != v.Group })
+	}
+	if order := orders[v.Sort]; order != nil {
+		slices.SortStableFunc(all, order)
+	} else {
+		v.Sort = ""
+	}
+	v.Matches = len(all)
+	last := max(1, (len(all)+perPage-1)/perPage)
+	page = min(max(page, 1), last)
+	v.Shown = all[(page-1)*perPage : min(len(all), page*perPage)]
+	v.Text = asText(v.Shown)
+	if page > 1 {
+		v.Pager.First = v.at(v.Sort, v.Group, 1)
+	}
+	if page < last {
+		v.Pager.Next = v.at(v.Sort, v.Group, page+1)
+	}
+}
+
+// asText is hashtags as a caption takes them.
+func asText(tags []list.Hashtag) string {
+	var out strings.Builder
+	for i, h := range tags {
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString("#" + h.Hashtag)
+	}
+	return out.String()
+}
+
+// text gives all of a list as plain text.
+func (p *Part) text(w http.ResponseWriter, r *http.Request) {
+	id, err := frame.IDIn(r, "id")
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	l, err := p.opened(r, id)
+	if err != nil {
+		p.elsewhere(w, r, err, id)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte(asText(l.Hashtags) + "\n")) // the client may be gone
+}
+
+func (p *Part) add(w http.ResponseWriter, a asked) {
+	if !p.ReadLongForm(w, a.Request, maxForm) {
+		return
+	}
+	args := operation.Arguments{"list_id": a.list, "hashtags": tagsIn(a.PostForm.Get("hashtags"))}
+	if s := a.PostForm.Get("subcategory"); s != "" {
+		args["subcategory"] = s
+	}
+	c, err := p.changed(a.Request, "add_hashtags", args)
+	if err != nil {
+		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
+			p.show(w, a.Request, a.list, frame.StatusOf(err), a.PostForm, wrong)
+		}
+		return
+	}
+	p.Say(a.Request, saidOf(c))
+	frame.Redirect(w, a.Request, pathOf(a.list))
+}
+
+func (p *Part) remove(w http.ResponseWriter, a asked) {
+	if !p.ReadForm(w, a.Request) {
+		return
+	}
+	hashtag := a.PostForm.Get("hashtag")
+	if err := p.lists.Remove(a.Context(), a.call.TeamID, a.by(), a.list, hashtag); err != nil {
+		p.Refuse(w, a.Request, err)
+		return
+	}
+	p.Say(a.Request, "#"+hashtag+" is taken out.")
+	frame.Redirect(w, a.Request, frame.OwnPath(a.PostForm.Get("next")))
+}
+
+// Here is the page that is shown, to come back to.
+func (v view) Here() string { return v.at(v.Sort, v.Group, 1) }
+
+// copyList makes a list of the team's own of another one.
+func (p *Part) copyList(w http.ResponseWriter, a asked) {
+	if !p.ReadForm(w, a.Request) {
+		return
+	}
+	l, err := p.opened(a.Request, a.list)
+	if err != nil {
+		p.Refuse(w, a.Request, err)
+		return
+	}
+	args := operation.Arguments{"name": l.Name}
+	for name, value := range map[string]string{"platform": l.Platform, "color": l.Color, "icon": l.Icon} {
+		if value != "" {
+			args[name] = value
+		}
+	}
+	made, err := p.changed(a.Request, "create_hashtag_list", args)
+	if err == nil {
+		made, err = p.lists.Fill(a.Context(), a.call, a.list, made.ID)
+	}
+	if err != nil {
+		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
+			p.show(w, a.Request, a.list, frame.StatusOf(err), nil, wrong)
+		}
+		return
+	}
+	p.Say(a.Request, "This is your own list now. "+saidOf(made))
+	frame.Redirect(w, a.Request, pathOf(made.ID))
+}

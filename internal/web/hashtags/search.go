@@ -1,0 +1,195 @@
+package hashtags
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/hashtag/search"
+	"pressroom/internal/job"
+	"pressroom/internal/operation"
+	"pressroom/internal/web/frame"
+)
+
+type (
+	// searchView is the form of a search.
+	searchView struct {
+		Price  int64
+		Spends bool
+		Fields url.Values
+		Wrong  frame.Wrong
+	}
+	// foundView is a search and what it found.
+	foundView struct {
+		job.Entry
+
+		Result search.Result
+		Notes  []string
+		Lists  []list.Entry // the team's own, which hashtags can be added to
+		Writes bool
+		Pager  pager
+		Fields url.Values
+		Wrong  frame.Wrong
+	}
+)
+
+// Of is what stands in a field.
+func (v searchView) Of(name string) string { return v.Fields.Get(name) }
+
+// Of is what stands in a field.
+func (v foundView) Of(name string) string { return v.Fields.Get(name) }
+
+// Found tells whether there is anything to add to a list.
+func (v foundView) Found() bool {
+	return len(v.Result.Hashtags)+len(v.Result.Incomplete)+len(v.Result.Related) > 0
+}
+
+// Number is the id of a list as a form's field holds it.
+func (foundView) Number(id int64) string { return strconv.FormatInt(id, 10) }
+
+// searchPage shows the form, or the search whose job the address names.
+func (p *Part) searchPage(w http.ResponseWriter, r *http.Request) {
+	if id := r.URL.Query().Get("job"); id != "" {
+		p.showFound(w, r, id, http.StatusOK, nil, frame.Wrong{})
+		return
+	}
+	p.showSearch(w, r, http.StatusOK, url.Values{}, frame.Wrong{})
+}
+
+func (p *Part) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values, wrong frame.Wrong) {
+	p.Show(w, r, status, pages["search"], "Search hashtags", searchView{p.lists.Terms.Prices.HashtagSearch, frame.VisitorOf(r.Context()).Is(frame.Spenders), fields, wrong})
+}
+
+func (p *Part) search(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	outcome, err := p.Do(r, "search_hashtags", operation.Arguments{"query": r.PostForm.Get("query"), "platform": r.PostForm.Get("platform")})
+	if err != nil {
+		if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
+			p.showSearch(w, r, frame.StatusOf(err), r.PostForm, wrong)
+		}
+		return
+	}
+	begun, err := frame.Read[job.Entry](outcome)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	if len(outcome.Notes) > 0 {
+		p.Say(r, strings.Join(outcome.Notes, " "))
+	}
+	frame.Redirect(w, r, foundAt(begun.JobID, ""))
+}
+
+func foundAt(id, cursor string) string {
+	q := url.Values{"job": {id}}
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	return "/hashtags/search?" + q.Encode()
+}
+
+func (p *Part) showFound(w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, wrong frame.Wrong) {
+	v, err := p.found(r, id)
+	if err != nil {
+		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+			if !strings.HasPrefix(id, string(job.HashtagSearch)+":") || !utf8.ValidString(id) {
+				return 0, fault.Missing()
+			}
+			return p.jobs.Home(ctx, id, teams)
+		})
+		return
+	}
+	if v.Finished && v.Writes {
+		if v.Lists, err = p.own(r); err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
+	}
+	v.Fields, v.Wrong = fields, wrong
+	p.Show(w, r, status, pages["found"], "Search", v)
+}
+
+// found is how a search stands; not_found for every other job.
+func (p *Part) found(r *http.Request, id string) (foundView, error) {
+	args := operation.Arguments{"job_id": id, "limit": int64(50)}
+	v := foundView{Writes: frame.VisitorOf(r.Context()).Is(frame.Writers)}
+	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
+		args["cursor"], v.Pager.First = cursor, foundAt(id, "")
+	}
+	outcome, err := p.Do(r, "get_job", args)
+	if err != nil {
+		if fault.Is(err, fault.ValidationFailed) {
+			err = fault.Missing()
+		}
+		return v, err
+	}
+	if v.Entry, err = frame.Read[job.Entry](outcome); err != nil {
+		return v, err
+	}
+	if v.Type != job.HashtagSearch {
+		return v, fault.Missing()
+	}
+	v.Notes = outcome.Notes
+	if made, ok := v.Entry.Result.(search.Result); ok {
+		v.Result = made
+	}
+	if outcome.Page != nil {
+		v.Pager.Next = foundAt(id, outcome.Page.Cursor)
+	}
+	return v, nil
+}
+
+// own is the team's newest lists of its own.
+func (p *Part) own(r *http.Request) ([]list.Entry, error) {
+	outcome, err := p.Do(r, "list_hashtag_lists", operation.Arguments{"scope": "own", "limit": int64(50)})
+	if err != nil {
+		return nil, err
+	}
+	found, err := frame.Read[list.Lists](outcome)
+	return found.HashtagLists, err
+}
+
+var errNoneChosen = fault.Invalid(fault.MissingArgument, "hashtags", "Choose the hashtags that you want in the list.")
+
+// addFound adds hashtags that a search found to a list.
+func (p *Part) addFound(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	c, err := p.addChosen(r)
+	if err != nil {
+		if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
+			p.showFound(w, r, r.PostForm.Get("job"), frame.StatusOf(err), r.PostForm, wrong)
+		}
+		return
+	}
+	p.Say(r, saidOf(c))
+	frame.Redirect(w, r, pathOf(c.ID))
+}
+
+func (p *Part) addChosen(r *http.Request) (list.Changed, error) {
+	chosen := r.PostForm["hashtag"]
+	if len(chosen) == 0 {
+		return list.Changed{}, errNoneChosen
+	}
+	into, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
+	if err != nil {
+		return list.Changed{}, fault.Missing()
+	}
+	tags := make([]any, len(chosen))
+	for i, t := range chosen {
+		tags[i] = t
+	}
+	args := operation.Arguments{"list_id": into, "hashtags": tags}
+	if s := r.PostForm.Get("subcategory"); s != "" {
+		args["subcategory"] = s
+	}
+	return p.changed(r, "add_hashtags", args)
+}

@@ -1,0 +1,75 @@
+package hashtags
+
+import (
+	"strconv"
+	"strings"
+
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/report/tag"
+	"pressroom/internal/web/frame"
+)
+
+// rate writes a figure with one digit behind the point; a dash where it is not known.
+func rate(n *float64) string {
+	if n == nil {
+		return "–"
+	}
+	if *n >= 100 {
+		return frame.Count(n)
+	}
+	return strconv.FormatFloat(*n, 'f', 1, 64)
+}
+
+// posts says how many posts carry a hashtag, and of an estimate between which numbers it lies.
+func posts(p *tag.Posts) string {
+	switch {
+	case p == nil:
+		return "–"
+	case p.Basis != "estimated":
+		return frame.Count(p.Count)
+	case p.Low == nil || p.High == nil:
+		return "about " + frame.Count(p.Count)
+	}
+	return "about " + frame.Count(p.Count) + " (" + frame.Count(p.Low) + " to " + frame.Count(p.High) + ")"
+}
+
+// reasons say why a hashtag was refused.
+var reasons = map[string]string{
+	"empty": "nothing is left of it", "too_long": "it is too long", "bad_characters": "it holds what no hashtag holds",
+	"list_full": "the list has as many hashtags as the plan allows", "banned": "this service does not take it",
+}
+
+// saidOf tells what became of hashtags that were sent.
+func saidOf(c list.Changed) string {
+	out := []string{frame.Plural(len(c.Added), "hashtag is", "hashtags are") + " added."}
+	if len(c.AlreadyPresent) > 0 {
+		out = append(out, frame.Plural(len(c.AlreadyPresent), "was", "were")+" there already.")
+	}
+	if len(c.Refused) > 0 {
+		out = append(out, refusedOf(c.Refused))
+	}
+	return strings.Join(out, " ")
+}
+
+const namedRefused = 5 // hashtags that a message names
+
+func refusedOf(all []list.Refused) string {
+	var named []string
+	for _, r := range all[:min(len(all), namedRefused)] {
+		named = append(named, "“"+r.Hashtag+"” ("+reasons[r.Reason]+")")
+	}
+	out := "Not taken: " + strings.Join(named, ", ")
+	if more := len(all) - len(named); more > 0 {
+		out += " and " + frame.Plural(more, "more", "more")
+	}
+	return out + "."
+}
+
+// tagsIn reads what was typed: hashtags with spaces, commas or lines between them.
+func tagsIn(text string) []any {
+	var out []any
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;", r) }) {
+		out = append(out, word)
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package plot
+
+import (
+	"html/template"
+	"strconv"
+)
+
+// Heat is a figure of each hour of the week, monday first.
+type Heat struct {
+	Label string
+	Cells [7][24]Cell
+}
+
+// Cell is an hour. Level is 0 where there is too little to tell, else from 1, the least, to 5.
+type Cell struct {
+	Level int
+	Text  string // what it says to whoever points at it; empty where there is nothing
+}
+
+var weekdays = [7]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
+
+const (
+	cellWidth, cellHeight = 24.0, 20.0
+	heatLeft, heatTop     = 34.0, 18.0
+)
+
+type heatView struct {
+	Label       string
+	Days, Hours []tick
+	Cells       []heatCell
+}
+
+type heatCell struct {
+	X, Y, W, H float64
+	Class      string
+	Text       string
+}
+
+// Draw draws it.
+func (h Heat) Draw() template.HTML {
+	view := heatView{Label: h.Label}
+	for day, name := range weekdays {
+		view.Days = append(view.Days, tick{heatTop + (float64(day)+0.68)*cellHeight, name})
+		for hour, c := range h.Cells[day] {
+			view.Cells = append(view.Cells, heatCell{heatLeft + float64(hour)*cellWidth, heatTop + float64(day)*cellHeight, cellWidth - 2, cellHeight - 2, "h" + strconv.Itoa(c.Level), c.Text})
+		}
+	}
+	for hour := 0; hour < 24; hour += 3 {
+		view.Hours = append(view.Hours, tick{heatLeft + float64(hour)*cellWidth, strconv.Itoa(hour) + " h"})
+	}
+	return draw("heat.svg", view)
+}

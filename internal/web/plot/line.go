@@ -1,0 +1,128 @@
+package plot
+
+import (
+	"html/template"
+	"math"
+	"strings"
+)
+
+// Line is a figure over time. Points stand at equal distances unless they say where.
+type Line struct {
+	Label  string // what it shows, in words
+	Points []Point
+	Spread bool // points stand at their At; else at equal distances
+	Zero   bool // the scale begins at 0
+}
+
+// Point is one value. Without a Value there is a gap.
+type Point struct {
+	Name      string // below it, where there is room
+	At        float64
+	Value     *float64
+	Low, High *float64 // ends of its interval
+}
+
+const (
+	lineWidth, lineHeight = 640.0, 220.0
+	left, right           = 48.0, 12.0
+	top, bottom           = 10.0, 26.0
+	mostNames             = 7
+)
+
+type lineView struct {
+	Label, Path   string
+	Bars          []bar // intervals
+	Dots          []dot
+	Lines         []tick
+	Names         []tick
+	Left, Right   float64
+	Bottom        float64
+	Width, Height float64
+}
+
+type dot struct {
+	X, Y float64
+	Text string
+}
+
+type bar struct{ X, From, To float64 }
+
+// Draw draws it; nothing of nothing.
+func (l Line) Draw() template.HTML {
+	low, high, some := l.ends()
+	if !some {
+		return ""
+	}
+	low, high, step := scale(low, high)
+	view := lineView{Label: l.Label, Left: left, Right: lineWidth - right, Bottom: lineHeight - bottom, Width: lineWidth, Height: lineHeight}
+	y := func(v float64) float64 { return top + (high-v)/(high-low)*(lineHeight-top-bottom) }
+	for v := low; v <= high+step/2; v += step {
+		view.Lines = append(view.Lines, tick{y(v), Number(v)})
+	}
+	every := int(math.Ceil(float64(len(l.Points)) / mostNames))
+	for i, p := range l.Points {
+		if i%every == 0 {
+			view.Names = append(view.Names, tick{l.x(i), p.Name})
+		}
+		if p.Value != nil {
+			view.Dots = append(view.Dots, dot{l.x(i), y(*p.Value), p.Name + ": " + Number(*p.Value) + between(p.Low, p.High)})
+		}
+		if p.Low != nil && p.High != nil {
+			view.Bars = append(view.Bars, bar{l.x(i), y(*p.High), y(*p.Low)})
+		}
+	}
+	view.Path = l.path(y)
+	return draw("line.svg", view)
+}
+
+func between(low, high *float64) string {
+	if low == nil || high == nil {
+		return ""
+	}
+	return " (" + Number(*low) + " to " + Number(*high) + ")"
+}
+
+// ends are the least and the greatest of all that is drawn.
+func (l Line) ends() (float64, float64, bool) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, p := range l.Points {
+		for _, v := range []*float64{p.Value, p.Low, p.High} {
+			if v != nil {
+				low, high = min(low, *v), max(high, *v)
+			}
+		}
+	}
+	if l.Zero {
+		low = min(low, 0)
+	}
+	return low, high, !math.IsInf(high, -1)
+}
+
+func (l Line) x(i int) float64 {
+	room := lineWidth - left - right - 2*inset
+	if !l.Spread {
+		return left + inset + room*(float64(i)+0.5)/float64(len(l.Points))
+	}
+	first, last := l.Points[0].At, l.Points[len(l.Points)-1].At
+	if last <= first {
+		return left + inset + room/2
+	}
+	return left + inset + room*(l.Points[i].At-first)/(last-first)
+}
+
+const inset = 14.0 // so that names at both ends have room
+
+// path leads through the points and stops at gaps.
+func (l Line) path(y func(float64) float64) string {
+	var out strings.Builder
+	pen := "M"
+	for i, p := range l.Points {
+		if p.Value == nil {
+			pen = "M"
+			continue
+		}
+		out.WriteString(pen + coordinate(l.x(i)) + " " + coordinate(y(*p.Value)))
+		pen = "L"
+	}
+	return out.String()
+}

@@ -1,0 +1,93 @@
+// Package plot draws figures as SVG for pages, without scripts and without style attributes: how a drawing looks is said
+// by classes of the stylesheet, so that it follows the page's colours in the dark and on paper. Every drawing says in
+// words what it shows; the numbers belong into a table beside it. It is pure: the same figures give the same text.
+package plot
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+)
+
+//go:embed templates/*.svg
+var files embed.FS
+
+var drawings = template.Must(template.New("").Funcs(template.FuncMap{"at": coordinate}).ParseFS(files, "templates/*.svg"))
+
+// draw makes one. The templates are part of the program, so that they cannot fail but by a mistake in it.
+func draw(name string, data any) template.HTML {
+	var out bytes.Buffer
+	if err := drawings.ExecuteTemplate(&out, name, data); err != nil {
+		panic(err)
+	}
+	return template.HTML(strings.ReplaceAll(out.String(), "\n", "")) //nolint:gosec // made by html/template
+}
+
+// coordinate writes a length with one digit: more nobody sees.
+func coordinate(v float64) string {
+	text := strconv.FormatFloat(v, 'f', 1, 64)
+	if text = strings.TrimSuffix(text, ".0"); text == "-0" {
+		return "0"
+	}
+	return text
+}
+
+// tick is a line of a scale with what stands at it.
+type tick struct {
+	At   float64
+	Text string
+}
+
+// Number writes a figure with at most three digits that say something: 12.3K, 4.56M.
+func Number(v float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e9, "B"}, {1e6, "M"}, {1e3, "K"}} {
+		if math.Abs(v) >= 0.9995*unit.size {
+			return digits(v/unit.size) + unit.name
+		}
+	}
+	return digits(v)
+}
+
+func digits(v float64) string {
+	decimals := 2
+	switch size := math.Abs(v); {
+	case size > 1e-6 && size < 0.9995:
+		decimals = 2 - int(math.Floor(math.Log10(size)))
+	case size >= 99.95:
+		decimals = 0
+	case size >= 9.995:
+		decimals = 1
+	}
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	if text == "-0" {
+		return "0"
+	}
+	return strings.Replace(text, "-", "−", 1)
+}
+
+// scale is a round step with the values between which some figures lie.
+func scale(low, high float64) (float64, float64, float64) {
+	if high <= low {
+		low, high = low-math.Max(1, math.Abs(low)*0.01), high+math.Max(1, math.Abs(high)*0.01)
+	}
+	const lines = 4
+	raw := (high - low) / lines
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	step := 10 * power
+	for _, times := range []float64{1, 2, 2.5, 5} {
+		if raw <= times*power*(1+1e-9) {
+			step = times * power
+			break
+		}
+	}
+	return math.Floor(low/step+1e-9) * step, math.Ceil(high/step-1e-9) * step, step
+}

@@ -1,0 +1,128 @@
+package plot_test
+
+import (
+	"encoding/xml"
+	"flag"
+	"html/template"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/web/plot"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func some(v float64) *float64 { return &v }
+
+// heat has an hour of each level and a text that has to be escaped.
+func heat() plot.Heat {
+	h := plot.Heat{Label: "Engagement by hour"}
+	for level := range 6 {
+		h.Cells[level][4*level] = plot.Cell{Level: level, Text: "3 posts & <more>"}
+	}
+	return h
+}
+
+func TestDrawings(t *testing.T) {
+	t.Parallel()
+	for name, drawn := range map[string]template.HTML{
+		"line": plot.Line{Label: `Engagement "over" time`, Zero: true, Points: []plot.Point{
+			{Name: "2 Mar", Value: some(120), Low: some(80), High: some(190)}, {Name: "9 Mar"}, {Name: "16 <Mar>", Value: some(1320)}, {Name: "23 Mar", Value: some(640)}}}.Draw(),
+		"spread": plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{
+			{Name: "2 Mar", At: 10, Value: some(18204)}, {Name: "3 Mar", At: 11, Value: some(18240)}, {Name: "12 Mar", At: 20, Value: some(18230)}}}.Draw(),
+		"one":   plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: some(7)}}}.Draw(),
+		"heat":  heat().Draw(),
+		"range": plot.Range{Value: 1.6, Low: 1.3, High: 44, Reach: 2}.Draw(),
+		"share": plot.Share{Of: 0.25, Second: true}.Draw(),
+	} {
+		golden(t, filepath.Join("testdata", name+".svg"), string(drawn))
+	}
+	if drawn := (plot.Line{Label: "Nothing", Points: []plot.Point{{Name: "2 Mar"}}}).Draw(); drawn != "" {
+		t.Errorf("a line through nothing: %s", drawn)
+	}
+}
+
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	got = strings.ReplaceAll(got, "><", ">\n<") + "\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s: %s", path, diff)
+	}
+}
+
+func TestNumber(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]string{0: "0", 7: "7", 0.5: "0.5", 12.34: "12.3", 99.96: "100", 999.4: "999", 999.6: "1K", 1234: "1.23K", 18240: "18.2K", 999_960: "1M", 4_560_000: "4.56M", 2e9: "2B", -1500: "−1.5K", -0.001: "−0.001", 0.02184: "0.0218", 0.99951: "1", -1e-9: "0"} {
+		if got := plot.Number(v); got != want {
+			t.Errorf("%v is %q, want %q", v, got, want)
+		}
+	}
+}
+
+// Whatever the figures, a drawing is well-formed, within its bounds and without style.
+func TestDrawingsAreSound(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.Custom(func(t *rapid.T) *float64 {
+			if rapid.Bool().Draw(t, "gap") {
+				return nil
+			}
+			return some(rapid.Float64Range(-1e9, 1e9).Draw(t, "value"))
+		})
+		var line plot.Line
+		line.Zero, line.Spread = rapid.Bool().Draw(t, "zero"), rapid.Bool().Draw(t, "spread")
+		for i := range rapid.IntRange(1, 40).Draw(t, "points") {
+			line.Points = append(line.Points, plot.Point{Name: rapid.String().Draw(t, "name"), At: float64(i), Value: value.Draw(t, "v"), Low: value.Draw(t, "low"), High: value.Draw(t, "high")})
+		}
+		sound(t, string(line.Draw()))
+		positive := rapid.Float64Range(0, 1e6)
+		sound(t, string(plot.Range{Value: positive.Draw(t, "value"), Low: positive.Draw(t, "low"), High: positive.Draw(t, "high"), Reach: plot.Reach(positive.Draw(t, "reach"))}.Draw()))
+	})
+}
+
+func sound(t *rapid.T, drawn string) {
+	if strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Inf") || strings.Contains(drawn, "style") && !strings.Contains(drawn, "aria-label") {
+		t.Fatal(drawn)
+	}
+	for d := xml.NewDecoder(strings.NewReader(drawn)); ; {
+		_, err := d.Token()
+		if err == io.EOF { //nolint:errorlint // the decoder gives it bare
+			return
+		}
+		if err != nil && !strings.Contains(err.Error(), "illegal character") {
+			t.Fatalf("%v: %s", err, drawn)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func TestReach(t *testing.T) {
+	t.Parallel()
+	if got := plot.Reach(1.1, 0.9); got != 2 {
+		t.Errorf("%v", got)
+	}
+	if got := plot.Reach(0.2, 3); math.Abs(got-5) > 1e-9 {
+		t.Errorf("%v", got)
+	}
+	if got := plot.Reach(0, 4000); got != 10 {
+		t.Errorf("%v", got)
+	}
+}

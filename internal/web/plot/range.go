@@ -1,0 +1,53 @@
+package plot
+
+import (
+	"html/template"
+	"math"
+)
+
+// Range is a ratio with its interval on a scale of which the middle is 1: no difference. It stands in a row of a table
+// that says the numbers, so that it says nothing itself to whoever cannot see it.
+type Range struct {
+	Value, Low, High float64
+	Reach            float64 // the scale goes from 1/Reach to Reach
+}
+
+const rangeWidth = 120.0
+
+type rangeView struct{ From, To, Value, Middle, Width float64 }
+
+// Draw draws it. What lies beyond the scale ends at its edge.
+func (r Range) Draw() template.HTML {
+	x := func(v float64) float64 {
+		share := math.Log(max(v, 1e-9)) / math.Log(r.Reach)
+		return rangeWidth/2 + max(-1, min(1, share))*(rangeWidth/2-4)
+	}
+	return draw("range.svg", rangeView{x(r.Low), x(r.High), x(r.Value), rangeWidth / 2, rangeWidth})
+}
+
+// Reach is a scale on which some ratios with their intervals have room: at least 2, at most 10.
+func Reach(ratios ...float64) float64 {
+	reach := 2.0
+	for _, r := range ratios {
+		if r > 0 {
+			reach = max(reach, r, 1/r)
+		}
+	}
+	return min(reach, 10)
+}
+
+// Share is a part of a whole as a bar, in a row of a table that says the number.
+type Share struct {
+	Of     float64 // from 0 to 1
+	Second bool    // in the other colour
+}
+
+type shareView struct {
+	To, Width float64
+	Second    bool
+}
+
+// Draw draws it.
+func (s Share) Draw() template.HTML {
+	return draw("share.svg", shareView{max(0, min(1, s.Of)) * rangeWidth, rangeWidth, s.Second})
+}

@@ -1,0 +1,242 @@
+package posts
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
+)
+
+// done tells what was done to a post and shows it, or what kept it from being done.
+func (p *Part) done(w http.ResponseWriter, r *http.Request, err error, said string) {
+	if err != nil {
+		if wrong, ok := p.WrongAt(w, r, err, nil); ok {
+			p.show(w, r, frame.StatusOf(err), wrong.Text)
+		}
+		return
+	}
+	p.Say(r, said)
+	frame.Redirect(w, r, "/posts/"+r.PathValue("id"))
+}
+
+// run does an operation of the post in the address.
+func (p *Part) run(w http.ResponseWriter, r *http.Request, tool, said string) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	id, err := idIn(r)
+	if err == nil {
+		_, err = p.Do(r, tool, operation.Arguments{"post_id": id})
+	}
+	p.done(w, r, err, said)
+}
+
+// publishPage says where a post goes before it does.
+func (p *Part) publishPage(w http.ResponseWriter, r *http.Request) {
+	v, err := p.whole(r)
+	if err != nil {
+		p.Elsewhere(w, r, err, p.home(r))
+		return
+	}
+	if !v.MayPublish {
+		frame.Redirect(w, r, "/posts/"+v.ID)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["publish"], "Publish now", v)
+}
+
+func (p *Part) publish(w http.ResponseWriter, r *http.Request) {
+	p.run(w, r, "publish_post", "The post is handed over. This page follows how each account takes it.")
+}
+
+func (p *Part) cancel(w http.ResponseWriter, r *http.Request) {
+	p.run(w, r, "cancel_post", "Taken back: it is a draft and does not go out by itself.")
+}
+
+// schedule has a draft go out at the time that it is wished to.
+func (p *Part) schedule(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	id, err := idIn(r)
+	if err == nil {
+		_, err = p.Do(r, "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": r.PostForm.Get("at")})
+	}
+	p.done(w, r, err, "Scheduled. It goes out by itself.")
+}
+
+// retry sends chosen accounts again that failed.
+func (p *Part) retry(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	said, err := p.sendAgain(r)
+	p.done(w, r, err, said)
+}
+
+func (p *Part) sendAgain(r *http.Request) (string, error) {
+	id, err := idIn(r)
+	if err != nil {
+		return "", err
+	}
+	chosen := []any{}
+	for _, text := range r.PostForm["account"] {
+		account, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return "", fault.Missing()
+		}
+		chosen = append(chosen, account)
+	}
+	if len(chosen) == 0 {
+		return "", fault.Invalid(fault.MissingArgument, "account_ids", "Choose at least one account.")
+	}
+	outcome, err := p.Do(r, "retry_post", operation.Arguments{"post_id": id, "account_ids": chosen})
+	if err != nil {
+		return "", err
+	}
+	again := len(chosen)
+	if told, ok := outcome.Data.(post.Retried); ok {
+		again -= len(told.Skipped)
+	}
+	if again == 0 {
+		return "Nothing was sent again: the accounts say why.", nil
+	}
+	return frame.Plural(again, "account is", "accounts are") + " sent again.", nil
+}
+
+// duplicate makes a draft that is like the post.
+func (p *Part) duplicate(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	made, err := p.copyOf(r)
+	if err != nil {
+		p.done(w, r, err, "")
+		return
+	}
+	p.Say(r, "This is the duplicate: a draft with the same text, media and accounts.")
+	frame.Redirect(w, r, made)
+}
+
+// copyOf gives where the duplicate is.
+func (p *Part) copyOf(r *http.Request) (string, error) {
+	id, err := idIn(r)
+	if err != nil {
+		return "", err
+	}
+	v := frame.VisitorOf(r.Context())
+	from, err := p.posts.Look(r.Context(), v.Team.ID, id)
+	if err != nil {
+		return "", err
+	}
+	accounts, media := []any{}, []any{}
+	for _, t := range from.Targets {
+		accounts = append(accounts, t.AccountID)
+	}
+	for _, m := range from.Media {
+		media = append(media, m.ID)
+	}
+	outcome, err := p.Do(r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
+	if err != nil {
+		return "", err
+	}
+	made, err := idOf(outcome.Data)
+	if err != nil {
+		return "", err
+	}
+	return "/posts/" + made, p.posts.Resemble(r.Context(), v.ID, made, id)
+}
+
+// idOf is the id of a post that was made, also where it was made by an earlier sending of the same form.
+func idOf(data any) (string, error) {
+	switch made := data.(type) {
+	case post.Full:
+		return made.ID, nil
+	case json.RawMessage:
+		var kept post.Full
+		if err := json.Unmarshal(made, &kept); err != nil {
+			return "", fmt.Errorf("reading which post was made: %w", err)
+		}
+		return kept.ID, nil
+	}
+	return "", errAnswer
+}
+
+// linkKept is where the session keeps a client's link for the next page.
+const linkKept = "approval link "
+
+// askApproval sends the post to the client: whoever sends the link on.
+func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	id, err := idIn(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	v := frame.VisitorOf(r.Context())
+	if _, err := p.posts.Home(r.Context(), id, []int64{v.Team.ID}); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	link, err := p.approvals.AskApproval(r.Context(), v.ID, id)
+	if err == nil {
+		p.Keep(r.Context(), linkKept+id, []byte(link))
+	}
+	p.done(w, r, err, "The post waits for the client. Send the link below to the client.")
+}
+
+// resume lets a series go on by its rule.
+func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
+	p.series(w, r, "The series goes on.", func(person int64, stored post.Post) error {
+		if !stored.IsTemplate {
+			return fault.BadState("not_recurring", "No series is made from this post.")
+		}
+		_, err := p.posts.Repeat(r.Context(), person, stored.ID, stored.Series.Rule)
+		return err
+	})
+}
+
+// endPage says what the end of a series touches.
+func (p *Part) endPage(w http.ResponseWriter, r *http.Request) {
+	v, err := p.whole(r)
+	if err != nil {
+		p.Elsewhere(w, r, err, p.home(r))
+		return
+	}
+	if !v.Stored.IsTemplate {
+		frame.Redirect(w, r, "/posts/"+v.ID)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["end"], "End the series", v)
+}
+
+func (p *Part) end(w http.ResponseWriter, r *http.Request) {
+	p.series(w, r, "The series has ended. What was scheduled of it are drafts now.", func(person int64, stored post.Post) error {
+		_, err := p.posts.StopRepeating(r.Context(), person, stored.ID)
+		return err
+	})
+}
+
+func (p *Part) series(w http.ResponseWriter, r *http.Request, said string, do func(int64, post.Post) error) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	id, err := idIn(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	v := frame.VisitorOf(r.Context())
+	stored, err := p.posts.Look(r.Context(), v.Team.ID, id)
+	if err == nil {
+		err = do(v.ID, stored)
+	}
+	p.done(w, r, err, said)
+}

@@ -1,0 +1,147 @@
+package posts
+
+import (
+	"net/http"
+	"time"
+
+	"pressroom/internal/moment"
+	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
+)
+
+// How many posts the calendar shows of a day, by its view.
+const (
+	ofADayInAMonth = 4
+	ofADayInAWeek  = 15
+)
+
+// calendarView is a month or a week.
+type calendarView struct {
+	Week         bool
+	Day          string // one within, as it is shown
+	Title        string
+	Before, Next string // days of the month or week before and after
+	Zone         string
+	Weeks        [][]calendarDay
+	Wrong        string
+	Empty        bool
+}
+
+// calendarDay is a date in the team's zone.
+type calendarDay struct {
+	Date    time.Time // its midnight, as if the zone were UTC
+	Beside  bool      // it is of the month before or after
+	Today   bool
+	Changes string // what its clocks do, where they are changed
+	Slots   []daySlot
+	More    bool
+}
+
+type daySlot struct {
+	post.Slot
+
+	Clock string // the time of day; with the zone's short name where the day has an hour twice
+}
+
+// spanDays is the first date that a view shows, and how many. A week begins on Monday.
+func spanDays(day time.Time, week bool) (time.Time, int) {
+	monday := func(t time.Time) time.Time { return t.AddDate(0, 0, -(int(t.Weekday())+6)%7) }
+	if week {
+		return monday(day), 7
+	}
+	first := day.AddDate(0, 0, 1-day.Day())
+	last := first.AddDate(0, 1, -1)
+	from := monday(first)
+	return from, int(monday(last).AddDate(0, 0, 7).Sub(from) / (24 * time.Hour))
+}
+
+// lastYear is as far as the calendar can be turned.
+const lastYear = 9990
+
+func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
+	zone, err := p.zone(r)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	now := p.DB.Now().In(zone)
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	view := calendarView{Week: r.URL.Query().Get("view") == "week", Zone: zone.String()}
+	status, day := http.StatusOK, today
+	if text := r.URL.Query().Get("day"); text != "" {
+		if day, err = time.Parse(time.DateOnly, text); err != nil || day.Year() < 2000 || day.Year() > lastYear {
+			day, view.Wrong, status = today, "The day has to be a date from the year 2000 on, as 2026-03-29.", http.StatusUnprocessableEntity
+		}
+	}
+	view.name(day)
+	if err := p.fillCalendar(r, &view, day, today, zone); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, status, pages["calendar"], "Calendar: "+view.Title, view)
+}
+
+// name says what is shown, and what lies before and after.
+func (v *calendarView) name(day time.Time) {
+	v.Day = day.Format(time.DateOnly)
+	if v.Week {
+		from, _ := spanDays(day, true)
+		v.Title = "Week of " + from.Format("2 January 2006")
+		v.Before, v.Next = from.AddDate(0, 0, -7).Format(time.DateOnly), from.AddDate(0, 0, 7).Format(time.DateOnly)
+		return
+	}
+	first := day.AddDate(0, 0, 1-day.Day())
+	v.Title = first.Format("January 2006")
+	v.Before, v.Next = first.AddDate(0, -1, 0).Format(time.DateOnly), first.AddDate(0, 1, 0).Format(time.DateOnly)
+}
+
+func (p *Part) fillCalendar(r *http.Request, view *calendarView, day, today time.Time, zone *time.Location) error {
+	from, n := spanDays(day, view.Week)
+	bounds := make([]time.Time, n+1)
+	for i := range bounds {
+		d := from.AddDate(0, 0, i)
+		bounds[i] = moment.StartOfDay(d.Year(), d.Month(), d.Day(), zone)
+	}
+	most := ofADayInAMonth
+	if view.Week {
+		most = ofADayInAWeek
+	}
+	spans, err := p.posts.Calendar(r.Context(), frame.VisitorOf(r.Context()).Team.ID, bounds, most)
+	if err != nil {
+		return err
+	}
+	view.Empty = true
+	for i, span := range spans {
+		d := calendarDay{Date: from.AddDate(0, 0, i), More: span.More}
+		d.Beside, d.Today, d.Changes = !view.Week && d.Date.Month() != day.Month(), d.Date.Equal(today), clockChange(span.To.Sub(span.From))
+		for _, slot := range span.Slots {
+			d.Slots = append(d.Slots, daySlot{slot, timeOfDay(slot.At.In(zone), d.Changes != "")})
+		}
+		view.Empty = view.Empty && len(d.Slots) == 0
+		if i%7 == 0 {
+			view.Weeks = append(view.Weeks, nil)
+		}
+		week := &view.Weeks[len(view.Weeks)-1]
+		*week = append(*week, d)
+	}
+	return nil
+}
+
+// clockChange says what the clocks do on a day of some length.
+func clockChange(long time.Duration) string {
+	switch {
+	case long < 24*time.Hour:
+		return "Clocks go forward"
+	case long > 24*time.Hour:
+		return "Clocks go back"
+	}
+	return ""
+}
+
+// timeOfDay is a wall clock's, with the zone's short name on days on which it may come twice.
+func timeOfDay(at time.Time, changes bool) string {
+	if changes {
+		return at.Format("15:04 MST")
+	}
+	return at.Format("15:04")
+}

@@ -1,0 +1,168 @@
+package posts
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/post"
+	"pressroom/internal/social"
+	"pressroom/internal/web/frame"
+)
+
+const (
+	listed       = 30  // posts on a page
+	maxNamed     = 4   // accounts that a list names of a post
+	maxToChoose  = 200 // accounts that a filter offers
+	accountsPage = 50
+)
+
+// filters are the list's, as they were chosen. Both days are within.
+type filters struct {
+	Status, Account, From, To string
+	Wrong                     frame.Wrong
+}
+
+func (f filters) any() bool { return f.Status+f.Account+f.From+f.To != "" }
+
+// query is the list's own address with these filters.
+func (f filters) query() url.Values {
+	out := url.Values{}
+	for name, value := range map[string]string{"status": f.Status, "account": f.Account, "from": f.From, "to": f.To} {
+		if value != "" {
+			out.Set(name, value)
+		}
+	}
+	return out
+}
+
+// arguments are the filters as list_posts takes them: its last day is without.
+func (f filters) arguments() (operation.Arguments, error) {
+	args := operation.Arguments{"limit": int64(listed)}
+	if f.Status != "" {
+		args["status"] = f.Status
+	}
+	if f.Account != "" {
+		id, err := strconv.ParseInt(f.Account, 10, 64)
+		if err != nil {
+			return nil, fault.Invalid(fault.Malformed, "account_id", "Choose one of the accounts.")
+		}
+		args["account_id"] = id
+	}
+	if f.From != "" {
+		args["from"] = f.From
+	}
+	if f.To != "" {
+		last, err := time.Parse(time.DateOnly, f.To)
+		if err != nil {
+			return nil, fault.Invalid(fault.Malformed, "to", "The last day has to be a date, as 2026-03-29.")
+		}
+		args["to"] = last.AddDate(0, 0, 1).Format(time.DateOnly)
+	}
+	return args, nil
+}
+
+// listView is a page of the list.
+type listView struct {
+	filters
+
+	Posts       []listedPost
+	Choices     []choice
+	Statuses    []post.Status
+	First, Next string
+	Any         bool
+	Zone        string
+}
+
+type (
+	listedPost struct {
+		post.Summary
+
+		Others int // accounts beyond those that are named
+	}
+	choice struct{ Value, Text string }
+)
+
+func (p *Part) list(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	view := listView{filters: filters{Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to")}, Zone: frame.VisitorOf(r.Context()).Team.Timezone,
+		Statuses: []post.Status{post.Draft, post.Scheduled, post.Processing, post.Published, post.PartiallyPublished, post.Failed}}
+	view.Any = view.any()
+	var err error
+	if view.Choices, err = p.choices(r, view.Account); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	status := http.StatusOK
+	if err := p.fill(r, &view, q.Get("cursor")); err != nil {
+		var ok bool
+		if view.Wrong, ok = p.WrongAt(w, r, err, nil); !ok {
+			return
+		}
+		status = frame.StatusOf(err)
+	}
+	p.Show(w, r, status, pages["list"], "Posts", view)
+}
+
+// fill reads the page that a cursor leads to.
+func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
+	args, err := view.arguments()
+	if err != nil {
+		return err
+	}
+	here := view.query()
+	if cursor != "" {
+		args["cursor"] = cursor
+		view.First = "/posts?" + here.Encode()
+	}
+	outcome, err := p.Do(r, "list_posts", args)
+	if err != nil {
+		return err
+	}
+	found, ok := outcome.Data.(post.List)
+	if !ok {
+		return errAnswer
+	}
+	for _, s := range found.Posts {
+		one := listedPost{Summary: s, Others: max(0, len(s.Accounts)-maxNamed)}
+		one.Accounts = s.Accounts[:len(s.Accounts)-one.Others]
+		view.Posts = append(view.Posts, one)
+	}
+	if outcome.Page != nil && outcome.Page.HasMore {
+		here.Set("cursor", outcome.Page.Cursor)
+		view.Next = "/posts?" + here.Encode()
+	}
+	return nil
+}
+
+// choices are the accounts by which the list can be filtered, and the one that is chosen.
+func (p *Part) choices(r *http.Request, chosen string) ([]choice, error) {
+	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
+	out, seen := []choice{}, chosen == ""
+	for len(out) < maxToChoose {
+		outcome, err := p.Do(r, "list_social_accounts", args)
+		if err != nil {
+			return nil, err
+		}
+		found, ok := outcome.Data.(social.List)
+		if !ok {
+			return nil, errAnswer
+		}
+		for _, a := range found.SocialAccounts {
+			c := choice{strconv.FormatInt(a.ID, 10), frame.NetworkName(a.Platform) + ": " + a.Username}
+			seen = seen || c.Value == chosen
+			out = append(out, c)
+		}
+		if outcome.Page == nil || !outcome.Page.HasMore {
+			break
+		}
+		args["cursor"] = outcome.Page.Cursor
+	}
+	if !seen {
+		out = append(out, choice{chosen, "Account " + chosen})
+	}
+	return out, nil
+}

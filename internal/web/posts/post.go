@@ -1,0 +1,398 @@
+package posts
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"pressroom/internal/delivery"
+	"pressroom/internal/fault"
+	"pressroom/internal/network"
+	"pressroom/internal/operation"
+	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
+)
+
+// view is a post's page.
+type view struct {
+	post.Full
+
+	Head       string // the start of its text
+	Stored     post.Post
+	Shown      []network.Media
+	Accounts   []accountView
+	Done       int // accounts with a result
+	Sent       int // and those that have it
+	Every      int // seconds until the page looks again by itself; 0 for never
+	Stamp      string
+	Notes      []string
+	Problems   []problem
+	Blocked    bool
+	Rounds     []round
+	Rule       string
+	Running    bool // the series goes on
+	Upcoming   []occurrence
+	Wished     *time.Time // of a draft: a time that is to come
+	Retryable  []accountView
+	Wrong      string
+	Link       string // for the client
+	Zone       string
+	MayPublish bool // nothing of its state keeps it from being published
+	MayAsk     bool
+	Editable   bool
+}
+
+type (
+	problem struct {
+		post.Problem
+
+		Account string
+	}
+	round struct {
+		post.Round
+
+		OpenedAt, Decided time.Time // in the team's zone
+	}
+	occurrence struct {
+		post.Slot
+
+		At time.Time // in the team's zone
+	}
+)
+
+// idForm is the form of posts' ids.
+var idForm = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+
+// idIn is the post's id in the address: not_found for what is none.
+func idIn(r *http.Request) (string, error) {
+	if id := r.PathValue("id"); idForm.MatchString(id) {
+		return id, nil
+	}
+	return "", fault.Missing()
+}
+
+func (p *Part) page(w http.ResponseWriter, r *http.Request) {
+	p.show(w, r, http.StatusOK, "")
+}
+
+// show answers with a post's page, with what was wrong with what the person asked for.
+func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	v, err := p.whole(r)
+	if err != nil {
+		p.Elsewhere(w, r, err, p.home(r))
+		return
+	}
+	if v.Wrong = wrong; wrong == "" {
+		v.Link = string(p.Take(r.Context(), linkKept+v.ID))
+	}
+	p.Show(w, r, status, pages["post"], "Post: "+cut(50, v.Head), v)
+}
+
+// home finds the team of the post in the address.
+func (p *Part) home(r *http.Request) func(context.Context, []int64) (int64, error) {
+	return func(ctx context.Context, teams []int64) (int64, error) {
+		id, err := idIn(r)
+		if err != nil {
+			return 0, err
+		}
+		return p.posts.Home(ctx, id, teams)
+	}
+}
+
+// live answers with the part of the page that changes by itself.
+func (p *Part) live(w http.ResponseWriter, r *http.Request) {
+	v, err := p.moving(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.piece(w, r, "post", v)
+}
+
+// piece answers with the block "live" of a page.
+func (p *Part) piece(w http.ResponseWriter, r *http.Request, page string, body any) {
+	var out bytes.Buffer
+	if err := pages[page].ExecuteTemplate(&out, "live", body); err != nil {
+		p.Broken(w, r, fmt.Errorf("making a part of a page: %w", err))
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(out.Bytes()) // the client may be gone
+}
+
+// moving reads what changes by itself.
+func (p *Part) moving(r *http.Request) (view, error) {
+	id, err := idIn(r)
+	if err != nil {
+		return view{}, err
+	}
+	outcome, err := p.Do(r, "get_post", operation.Arguments{"id": id})
+	if err != nil {
+		return view{}, err
+	}
+	full, ok := outcome.Data.(post.Full)
+	if !ok {
+		return view{}, errAnswer
+	}
+	zone := outcome.Call.Zone
+	open := full.Status == post.Draft || full.Status == post.Scheduled
+	v := view{Full: full, Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes, Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " "))}
+	if v.Head == "" {
+		v.Head = "A post without text"
+	}
+	team := outcome.Call.TeamID
+	if v.Stored, err = p.posts.Look(r.Context(), team, id); err != nil {
+		return v, err
+	}
+	coming, err := p.delivery.Coming(r.Context(), team, id)
+	if err != nil {
+		return v, err
+	}
+	lines, err := p.delivery.Story(r.Context(), team, id)
+	if err != nil {
+		return v, err
+	}
+	v.Accounts = p.accounts(full, v.Stored, outcome.Untrusted, coming, lines, zone)
+	v.count(p.DB.Now())
+	return v, nil
+}
+
+// count sums the accounts up, and says when to look again.
+func (v *view) count(now time.Time) {
+	stamp := []string{string(v.Status), string(v.Approval)}
+	for _, a := range v.Accounts {
+		switch a.State {
+		case post.Sent:
+			v.Sent++
+			v.Done++
+		case post.NotSent, post.Unconfirmed:
+			v.Done++
+			stamp = append(stamp, fmt.Sprint(a.ID, a.State, a.MayRetry))
+		case post.Pending, post.Sending:
+		}
+		if every := a.every(); every > 0 && (v.Every == 0 || every < v.Every) {
+			v.Every = every
+		}
+		if a.MayRetry {
+			v.Retryable = append(v.Retryable, a)
+		}
+	}
+	switch wait := v.Stored.ScheduledAt.Sub(now); {
+	case v.Status == post.Processing:
+		v.Every = soon
+	case v.Status == post.Scheduled && !v.Stored.IsTemplate && wait < waited:
+		v.Every = shortly
+	}
+	v.Stamp = strings.Join(stamp, " ")
+}
+
+// How often a page looks again by itself, in seconds.
+const (
+	soon    = 2
+	shortly = 10
+	rarely  = 30
+)
+
+// waited is how long before its time a scheduled post is waited for.
+const waited = 10 * time.Minute
+
+// whole reads all of the page.
+func (p *Part) whole(r *http.Request) (view, error) {
+	v, err := p.moving(r)
+	if err != nil {
+		return v, err
+	}
+	ctx, stored := r.Context(), v.Stored
+	zone, err := p.zone(r)
+	if err != nil {
+		return v, err
+	}
+	rounds, err := p.posts.Rounds(ctx, stored.TeamID, stored.ID)
+	if err != nil {
+		return v, err
+	}
+	for _, one := range rounds {
+		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
+	}
+	v.Shown = stored.Media
+	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
+	v.MayAsk, v.MayPublish = v.Editable && stored.Approval != post.Approved, v.Editable && !held
+	if stored.Status == post.Draft && stored.ScheduledAt.After(p.DB.Now()) && v.MayPublish {
+		at := stored.ScheduledAt.In(zone)
+		v.Wished = &at
+	}
+	if stored.IsTemplate {
+		v.Running = stored.Status == post.Scheduled && !stored.Series.Paused
+	}
+	if v.Recurrence != nil {
+		v.Rule = ruleWords(v.Recurrence.Rule)
+		if err := p.upcoming(ctx, &v, zone); err != nil {
+			return v, err
+		}
+	}
+	if v.Editable {
+		err = p.validate(r, &v)
+	}
+	return v, err
+}
+
+const upcomingShown = 6
+
+// upcoming adds when the series occurs next.
+func (p *Part) upcoming(ctx context.Context, v *view, zone *time.Location) error {
+	slots, err := p.posts.Occurrences(ctx, v.Stored.TeamID, v.Stored.SeriesID, upcomingShown)
+	for _, slot := range slots {
+		v.Upcoming = append(v.Upcoming, occurrence{slot, slot.At.In(zone)})
+	}
+	return err
+}
+
+// validate adds what the networks would not take.
+func (p *Part) validate(r *http.Request, v *view) error {
+	outcome, err := p.Do(r, "validate_post", operation.Arguments{"post_id": v.ID})
+	if err != nil {
+		return err
+	}
+	found, ok := outcome.Data.(post.Validation)
+	if !ok {
+		return errAnswer
+	}
+	names := map[int64]string{}
+	for _, a := range v.Accounts {
+		names[a.ID] = frame.NetworkName(a.Platform) + ", " + a.Username
+	}
+	for _, one := range found.Problems {
+		v.Problems = append(v.Problems, problem{one, names[one.AccountID]})
+		v.Blocked = v.Blocked || one.Blocking
+	}
+	return nil
+}
+
+// accountView is an account of a post with its story.
+type accountView struct {
+	post.AccountResult
+
+	PostID  string
+	Said    string          // what the network said: a stranger's text
+	Own     []network.Media // in place of the post's
+	HasOwn  bool
+	Next    *next
+	Lines   []line
+	Earlier int // lines before these
+	Why     string
+	Later   *time.Time // from when it may be sent again
+	// MayRetry is true of one that may be sent again now.
+	MayRetry bool
+}
+
+type (
+	next struct {
+		Text  string
+		At    *time.Time
+		Until *time.Time
+		Step  delivery.Step
+	}
+	line struct {
+		At                         time.Time
+		What, Result, By, Code, To string
+	}
+)
+
+// every is how often the page looks again because of this account.
+func (a accountView) every() int {
+	switch {
+	case a.Next == nil:
+		return 0
+	case a.Next.Step == delivery.Looking:
+		return rarely
+	}
+	return soon
+}
+
+const (
+	fewAccounts = 10 // of a post, whose attempts its page shows itself
+	fewLines    = 5  // of each
+)
+
+func (p *Part) accounts(full post.Full, stored post.Post, said []operation.Untrusted, coming []delivery.Next, lines []delivery.AttemptLine, zone *time.Location) []accountView {
+	out := make([]accountView, len(full.Accounts))
+	for i, a := range full.Accounts {
+		one := &out[i]
+		*one = accountView{AccountResult: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage), HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media}
+		one.Next = nextOf(coming, a.ID, zone)
+		if a.State == post.NotSent {
+			p.mayRetry(one, stored, stored.Targets[i], zone)
+		}
+		for _, l := range lines {
+			if l.AccountID == a.ID {
+				one.Lines = append(one.Lines, lineOf(l, zone))
+			}
+		}
+		most := fewLines
+		if len(out) > fewAccounts {
+			most = 0
+		}
+		one.Earlier = max(0, len(one.Lines)-most)
+		one.Lines = one.Lines[one.Earlier:]
+	}
+	return out
+}
+
+func (p *Part) mayRetry(one *accountView, stored post.Post, t post.Target, zone *time.Location) {
+	reason, at := p.posts.Retryable(t)
+	one.Why, one.MayRetry = skipWords[reason], reason == "" && stored.Status != post.Processing
+	if !at.IsZero() {
+		at = at.In(zone)
+		one.Later = &at
+	}
+}
+
+func nextOf(coming []delivery.Next, account int64, zone *time.Location) *next {
+	for _, n := range coming {
+		if n.AccountID != account {
+			continue
+		}
+		out := &next{Text: stepWords[n.Step][0], Step: n.Step}
+		if !n.At.IsZero() {
+			at := n.At.In(zone)
+			out.Text, out.At = stepWords[n.Step][1], &at
+		}
+		if !n.Until.IsZero() {
+			until := n.Until.In(zone)
+			out.Until = &until
+		}
+		return out
+	}
+	return nil
+}
+
+// longestQuote is how much is shown of what a network said, in characters.
+const longestQuote = 400
+
+func lineOf(l delivery.AttemptLine, zone *time.Location) line {
+	out := line{At: l.At.In(zone), What: wordFor(callWords, l.Call), Result: wordFor(resultWords, l.Result), Code: cut(longestQuote, l.NetworkCode), To: cut(longestQuote, l.NetworkText)}
+	switch {
+	case l.Call == "decide" && l.By == "":
+		out.By = "the operator"
+	case l.Call == "decide":
+		out.By = l.By
+	}
+	return out
+}
+
+// textOf is the stranger's text that a pointer points at.
+func textOf(all []operation.Untrusted, at *operation.Pointer) string {
+	if at == nil {
+		return ""
+	}
+	for _, u := range all {
+		if u.ID == at.Untrusted {
+			return cut(longestQuote, u.Text)
+		}
+	}
+	return ""
+}

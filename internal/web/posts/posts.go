@@ -1,0 +1,67 @@
+// Package posts is where people look at posts: the list, the calendar, each post with the story of every account that it
+// goes to, what can be done with it, and the jobs that work on things in the background.
+package posts
+
+import (
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"time"
+
+	"pressroom/internal/delivery"
+	"pressroom/internal/job"
+	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "clock": clock, "cut": cut, "link": webAddress, "stateName": stateName, "at": at})
+
+// Part is these pages.
+type Part struct {
+	*frame.Frame
+
+	posts     *post.Service
+	approvals *post.Approvals
+	delivery  *delivery.Service
+	jobs      *job.Store
+}
+
+// New makes them.
+func New(f *frame.Frame, p *post.Service, approvals *post.Approvals, d *delivery.Service, jobs *job.Store) *Part {
+	return &Part{f, p, approvals, d, jobs}
+}
+
+// Routes are their addresses. What a role may do is asked again where it is done.
+func (p *Part) Routes() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /posts", For: frame.Members, Do: p.list},
+		{Pattern: "GET /calendar", For: frame.Members, Do: p.calendar},
+		{Pattern: "GET /posts/{id}", For: frame.Members, Do: p.page},
+		{Pattern: "GET /posts/{id}/live", For: frame.Members, Do: p.live},
+		{Pattern: "GET /posts/{id}/accounts/{account}", For: frame.Members, Do: p.account},
+		{Pattern: "POST /posts/{id}/accounts/{account}/decision", For: frame.Publishers, Do: p.decide},
+		{Pattern: "GET /posts/{id}/publish", For: frame.Publishers, Do: p.publishPage},
+		{Pattern: "POST /posts/{id}/publish", For: frame.Publishers, Do: p.publish},
+		{Pattern: "POST /posts/{id}/schedule", For: frame.Publishers, Do: p.schedule},
+		{Pattern: "POST /posts/{id}/cancel", For: frame.Writers, Do: p.cancel},
+		{Pattern: "POST /posts/{id}/retry", For: frame.Publishers, Do: p.retry},
+		{Pattern: "POST /posts/{id}/duplicate", For: frame.Writers, Do: p.duplicate},
+		{Pattern: "POST /posts/{id}/approval", For: frame.Writers, Do: p.askApproval},
+		{Pattern: "POST /posts/{id}/series/resume", For: frame.Publishers, Do: p.resume},
+		{Pattern: "GET /posts/{id}/series/end", For: frame.Publishers, Do: p.endPage},
+		{Pattern: "POST /posts/{id}/series/end", For: frame.Publishers, Do: p.end},
+		{Pattern: "GET /jobs/{id}", For: frame.Members, Do: p.job},
+		{Pattern: "GET /jobs/{id}/live", For: frame.Members, Do: p.jobLive},
+	}
+}
+
+// zone is the time zone of the team that is looked at.
+func (p *Part) zone(r *http.Request) (*time.Location, error) {
+	return time.LoadLocation(frame.VisitorOf(r.Context()).Team.Timezone)
+}
+
+var errAnswer = errors.New("an operation answered with another type than the page reads")

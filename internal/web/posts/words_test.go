@@ -1,0 +1,58 @@
+package posts
+
+import (
+	"testing"
+	"time"
+)
+
+func TestRuleWords(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		"FREQ=DAILY":                              "Every day",
+		"FREQ=WEEKLY;BYDAY=MO,WE,FR":              "Every week on Monday, Wednesday and Friday",
+		"FREQ=WEEKLY;INTERVAL=2;BYDAY=SU;COUNT=1": "Every 2 weeks on Sunday, once",
+		"FREQ=MONTHLY;BYMONTHDAY=1,-1;COUNT=12":   "Every month on the 1. and last day, 12 times",
+		"FREQ=MONTHLY;BYDAY=-1FR,+2TU":            "Every month on the last Friday and the second Tuesday",
+		"FREQ=DAILY;UNTIL=20270301T090000Z":       "Every day, until 1 March 2027",
+		"something else":                          "something else",
+	} {
+		if got := ruleWords(rule); got != want {
+			t.Errorf("%s: %q, want %q", rule, got, want)
+		}
+	}
+}
+
+func TestSpanDays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		day, from string
+		week      bool
+		days      int
+	}{
+		{"2026-11-22", "2026-11-16", true, 7},
+		{"2026-11-16", "2026-11-16", true, 7},
+		{"2026-11-22", "2026-10-26", false, 42},
+		{"2027-02-28", "2027-02-01", false, 28}, // a Monday to a Sunday
+		{"2027-03-05", "2027-03-01", false, 35},
+	} {
+		day, err := time.Parse(time.DateOnly, c.day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from, n := spanDays(day, c.week); from.Format(time.DateOnly) != c.from || n != c.days {
+			t.Errorf("%s: %d days from %s, want %d from %s", c.day, n, from.Format(time.DateOnly), c.days, c.from)
+		}
+	}
+}
+
+func TestWebAddress(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://bsky.app/profile/a/post/b": "https://bsky.app/profile/a/post/b", "http://localhost:1/x": "http://localhost:1/x",
+		"javascript:alert(1)": "", "/posts": "", "//evil.example": "", "https://": "", "": "",
+	} {
+		if got := webAddress(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package reference
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/problem"
+)
+
+// chapter is a page: the operations of one tag, and the types that their answers hold.
+type chapter struct {
+	Name, About, At string
+	Entries         []entry
+	Types           []kind
+}
+
+// kind is a named type.
+type kind struct {
+	Name   string
+	About  string
+	Fields []field
+}
+
+// entry is an operation.
+type entry struct {
+	Tool, Method, Path   string
+	Summary, Description string
+	Capability           string
+	Also, AlsoWhen       string // a further capability, and when it is needed
+	Price, Recurring     string
+	Key                  string // what it makes of an Idempotency-Key
+	Arguments            []field
+	Command              string
+	Status               string // of a success
+	Success              string
+	Answer               string // the name of the type of data
+	AnswerAt             string // where it is described; empty for here
+	Fields               []field
+	Example              string // a whole answer
+	Refusals             []refusal
+}
+
+// refusal is a status with the codes that this operation may answer with.
+type refusal struct {
+	Status string
+	Codes  []fault.Code
+}
+
+// answersAt is the page of what all answers share.
+const answersAt = "/docs/answers"
+
+// everywhere are the types that every answer may hold. They stand on a page of their own.
+var everywhere = []string{"Meta", "Moment", "Page", "Billing", "Untrusted", "Problem"}
+
+// maker makes one page out of the document.
+type maker struct {
+	doc    document
+	common []string          // types of the page of all answers
+	placed map[string]string // where the types of this page are described
+	nested []string          // those that are still to be described, in the order in which they were met
+}
+
+// chapters are the pages of the document, in the order of its tags.
+func chapters(doc document) ([]chapter, error) {
+	common := reach(doc, everywhere)
+	var out []chapter
+	for _, tag := range doc.Tags {
+		m := &maker{doc: doc, common: common, placed: map[string]string{}}
+		c := chapter{Name: tag.Name, About: tag.Description, At: "/docs/api/" + strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-")}
+		for _, path := range doc.Paths {
+			for _, method := range path.Value {
+				if slices.Contains(method.Value.Tags, tag.Name) {
+					one, err := m.entry(strings.ToUpper(method.Name), path.Name, method.Value)
+					if err != nil {
+						return nil, fmt.Errorf("the operation %s: %w", method.Value.Tool, err)
+					}
+					c.Entries = append(c.Entries, one)
+				}
+			}
+		}
+		c.Types = m.types()
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// answers are the types that all answers share.
+func answers(doc document) []kind {
+	m := &maker{doc: doc, placed: map[string]string{}, nested: everywhere}
+	for _, name := range everywhere {
+		m.placed[name] = "#" + name
+	}
+	return m.types()
+}
+
+// reach gives some types and all that are within them.
+func reach(doc document, names []string) []string {
+	m := &maker{doc: doc, placed: map[string]string{}}
+	for _, name := range names {
+		m.place(name)
+	}
+	var out []string
+	for _, k := range m.types() {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+// place tells where a type is described. One that is nowhere yet gets a place below the operations.
+func (m *maker) place(name string) string {
+	if slices.Contains(m.common, name) {
+		return answersAt + "#" + name
+	}
+	if m.placed[name] == "" {
+		m.placed[name] = "#" + name
+		m.nested = append(m.nested, name)
+	}
+	return m.placed[name]
+}
+
+// types describes the types that have a place below the operations, and those within them.
+func (m *maker) types() []kind {
+	var out []kind
+	for i := 0; i < len(m.nested); i++ { // describing one may find more
+		s, _ := m.doc.Components.Schemas.get(m.nested[i])
+		out = append(out, kind{m.nested[i], s.Description, fields(s, "", m.place)})
+	}
+	return out
+}
+
+func (m *maker) entry(method, path string, op operation) (entry, error) {
+	e := entry{
+		Tool: op.Tool, Method: method, Path: path, Summary: op.Summary, Description: op.Description, Capability: op.Capability,
+		Price: priceOf(op), Key: keyRule(op), Command: command(m.doc.Servers[0].URL, method, path, op),
+	}
+	if a := op.Additional; a != nil {
+		e.Also, e.AlsoWhen = a.Capability, a.When
+	}
+	if r := op.Recurring; r != nil {
+		e.Recurring = fmt.Sprintf("Up to %d credits over and over: %s. It ends %s.", r.Credits, r.Repeats, r.Stops)
+	}
+	for _, p := range op.Parameters {
+		if p.In != "header" {
+			s := p.Schema
+			s.Description = p.Description
+			e.Arguments = append(e.Arguments, within(s, p.Name, p.Required, m.place)...)
+		}
+	}
+	if op.Body != nil {
+		e.Arguments = append(e.Arguments, fields(op.Body.Content[jsonType].Schema, "", m.place)...)
+	}
+	e.Refusals = refusalsOf(op)
+	return e, m.success(&e, op)
+}
+
+// success describes what a call is answered with. A type that several operations answer with is described at the first.
+func (m *maker) success(e *entry, op operation) error {
+	for _, r := range op.Responses {
+		if !strings.HasPrefix(r.Name, "2") {
+			continue
+		}
+		body := r.Value.Content[jsonType]
+		data, ok := body.Schema.Properties.get("data")
+		if !ok {
+			return fmt.Errorf("its answer of %s has no data", r.Name)
+		}
+		e.Status, e.Success, e.Example, e.Answer = r.Name, r.Value.Description, indented(body.Example), data.component()
+		if e.AnswerAt = m.placed[e.Answer]; e.AnswerAt != "" {
+			return nil
+		}
+		m.placed[e.Answer] = "#" + e.Answer
+		s, ok := m.doc.Components.Schemas.get(e.Answer)
+		if !ok {
+			return fmt.Errorf("the type %q of its answer is not described", e.Answer)
+		}
+		e.Fields = fields(s, "", m.place)
+		return nil
+	}
+	return fmt.Errorf("it has no success")
+}
+
+func priceOf(op operation) string {
+	switch p := op.Price; {
+	case p == nil:
+		return "Nothing."
+	case p.Credits != nil:
+		return strconv.FormatInt(*p.Credits, 10) + " credits."
+	default:
+		return fmt.Sprintf("%d to %d credits.", p.Min, p.Max)
+	}
+}
+
+func keyRule(op operation) string {
+	p, takes := keyOf(op)
+	switch {
+	case !takes:
+		return "Takes none: a read can be repeated as it is."
+	case p.Required:
+		return "Has to have one. " + p.Description
+	}
+	return "May have one. " + p.Description
+}
+
+// missing are the codes of what a key is not allowed, with the capability that it lacks then.
+var missing = map[fault.Code]string{
+	fault.ReadNotAllowed: "read", fault.WriteNotAllowed: "write", fault.PublishNotAllowed: "publish", fault.SpendNotAllowed: "spend",
+}
+
+// otherwise are codes that no operation of the reference answers with: addresses that are none, and upload links.
+var otherwise = []fault.Code{fault.EndpointNotFound, fault.MethodNotAllowed, fault.UploadLinkUsed, fault.UploadLinkClosed, fault.UploadTooLarge}
+
+// refusalsOf are the codes of the statuses that an operation may be refused with.
+func refusalsOf(op operation) []refusal {
+	var out []refusal
+	for _, r := range op.Responses {
+		one := refusal{Status: r.Name}
+		for _, p := range problem.Entries() {
+			lacks := missing[p.Code]
+			needed := lacks == "" || lacks == op.Capability || op.Additional != nil && lacks == op.Additional.Capability
+			if strconv.Itoa(p.Status) == r.Name && needed && !slices.Contains(otherwise, p.Code) {
+				one.Codes = append(one.Codes, p.Code)
+			}
+		}
+		if len(one.Codes) > 0 {
+			out = append(out, one)
+		}
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package reference
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// document is what the reference reads of the OpenAPI document.
+type document struct {
+	Info struct {
+		Description string `json:"description"`
+		Version     string `json:"version"`
+	} `json:"info"`
+	Servers []struct {
+		URL string `json:"url"`
+	} `json:"servers"`
+	Tags []struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"tags"`
+	Paths      members[members[operation]] `json:"paths"`
+	Components struct {
+		Schemas members[schema] `json:"schemas"`
+	} `json:"components"`
+}
+
+// operation is one method of a path.
+type operation struct {
+	Tool        string   `json:"x-tool"`
+	Summary     string   `json:"summary"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	Capability  string   `json:"x-capability"`
+	Additional  *struct {
+		Capability string `json:"capability"`
+		When       string `json:"when"`
+	} `json:"x-additional-capability"`
+	Price *struct {
+		Credits *int64 `json:"credits"`
+		Min     int64  `json:"min"`
+		Max     int64  `json:"max"`
+	} `json:"x-price"`
+	Recurring *struct {
+		Credits int64  `json:"credits"`
+		Repeats string `json:"repeats"`
+		Stops   string `json:"stops"`
+	} `json:"x-recurring-price"`
+	Parameters []parameter `json:"parameters"`
+	Body       *struct {
+		Content map[string]media `json:"content"`
+	} `json:"requestBody"`
+	Responses members[response] `json:"responses"`
+}
+
+type parameter struct {
+	Name        string          `json:"name"`
+	In          string          `json:"in"`
+	Description string          `json:"description"`
+	Required    bool            `json:"required"`
+	Schema      schema          `json:"schema"`
+	Example     json.RawMessage `json:"example"`
+}
+
+type response struct {
+	Description string           `json:"description"`
+	Content     map[string]media `json:"content"`
+}
+
+type media struct {
+	Schema  schema          `json:"schema"`
+	Example json.RawMessage `json:"example"`
+}
+
+// schema holds the words of JSON Schema that the document uses.
+type schema struct {
+	Ref         string          `json:"$ref"`
+	Type        kinds           `json:"type"`
+	Description string          `json:"description"`
+	Properties  members[schema] `json:"properties"`
+	Items       *schema         `json:"items"`
+	Required    []string        `json:"required"`
+	Enum        []any           `json:"enum"`
+	Default     json.RawMessage `json:"default"`
+	Format      string          `json:"format"`
+	Minimum     *float64        `json:"minimum"`
+	Maximum     *float64        `json:"maximum"`
+	MinLength   *int            `json:"minLength"`
+	MaxLength   *int            `json:"maxLength"`
+	MinItems    *int            `json:"minItems"`
+	MaxItems    *int            `json:"maxItems"`
+}
+
+// component is the name of the component that a schema refers to; empty for none.
+func (s schema) component() string { return strings.TrimPrefix(s.Ref, "#/components/schemas/") }
+
+// kinds are a schema's types: the document writes one as a text, several as a list.
+type kinds []string
+
+func (k *kinds) UnmarshalJSON(raw []byte) error {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		*k = kinds{one}
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]string)(k)) //nolint:wrapcheck // the reader of the document says where it was
+}
+
+// members are an object's members in the order in which they are written.
+type members[T any] []member[T]
+
+type member[T any] struct {
+	Name  string
+	Value T
+}
+
+func (m *members[T]) UnmarshalJSON(raw []byte) error {
+	in := json.NewDecoder(bytes.NewReader(raw))
+	if open, err := in.Token(); err != nil || open != json.Delim('{') {
+		return errors.Join(errors.New("this is no object"), err)
+	}
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return fmt.Errorf("reading a member's name: %w", err)
+		}
+		next := member[T]{Name: fmt.Sprint(name)}
+		if err := in.Decode(&next.Value); err != nil {
+			return fmt.Errorf("reading the member %s: %w", next.Name, err)
+		}
+		*m = append(*m, next)
+	}
+	return nil
+}
+
+// get is the member of a name.
+func (m members[T]) get(name string) (T, bool) {
+	for _, one := range m {
+		if one.Name == name {
+			return one.Value, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// read reads the document.
+func read(raw []byte) (document, error) {
+	var doc document
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return doc, fmt.Errorf("reading the description of the API: %w", err)
+	}
+	if len(doc.Servers) == 0 {
+		return doc, errors.New("the description of the API names no server")
+	}
+	return doc, nil
+}

@@ -1,0 +1,183 @@
+package reference_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"pressroom/internal/testkit"
+	"pressroom/internal/web/frame"
+	"pressroom/internal/web/reference"
+)
+
+// serve answers with the reference of the API as it is described.
+func serve(t *testing.T) (string, string) {
+	t.Helper()
+	described, err := os.ReadFile("../../../api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := testkit.Open(t, testkit.SQLite(t), nil)
+	f, err := frame.New(frame.Options{PublicURL: "https://press.example", DB: d, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As the program describes itself, with the address that it is reached at.
+	text := strings.Replace(string(described), `"url": "/api/v1"`, `"url": "https://press.example/api/v1"`, 1)
+	part, err := reference.New(f, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	f.Mount(mux, part.Routes()...)
+	server := httptest.NewServer(frame.Guard(f.People(mux)))
+	t.Cleanup(server.Close)
+	return server.URL, text
+}
+
+// get reads a page and the ids and links that are on it.
+func get(t *testing.T, address string) (string, map[string]int, []string) {
+	t.Helper()
+	resp, err := http.Get(address) //nolint:gosec,noctx // a server of the test's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d (%v)", address, resp.StatusCode, err)
+	}
+	doc, err := html.Parse(strings.NewReader(string(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, links := map[string]int{}, []string{}
+	for n := range doc.Descendants() {
+		for _, a := range n.Attr {
+			switch a.Key {
+			case "id":
+				ids[a.Val]++
+			case "href":
+				links = append(links, a.Val)
+			}
+		}
+	}
+	return string(raw), ids, links
+}
+
+// TestPages reads every page that the contents lead to: each operation is on one, within its size, and no link within
+// the reference leads nowhere.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	root, described := serve(t)
+	pages := map[string]map[string]int{}
+	links := map[string][]string{}
+	todo := []string{"/docs"}
+	for len(todo) > 0 {
+		at := todo[0]
+		todo = todo[1:]
+		if pages[at] != nil || !strings.HasPrefix(at, "/docs") || at == "/docs/errors" {
+			continue
+		}
+		var text string
+		text, pages[at], links[at] = get(t, root+at)
+		t.Logf("%s has %d bytes", at, len(text))
+		if len(text) > 100_000 {
+			t.Errorf("%s has %d bytes", at, len(text))
+		}
+		for _, link := range links[at] {
+			page, _, _ := strings.Cut(link, "#")
+			todo = append(todo, page)
+		}
+	}
+	for at, links := range links {
+		for _, link := range links {
+			page, anchor, named := strings.Cut(link, "#")
+			if page == "" {
+				page = at
+			}
+			if named && pages[page] != nil && pages[page][anchor] != 1 {
+				t.Errorf("%s leads to %s, which is there %d times", at, link, pages[page][anchor])
+			}
+		}
+	}
+	tools := regexp.MustCompile(`"x-tool": "([a-z_]+)"`).FindAllStringSubmatch(described, -1)
+	if len(tools) < 30 {
+		t.Fatalf("%d operations are described", len(tools))
+	}
+	for _, tool := range tools {
+		found := 0
+		for _, ids := range pages {
+			found += ids[tool[1]]
+		}
+		if found != 1 {
+			t.Errorf("%s is described %d times", tool[1], found)
+		}
+	}
+}
+
+func TestChapter(t *testing.T) {
+	t.Parallel()
+	root, _ := serve(t)
+	for at, texts := range map[string][]string{
+		"/docs/api/posts": {
+			"POST /posts", "The key has to be allowed to</dt><dd>write</dd>", "publish when the post is scheduled", "at most 10000 characters",
+			"&#39;https://press.example/api/v1/posts&#39;", "Bearer $PRESSROOM_KEY", "/docs/errors#awaiting_client_approval", "May have one.", `<a href="/docs/answers#Moment">Moment</a>`,
+		},
+		"/docs/api/reports": {"0 to 10 credits.", "Has to have one.", "every frequency_days while tracking is on", "/docs/errors#spend_not_allowed"},
+		"/docs/api/account": {"Nothing.", "Takes none"},
+		"/docs/assistants":  {"https://press.example/mcp"},
+		"/docs/start":       {"https://press.example/api/v1/me"},
+		"/docs/answers":     {"credits_charged", `id="Problem"`},
+	} {
+		page, _, _ := get(t, root+at)
+		for _, text := range texts {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s does not hold %s", at, text)
+			}
+		}
+		if strings.Contains(page, "prk_") || strings.Contains(page, " style=") {
+			t.Errorf("%s holds a key or a style", at)
+		}
+	}
+	account, _, _ := get(t, root+"/docs/api/account")
+	if strings.Contains(account, "#publish_not_allowed") {
+		t.Error("a read is said to be refused for lack of publishing")
+	}
+}
+
+// TestCommands runs every command in a shell whose curl prints what it was given.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	root, _ := serve(t)
+	page, _, _ := get(t, root+"/docs/api/hashtags")
+	commands := regexp.MustCompile(`(?s)<pre id="[a-z_]+-command"[^>]*>(.*?)</pre>`).FindAllStringSubmatch(page, -1)
+	if len(commands) < 5 {
+		t.Fatalf("%d commands", len(commands))
+	}
+	for _, c := range commands {
+		run := exec.CommandContext(t.Context(), "sh", "-c", `curl() { printf '%s\n' "$@"; }; `+html.UnescapeString(c[1])) //nolint:gosec // this is what is tested
+		run.Env = []string{"PRESSROOM_KEY=the-key"}
+		out, err := run.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "Authorization: Bearer the-key\n") || !strings.Contains(string(out), "https://press.example/api/v1/hashtag") {
+			t.Errorf("%s\n%s (%v)", c[1], out, err)
+		}
+	}
+}
+
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{``, `{}`, `[]`, `{"servers":[{"url":"/"}],"tags":[{"name":"A"}],"paths":{"/a":{"get":{"tags":["A"],"responses":{}}}}}`, `{"servers":[{"url":"/"}],"paths":[]}`} {
+		if _, err := reference.New(nil, []byte(text)); err == nil {
+			t.Errorf("%q is taken for a description", text)
+		}
+	}
+}

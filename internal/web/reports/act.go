@@ -1,0 +1,67 @@
+package reports
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"pressroom/internal/job"
+	"pressroom/internal/operation"
+	"pressroom/internal/report"
+	"pressroom/internal/web/frame"
+)
+
+// refresh has a report made anew.
+func (p *Part) refresh(w http.ResponseWriter, r *http.Request, kind, id string) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	_, outcome, err := answer[job.Entry](p, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
+	if err != nil {
+		p.refused(w, r, kind, id, "refresh", err)
+		return
+	}
+	p.Say(r, said(outcome.Notes, outcome.Billing, "The report is being refreshed."))
+	frame.Redirect(w, r, outcome.App)
+}
+
+// track switches whether a report is refreshed by itself, and how often.
+func (p *Part) track(w http.ResponseWriter, r *http.Request, kind, id string) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	on := r.PostForm.Get("tracking") == "on"
+	args := operation.Arguments{"type": kind, "id": id, "enabled": on}
+	if days, err := strconv.ParseInt(r.PostForm.Get("frequency"), 10, 64); err == nil {
+		args["frequency_days"] = days
+	}
+	_, outcome, err := answer[report.Tracking](p, r, "set_report_tracking", args)
+	if err != nil {
+		p.refused(w, r, kind, id, "tracking", err)
+		return
+	}
+	p.Say(r, switched(on, args["frequency_days"], outcome.Billing))
+	frame.Redirect(w, r, "/reports/"+id)
+}
+
+func switched(on bool, days any, b *operation.Billing) string {
+	if !on {
+		return "Tracking is off. Nothing more is charged."
+	}
+	every := "every day"
+	if n, ok := days.(int64); ok && n != 1 {
+		every = fmt.Sprintf("every %d days", n)
+	}
+	text := "Tracking is on: the report is refreshed " + every + "."
+	if b != nil && b.Charged > 0 {
+		text += " The first refresh begins now: " + credits(b.Charged, " is", " are") + " set aside for it."
+	}
+	return text
+}
+
+// refused shows the page again with what stood in the way.
+func (p *Part) refused(w http.ResponseWriter, r *http.Request, kind, id, at string, err error) {
+	if wrong, ok := p.mendable(w, r, err); ok {
+		p.show(w, r, frame.StatusOf(err), kind, id, at, wrong)
+	}
+}

@@ -1,0 +1,172 @@
+package reports
+
+import (
+	"encoding/csv"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/operation"
+	"pressroom/internal/report"
+	"pressroom/internal/report/finding"
+	"pressroom/internal/web/frame"
+)
+
+// sheet is a table that is written while it is read.
+type sheet struct {
+	w   http.ResponseWriter
+	csv *csv.Writer
+}
+
+// sheetOf begins an answer that is a CSV file (RFC 4180) under a name.
+func sheetOf(w http.ResponseWriter, name string, columns ...string) *sheet {
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	s := &sheet{w, csv.NewWriter(w)}
+	s.csv.UseCRLF = true
+	s.row(columns...)
+	return s
+}
+
+// row writes one. A text that spreadsheets would take for a formula has an apostrophe before it.
+func (s *sheet) row(cells ...string) {
+	for i, c := range cells {
+		if strings.IndexAny(c, "=+-@\t\r") == 0 && !isNumber(c) {
+			cells[i] = "'" + c
+		}
+	}
+	_ = s.csv.Write(cells) // the client may be gone
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+func whole(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func fraction(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', -1, 64)
+}
+
+// ratio is a ratio as three cells.
+func ratio(r *finding.Ratio) []string {
+	if r == nil {
+		return []string{"", "", ""}
+	}
+	return []string{fraction(&r.Value), fraction(&r.Low), fraction(&r.High)}
+}
+
+// exportPosts gives all posts that a report rests on.
+func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id string) {
+	v := frame.VisitorOf(r.Context())
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	s := sheetOf(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments", "shares", "views", "duration_seconds", "url", "caption")
+	err = p.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.Exported) error {
+		taken, length := "", ""
+		if !e.TakenAt.IsZero() {
+			taken = e.TakenAt.In(zone).Format(time.RFC3339)
+		}
+		if e.Duration > 0 {
+			length = strconv.FormatFloat(e.Duration.Seconds(), 'f', -1, 64)
+		}
+		s.row(e.ID, e.Shown, taken, e.Format, whole(e.Likes), whole(e.Comments), whole(e.Shares), whole(e.Views), length, e.URL, e.Caption)
+		return s.csv.Error()
+	})
+	s.csv.Flush()
+	if err != nil && r.Context().Err() == nil {
+		p.Log.ErrorContext(r.Context(), "a file ended early", "report", id, "error", err)
+		panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
+	}
+}
+
+// exportHashtags gives all hashtags of a report.
+func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id string) {
+	var all []finding.Hashtag
+	err := p.everyPage(r, kind, id, "hashtags", func(s report.Sections) { all = append(all, s.Hashtags.Hashtags...) })
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.export(w, r, kind, id, "hashtags", []string{"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high", "related"}, func(s *sheet) {
+		for _, h := range all {
+			cells := append([]string{h.Hashtag, strconv.Itoa(h.Posts), fraction(h.Share)}, ratio(h.Ratio)...)
+			cells = append(append(cells, truth(h.Works)), ratio(h.Lift)...)
+			s.row(append(cells, truth(h.Related))...)
+		}
+	})
+}
+
+// exportTimes gives the blocks of the week.
+func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id string) {
+	var blocks []finding.Block
+	err := p.everyPage(r, kind, id, "times", func(s report.Sections) { blocks = s.Times.Blocks })
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.export(w, r, kind, id, "times", []string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s *sheet) {
+		for _, b := range blocks {
+			s.row(append([]string{b.Days, strconv.Itoa(b.Hour), strconv.Itoa(b.Hours), strconv.Itoa(b.Posts)}, ratio(b.Ratio)...)...)
+		}
+	})
+}
+
+// everyPage reads a section to its end.
+func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(report.Sections)) error {
+	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
+	for {
+		got, outcome, err := answer[report.Summary](p, r, "get_report", args)
+		if err != nil {
+			return err
+		}
+		take(*got.Sections)
+		if outcome.Page == nil {
+			return nil
+		}
+		args["cursor"] = outcome.Page.Cursor
+	}
+}
+
+// export answers with a file that what has been read goes into.
+func (p *Part) export(w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(*sheet)) {
+	v := frame.VisitorOf(r.Context())
+	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	s := sheetOf(w, fileName(detail, what), columns...)
+	fill(s)
+	s.csv.Flush()
+}
+
+func fileName(d report.Detail, what string) string {
+	return d.Platform + "-" + d.Kind + "-" + d.Subject + "-" + what + ".csv"
+}
+
+func truth(b *bool) string {
+	if b == nil {
+		return ""
+	}
+	return strconv.FormatBool(*b)
+}

@@ -1,0 +1,298 @@
+package reports
+
+import (
+	"html/template"
+	"net/http"
+	"slices"
+	"time"
+
+	"pressroom/internal/operation"
+	"pressroom/internal/report"
+	"pressroom/internal/report/finding"
+	"pressroom/internal/web/frame"
+	"pressroom/internal/web/plot"
+)
+
+const (
+	listed      = 25  // hashtags and words that the page shows
+	postsAPage  = 15  // posts
+	captionSign = 280 // characters of a caption that the page shows
+)
+
+// view is a report's page.
+type view struct {
+	report.Summary
+	report.Detail
+
+	Sections    report.Sections // in place of the summary's, never nil
+	Notes       []string
+	Quoted      quotes
+	History     history
+	Reach       float64 // the scale of all ratios
+	First, Next string  // pages of posts
+	MaySpend    bool
+	Balance     *int64
+	WaitMinutes int
+	Interval    int    // minutes between two refreshes
+	MakingCosts int64  // what making it again costs
+	Wrong, At   string // what was refused, and by which form
+	Chosen      int    // days of the frequency in the form
+	zone        *time.Location
+}
+
+// quotes are the strangers' texts of an answer, by their ids.
+type quotes map[string]string
+
+// Of is the text that a pointer points at; empty of none.
+func (q quotes) Of(p *operation.Pointer) string {
+	if p == nil {
+		return ""
+	}
+	return q[p.Untrusted]
+}
+
+// Short is the beginning of it, as much as the page shows.
+func (q quotes) Short(p *operation.Pointer) string {
+	text := []rune(q.Of(p))
+	if len(text) <= captionSign {
+		return string(text)
+	}
+	return string(text[:captionSign]) + "…"
+}
+
+// add takes the texts of the answer that the page points into.
+func (q quotes) add(texts []operation.Untrusted) {
+	for _, u := range texts {
+		q[u.ID] = u.Text
+	}
+}
+
+func (p *Part) page(w http.ResponseWriter, r *http.Request, kind, id string) {
+	p.show(w, r, http.StatusOK, kind, id, "", "")
+}
+
+// show answers with a report's page, and what was refused by one of its forms.
+func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, kind, id, at, wrong string) {
+	out, err := p.read(r, kind, id)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	out.At, out.Wrong = at, wrong
+	p.Show(w, r, status, pages["report"], subject(out.Detail.Kind, out.Detail.Subject), out)
+}
+
+// read gathers all that the page shows.
+func (p *Part) read(r *http.Request, kind, id string) (view, error) {
+	v := frame.VisitorOf(r.Context())
+	out := view{Quoted: quotes{}, MaySpend: maySpend(r)}
+	var err error
+	if out.zone, err = time.LoadLocation(v.Team.Timezone); err != nil {
+		return out, err
+	}
+	if out.Detail, err = p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id); err != nil {
+		return out, err
+	}
+	out.Interval, out.MakingCosts = p.reports.Terms.Limits.RefreshMinutes, p.reports.Terms.Prices.ProfileReport
+	if kind == report.Hashtag {
+		out.MakingCosts = p.reports.Terms.Prices.HashtagReport
+	}
+	out.NextRefresh, out.Chosen = out.NextRefresh.In(out.zone), out.Frequency
+	out.WaitMinutes = int((out.Wait + time.Minute - 1) / time.Minute)
+	if err := p.readFigures(r, kind, id, &out); err != nil {
+		return out, err
+	}
+	if out.MaySpend {
+		purse, err := p.purse(r)
+		if err != nil {
+			return out, err
+		}
+		out.Balance = purse.Balance
+	}
+	return out, nil
+}
+
+// readFigures asks for the summary, then for all sections that there are, and for a page of posts by itself.
+func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
+	named := func(more operation.Arguments) operation.Arguments {
+		args := operation.Arguments{"type": kind, "id": id}
+		for name, value := range more {
+			args[name] = value
+		}
+		return args
+	}
+	summary, outcome, err := answer[report.Summary](p, r, "get_report", named(nil))
+	if err != nil {
+		return err
+	}
+	out.Summary, out.Notes = summary, outcome.Notes
+	if summary.MeasuredAt == nil {
+		return nil
+	}
+	var wanted []any
+	for _, name := range summary.SectionsAvailable {
+		if name != "posts" {
+			wanted = append(wanted, name)
+		}
+	}
+	if len(wanted) > 0 {
+		whole, _, err := answer[report.Summary](p, r, "get_report", named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
+		if err != nil {
+			return err
+		}
+		out.Sections = *whole.Sections
+	}
+	args := named(operation.Arguments{"sections": []any{"posts"}, "limit": int64(postsAPage)})
+	if from := r.URL.Query().Get("posts"); from != "" {
+		args["cursor"] = from
+		out.First = pageOf(r.URL, "posts", "") + "#posts"
+	}
+	rest, outcome, err := answer[report.Summary](p, r, "get_report", args)
+	if err != nil {
+		return err
+	}
+	out.Summary, out.Sections.Posts = rest, rest.Sections.Posts
+	out.Quoted.add(outcome.Untrusted)
+	if outcome.Page != nil {
+		out.Next = pageOf(r.URL, "posts", outcome.Page.Cursor) + "#posts"
+	}
+	return p.readHistory(r, id, out)
+}
+
+// readHistory draws how a profile did over time.
+func (p *Part) readHistory(r *http.Request, id string, out *view) error {
+	out.Reach = out.reach()
+	if out.Detail.Kind != report.Profile || out.Engagement == nil {
+		return nil
+	}
+	found, err := p.reports.History(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id, out.Engagement.Counts, out.zone)
+	out.History = history{found, out.zone}
+	return err
+}
+
+// reach is the scale on which every ratio of the page has room.
+func (v view) reach() float64 {
+	var all []float64
+	add := func(r *finding.Ratio) {
+		if r != nil {
+			all = append(all, r.Low, r.High)
+		}
+	}
+	if s := v.Sections.Times; s != nil {
+		for _, b := range s.Blocks {
+			add(b.Ratio)
+		}
+	}
+	if s := v.Sections.Formats; s != nil {
+		for _, f := range s.Formats {
+			add(f.Ratio)
+		}
+	}
+	if s := v.Sections.Hashtags; s != nil {
+		for _, h := range s.Hashtags {
+			add(h.Ratio)
+			add(h.Lift)
+		}
+	}
+	return plot.Reach(all...)
+}
+
+// Words are those of the captions with the most used as the measure of the others' size.
+func (v view) Most() float64 {
+	if s := v.Sections.Words; s != nil && len(s.Words) > 0 {
+		return float64(s.Words[0].Posts)
+	}
+	return 0
+}
+
+// history is how a profile did over time, as it is drawn.
+type history struct {
+	report.History
+
+	zone *time.Location
+}
+
+// Span is what a span is called.
+func (h history) Span(from time.Time) string {
+	if h.Monthly {
+		return from.Format("Jan 2006")
+	}
+	return from.Format("2 Jan")
+}
+
+// Line draws engagement over time; nothing of fewer than two spans.
+func (h history) Line() template.HTML {
+	if len(h.Spans) < 2 {
+		return ""
+	}
+	line := plot.Line{Label: "Engagement of a post over time, with the interval that holds the median with 95 of 100. The table below has the figures.", Zero: true}
+	for _, s := range h.Spans {
+		point := plot.Point{Name: h.Span(s.From)}
+		if e := s.Engagement; e != nil {
+			point.Value, point.Low, point.High = &e.Median, e.Low, e.High
+		}
+		line.Points = append(line.Points, point)
+	}
+	return line.Draw()
+}
+
+// Followers draws how many followed at each measurement; nothing of fewer than two.
+func (h history) Followers() template.HTML {
+	if len(h.Measured) < 2 {
+		return ""
+	}
+	line := plot.Line{Label: "Followers at each measurement. The table below has the figures.", Spread: true}
+	for _, m := range h.Measured {
+		count := float64(m.Followers)
+		line.Points = append(line.Points, plot.Point{Name: m.At.In(h.zone).Format("2 Jan"), At: float64(m.At.Unix()), Value: &count})
+	}
+	return line.Draw()
+}
+
+// Sizes are the measurements in the team's zone, the newest first.
+func (h history) Sizes() []report.Size {
+	out := slices.Clone(h.Measured)
+	slices.Reverse(out)
+	for i := range out {
+		out[i].At = out[i].At.In(h.zone)
+	}
+	return out
+}
+
+const (
+	leastShown = 2 // posts of an hour below which its colour tells nothing
+	levels     = 5
+)
+
+// Heat draws the hours of the week by the engagement of their posts: five levels, each of a fifth of the hours that tell.
+func (h history) Heat() template.HTML {
+	var medians []float64
+	for _, day := range h.Week {
+		for _, hour := range day {
+			if hour.Posts >= leastShown {
+				medians = append(medians, hour.Median)
+			}
+		}
+	}
+	if len(medians) < levels {
+		return ""
+	}
+	slices.Sort(medians)
+	heat := plot.Heat{Label: "Engagement of posts by weekday and hour, in a stronger colour for more. Hours with one post or none are empty. The table of blocks below says what can be claimed."}
+	for d, day := range h.Week {
+		for o, hour := range day {
+			if hour.Posts == 0 {
+				continue
+			}
+			cell := plot.Cell{Text: weekdays[d] + ", " + hours(o, 1) + ": " + frame.Plural(hour.Posts, "post", "posts") + ", median " + plot.Number(hour.Median)}
+			if hour.Posts >= leastShown {
+				place, _ := slices.BinarySearch(medians, hour.Median)
+				cell.Level = 1 + place*levels/len(medians)
+			}
+			heat.Cells[d][o] = cell
+		}
+	}
+	return heat.Draw()
+}
+
+var weekdays = [7]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}

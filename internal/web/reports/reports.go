@@ -1,0 +1,101 @@
+// Package reports is the pages of reports on public profiles and hashtags: the list, making one, a report with its
+// drawings, refreshing and tracking it, taking its figures along as CSV, and several profiles side by side. What the API
+// can do, these pages do by the API's own operations.
+package reports
+
+import (
+	"embed"
+	"net/http"
+
+	"pressroom/internal/credit"
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/pipeline"
+	"pressroom/internal/report"
+	"pressroom/internal/web/frame"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var pages = frame.Parse(files, words)
+
+// Part is these pages.
+type Part struct {
+	*frame.Frame
+
+	reports *report.Service
+}
+
+// New makes them.
+func New(f *frame.Frame, reports *report.Service) *Part { return &Part{f, reports} }
+
+// Routes are their addresses.
+func (p *Part) Routes() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /reports", For: frame.Members, Do: p.list},
+		{Pattern: "GET /reports/new", For: frame.Spenders, Do: p.newPage},
+		{Pattern: "POST /reports", For: frame.Spenders, Do: p.create},
+		{Pattern: "GET /reports/compare", For: frame.Members, Do: p.compare},
+		{Pattern: "GET /reports/{id}", For: frame.Members, Do: p.at(p.page)},
+		{Pattern: "POST /reports/{id}/refresh", For: frame.Spenders, Do: p.at(p.refresh)},
+		{Pattern: "POST /reports/{id}/tracking", For: frame.Spenders, Do: p.at(p.track)},
+		{Pattern: "GET /reports/{id}/posts.csv", For: frame.Members, Do: p.at(p.exportPosts)},
+		{Pattern: "GET /reports/{id}/hashtags.csv", For: frame.Members, Do: p.at(p.exportHashtags)},
+		{Pattern: "GET /reports/{id}/times.csv", For: frame.Members, Do: p.at(p.exportTimes)},
+	}
+}
+
+// at finds the report of an address. Whoever looks at another of their teams than the report's looks at that one from
+// now on; for whoever is not in its team it is not there.
+func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, kind, id string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id, v := r.PathValue("id"), frame.VisitorOf(r.Context())
+		place, err := p.reports.Where(r.Context(), id)
+		switch {
+		case err != nil:
+			p.Refuse(w, r, err)
+		case place.Team == v.Team.ID:
+			do(w, r, place.Kind, id)
+		case r.Method == http.MethodGet && frame.LookedAt(v.Account, place.Team).ID == place.Team:
+			p.LookAt(r.Context(), place.Team)
+			frame.Redirect(w, r, r.URL.RequestURI())
+		default:
+			p.Missing(w, r)
+		}
+	}
+}
+
+// answer runs an operation whose answer is of a type.
+func answer[T any](p *Part, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
+	outcome, err := p.Do(r, tool, args)
+	data, _ := outcome.Data.(T) // of a repeat it is as it was kept, and nobody reads it
+	return data, outcome, err
+}
+
+// purse is what stands beside a price: what the team has left, where the role may see it.
+type purse struct {
+	Balance *int64
+	Prices  prices
+}
+
+type prices struct{ Profile, Hashtag int64 }
+
+func (p *Part) purse(r *http.Request) (purse, error) {
+	credits, _, err := answer[credit.Credits](p, r, "get_credits", nil)
+	prices := prices{p.reports.Terms.Prices.ProfileReport, p.reports.Terms.Prices.HashtagReport}
+	return purse{credits.Balance, prices}, err
+}
+
+// maySpend tells whether the visitor's role may make, refresh and track reports.
+func maySpend(r *http.Request) bool { return frame.VisitorOf(r.Context()).Is(frame.Spenders) }
+
+// mendable is the sentence of a refusal that stands at the form it came from; false where it has been answered.
+func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
+	told := fault.Of(err)
+	if told.Code == fault.Internal || told.Code == fault.NotFound {
+		p.Refuse(w, r, err)
+		return "", false
+	}
+	return told.Detail, true
+}

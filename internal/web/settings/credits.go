@@ -1,0 +1,231 @@
+package settings
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/credit"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/moment"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+const itemsAtOnce = 50
+
+// creditsView is how the team's money stands. The balance and the statement are for the owner and admins alone.
+type creditsView struct {
+	wrong
+
+	Usage credit.Usage
+	Daily team.DailyLimit
+	Own   string // the owner's limit, as typed
+	Month monthView
+}
+
+// monthView is a part of one month of the statement.
+type monthView struct {
+	Name    string // as people read it
+	Value   string // as addresses write it: 2026-11
+	Earlier string // the address of the month before; empty where there is nothing
+	Later   string
+	Items   []credit.Item
+	Pages   *pager
+	Empty   bool // no month has anything
+}
+
+func (p *Part) creditsPage(w http.ResponseWriter, r *http.Request) {
+	p.showCredits(w, r, http.StatusOK, creditsView{})
+}
+
+func (p *Part) showCredits(w http.ResponseWriter, r *http.Request, status int, view creditsView) {
+	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	actor, err := p.Teams.InApp(ctx, v.ID, v.Team.ID)
+	if err == nil {
+		view.Usage, err = p.Credits.Today(ctx, actor, p.DB.Now())
+	}
+	if err == nil {
+		view.Daily, err = p.Teams.DailyLimit(ctx, v.Team.ID)
+	}
+	if err == nil && v.Is(frame.Managers) {
+		view.Month, err = p.month(r)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	view.Usage.Ends = in(view.Usage.Ends, zone(r))
+	if view.Wrong == "" && view.Daily.Own != nil {
+		view.Own = strconv.FormatInt(*view.Daily.Own, 10)
+	}
+	p.Show(w, r, status, pages["credits"], "Credits", view)
+}
+
+func (p *Part) setLimit(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	typed := strings.TrimSpace(r.PostForm.Get("daily_credits"))
+	limit, err := creditsIn(typed)
+	if err == nil {
+		err = p.hand(r).SetDailyCredits(r.Context(), limit)
+	}
+	if err != nil {
+		if told, ok := p.wrongOf(w, r, err); ok {
+			p.showCredits(w, r, frame.StatusOf(err), creditsView{wrong: told, Own: typed})
+		}
+		return
+	}
+	p.did(w, r, "The daily limit is saved. It holds within a second.", "/settings/credits")
+}
+
+const monthForm = "2006-01"
+
+// monthOf is the month that the address asks for, this one where it asks for none.
+func (p *Part) monthOf(r *http.Request) (credit.Span, error) {
+	at := p.DB.Now().In(zone(r))
+	if asked := r.URL.Query().Get("month"); asked != "" {
+		first, err := time.ParseInLocation(monthForm, asked, time.UTC)
+		if err != nil {
+			return credit.Span{}, fault.Invalid(fault.Malformed, "month", "A month is written like 2026-11.")
+		}
+		at = moment.StartOfDay(first.Year(), first.Month(), 1, zone(r))
+	}
+	var out credit.Span
+	out.From, out.To = moment.StartOfMonth(at, zone(r))
+	return out, nil
+}
+
+// month reads the part of the statement that the address asks for.
+func (p *Part) month(r *http.Request) (monthView, error) {
+	span, err := p.monthOf(r)
+	if err != nil {
+		return monthView{}, err
+	}
+	if span.After, err = positionOf(r.URL.Query().Get("after")); err != nil {
+		return monthView{}, err
+	}
+	span.Most = itemsAtOnce + 1
+	at := span.From.In(zone(r))
+	out := monthView{Name: at.Format("January 2006"), Value: at.Format(monthForm)}
+	if out.Items, err = p.Credits.Items(r.Context(), here(r), span); err != nil {
+		return out, err
+	}
+	first, next := "", ""
+	if len(out.Items) > itemsAtOnce {
+		out.Items = out.Items[:itemsAtOnce]
+		last := out.Items[itemsAtOnce-1]
+		next = statementPath(at, credit.Position{At: last.At, ID: last.ID})
+	}
+	if span.After.ID > 0 {
+		first = statementPath(at, credit.Position{})
+	}
+	out.Pages = pagerOf(first, next)
+	for i := range out.Items {
+		out.Items[i].At = in(out.Items[i].At, zone(r))
+	}
+	return out, p.besides(r, span, &out)
+}
+
+// besides says where the months before and after are.
+func (p *Part) besides(r *http.Request, span credit.Span, out *monthView) error {
+	begins, err := p.Credits.Begins(r.Context(), here(r))
+	if err != nil {
+		return err
+	}
+	out.Empty = begins.IsZero()
+	if !out.Empty && begins.Before(span.From) {
+		out.Earlier = statementPath(span.From.Add(-time.Hour).In(zone(r)), credit.Position{})
+	}
+	if !span.To.After(p.DB.Now()) {
+		out.Later = statementPath(span.To.In(zone(r)), credit.Position{})
+	}
+	return nil
+}
+
+// statementPath is where a month's statement is, or the part of it after a position.
+func statementPath(month time.Time, after credit.Position) string {
+	query := url.Values{"month": {month.Format(monthForm)}}
+	if after.ID > 0 {
+		query.Set("after", fmt.Sprintf("%d-%d", db.Micros(after.At), after.ID))
+	}
+	return "/settings/credits?" + query.Encode() + "#statement"
+}
+
+// positionOf reads what statementPath wrote.
+func positionOf(text string) (credit.Position, error) {
+	if text == "" {
+		return credit.Position{}, nil
+	}
+	at, id, _ := strings.Cut(text, "-")
+	micros, wrongAt := strconv.ParseInt(at, 10, 64)
+	n, wrongID := strconv.ParseInt(id, 10, 64)
+	if wrongAt != nil || wrongID != nil || micros < 1 || n < 1 {
+		return credit.Position{}, fault.Invalid(fault.InvalidCursor, "after", "This page of the statement is not there. Begin with the first.")
+	}
+	return credit.Position{At: db.Time(micros), ID: n}, nil
+}
+
+// rowsAtOnce is how many lines of a statement are read together for a download.
+const rowsAtOnce = 500
+
+// statement gives a month's statement as CSV, the newest line first.
+func (p *Part) statement(w http.ResponseWriter, r *http.Request) {
+	span, err := p.monthOf(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	span.Most = rowsAtOnce
+	items, err := p.Credits.Items(r.Context(), here(r), span)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="credits-`+span.From.In(zone(r)).Format(monthForm)+`.csv"`)
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"time", "what", "by", "set_aside", "charged", "refunded", "change", "balance", "reference", "note"}) // the client may be gone
+	for {
+		for _, i := range items {
+			_ = out.Write(rowOf(i, zone(r)))
+		}
+		out.Flush()
+		if len(items) < rowsAtOnce {
+			return
+		}
+		last := items[rowsAtOnce-1]
+		span.After = credit.Position{At: last.At, ID: last.ID}
+		if items, err = p.Credits.Items(r.Context(), here(r), span); err != nil {
+			p.Log.ErrorContext(r.Context(), "a statement broke off", "error", err)
+			panic(http.ErrAbortHandler) // so that nobody takes a part for the whole
+		}
+	}
+}
+
+func rowOf(i credit.Item, zone *time.Location) []string {
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	aside, charged, refunded := "", "", ""
+	switch i.Kind {
+	case credit.Reserved:
+		aside = number(i.Amount)
+	case credit.Settled:
+		charged, refunded = number(i.Charged), number(i.Refunded())
+	case credit.Granted, credit.Withdrawn:
+	}
+	return []string{i.At.In(zone).Format(time.RFC3339), cell(whatOf(i)), cell(byOf(i)), aside, charged, refunded, number(i.Change), number(i.Balance), cell(i.Reference), cell(i.Note)}
+}
+
+// cell keeps spreadsheets from taking a text that somebody wrote for a formula.
+func cell(text string) string {
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

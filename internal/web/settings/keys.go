@@ -1,0 +1,247 @@
+package settings
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/moment"
+	"pressroom/internal/report"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+	"pressroom/internal/web/frame"
+)
+
+const keysAtOnce = 50
+
+// keyView is a key with its times in the team's zone.
+type keyView struct {
+	team.KeyLine
+
+	Over bool // it has ended
+}
+
+func (p *Part) viewOf(r *http.Request, k team.KeyLine) keyView {
+	z, out := zone(r), keyView{k, k.Ended(p.DB.Now())}
+	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = in(k.CreatedAt, z), in(k.ExpiresAt, z), in(k.RevokedAt, z), in(k.UsedAt, z)
+	return out
+}
+
+// keysView is the list of keys.
+type keysView struct {
+	Keys     []keyView
+	Barriers team.Barriers
+	Pages    *pager
+}
+
+// pager is where further pages are; the block of this name shows it.
+type pager struct{ First, Next string }
+
+// pagerOf is nil where there are none.
+func pagerOf(first, next string) *pager {
+	if first == "" && next == "" {
+		return nil
+	}
+	return &pager{first, next}
+}
+
+func (p *Part) keysPage(w http.ResponseWriter, r *http.Request) {
+	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
+	lines, err := p.Teams.KeyLines(r.Context(), here(r), before, keysAtOnce+1)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	var out keysView
+	if out.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	first, next := "", ""
+	if before > 0 {
+		first = "/settings/keys"
+	}
+	if len(lines) > keysAtOnce {
+		lines = lines[:keysAtOnce]
+		next = "/settings/keys?before=" + strconv.FormatInt(lines[keysAtOnce-1].ID, 10)
+	}
+	out.Pages = pagerOf(first, next)
+	for _, k := range lines {
+		out.Keys = append(out.Keys, p.viewOf(r, k))
+	}
+	p.Show(w, r, http.StatusOK, pages["keys"], "API keys", out)
+}
+
+// keyForm is what an owner makes a key of, as it was typed.
+type keyForm struct {
+	wrong
+
+	Name, Level, Limit, Expires string
+	Levels                      []access.Level
+	Barriers                    team.Barriers
+}
+
+func (p *Part) newKeyPage(w http.ResponseWriter, r *http.Request) {
+	p.showKeyForm(w, r, http.StatusOK, keyForm{Level: string(access.ReadOnly)})
+}
+
+func (p *Part) showKeyForm(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
+	f.Levels = access.Levels()
+	var err error
+	if f.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, status, pages["keynew"], "New API key", f)
+}
+
+// madeKey is the one page that shows a key's value.
+type madeKey struct {
+	team.Key
+
+	Value, Base string
+}
+
+// addKey answers with the key itself: it stands nowhere else, and loading the page again makes no other one.
+func (p *Part) addKey(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	form := keyForm{Name: strings.TrimSpace(r.PostForm.Get("name")), Level: r.PostForm.Get("level"), Limit: strings.TrimSpace(r.PostForm.Get("daily_credits")), Expires: r.PostForm.Get("expires")}
+	made, value, err := p.makeKey(r, form)
+	if err != nil {
+		var ok bool
+		if form.wrong, ok = p.wrongOf(w, r, err); ok {
+			p.showKeyForm(w, r, frame.StatusOf(err), form)
+		}
+		return
+	}
+	made.ExpiresAt = in(made.ExpiresAt, zone(r))
+	p.Show(w, r, http.StatusOK, pages["keymade"], "Your new API key", madeKey{made, value, p.PublicURL})
+}
+
+func (p *Part) makeKey(r *http.Request, form keyForm) (team.Key, string, error) {
+	limit, err := creditsIn(form.Limit)
+	if err != nil {
+		return team.Key{}, "", err
+	}
+	ends, err := endOf(form.Expires, zone(r))
+	if err != nil {
+		return team.Key{}, "", err
+	}
+	return p.hand(r).AddKey(r.Context(), team.NewKey{Name: form.Name, Level: access.Level(form.Level), Expires: ends, DailyCredits: limit}, r.PostForm.Get("once"))
+}
+
+// endOf is the first instant after a day of the team, which is written as browsers send days; none of an empty text.
+func endOf(day string, zone *time.Location) (time.Time, error) {
+	if day == "" {
+		return time.Time{}, nil
+	}
+	last, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return time.Time{}, fault.Invalid(fault.Malformed, "expires", "The last day has to be a date, such as 2027-01-31. Leave it empty for a key without an end.")
+	}
+	return moment.StartOfDay(last.Year(), last.Month(), last.Day()+1, zone), nil
+}
+
+// keyPageView is one key's page.
+type keyPageView struct {
+	wrong
+	keyView
+
+	Levels []access.Level
+	Limit  string // as it is typed
+}
+
+func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
+	p.showKey(w, r, http.StatusOK, keyPageView{})
+}
+
+// showKey shows the key of the address, with what was typed where that was refused.
+func (p *Part) showKey(w http.ResponseWriter, r *http.Request, status int, typed keyPageView) {
+	k, err := p.keyIn(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	out := keyPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit}
+	if out.Wrong == "" && k.DailyCredits != terms.Unlimited {
+		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
+	}
+	if typed.Level != "" {
+		out.Level = typed.Level
+	}
+	p.Show(w, r, status, pages["key"], "API key", out)
+}
+
+func (p *Part) keyIn(r *http.Request) (team.KeyLine, error) {
+	id, err := numberIn(r, "key")
+	if err != nil {
+		return team.KeyLine{}, err
+	}
+	return p.Teams.KeyLine(r.Context(), here(r), id)
+}
+
+func (p *Part) changeKey(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	level, typed := access.Level(r.PostForm.Get("level")), strings.TrimSpace(r.PostForm.Get("daily_credits"))
+	id, err := numberIn(r, "key")
+	var limit *int64
+	if err == nil {
+		limit, err = creditsIn(typed)
+	}
+	if err == nil {
+		credits := int64(terms.Unlimited)
+		if limit != nil {
+			credits = *limit
+		}
+		err = p.hand(r).ChangeKey(r.Context(), id, level, credits)
+	}
+	if err != nil {
+		if told, ok := p.wrongOf(w, r, err); ok {
+			view := keyPageView{wrong: told, Limit: typed}
+			view.Level = level
+			p.showKey(w, r, frame.StatusOf(err), view)
+		}
+		return
+	}
+	p.did(w, r, "The key is changed. It holds within a second.", r.URL.Path)
+}
+
+// revokeView says what revoking a key touches.
+type revokeView struct {
+	keyView
+
+	Tracked []report.TrackedReport
+}
+
+func (p *Part) revokePage(w http.ResponseWriter, r *http.Request) {
+	k, err := p.keyIn(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	out := revokeView{keyView: p.viewOf(r, k)}
+	if out.Tracked, err = p.Reports.TrackedByKey(r.Context(), here(r), k.ID); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["keyrevoke"], "Revoke an API key", out)
+}
+
+func (p *Part) revokeKey(w http.ResponseWriter, r *http.Request) {
+	id, err := numberIn(r, "key")
+	if err == nil {
+		err = p.hand(r).RevokeKey(r.Context(), id)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.did(w, r, "The key is revoked. It works no more.", "/settings/keys")
+}

@@ -1,0 +1,192 @@
+package settings
+
+import (
+	"net/http"
+	"strconv"
+
+	"pressroom/internal/access"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+	"pressroom/internal/web/frame"
+)
+
+const membersAtOnce = 100
+
+// roles are those that can be given, the widest first. The ownership is handed on instead.
+func roles() []access.Role { return access.Roles()[1:] }
+
+// membersView is who is in the team, and who is invited.
+type membersView struct {
+	wrong
+
+	Members     []team.Member
+	Invitations []team.Invitation
+	Seats       team.Seats
+	Limit       int64 // of seats
+	Pages       *pager
+	Roles       []access.Role
+	Email       string // as typed
+	Role        access.Role
+}
+
+// Full tells whether nobody more can be invited.
+func (v membersView) Full() bool {
+	return v.Limit != terms.Unlimited && v.Seats.People+v.Seats.Invited >= v.Limit
+}
+
+func (p *Part) membersPage(w http.ResponseWriter, r *http.Request) {
+	p.showMembers(w, r, http.StatusOK, membersView{Role: access.Editor})
+}
+
+func (p *Part) showMembers(w http.ResponseWriter, r *http.Request, status int, view membersView) {
+	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
+	if err := p.fillMembers(r, &view, after); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	first, next := "", ""
+	if after > 0 {
+		first = "/settings/members"
+	}
+	if len(view.Members) > membersAtOnce {
+		view.Members = view.Members[:membersAtOnce]
+		next = "/settings/members?after=" + strconv.FormatInt(view.Members[membersAtOnce-1].PersonID, 10)
+	}
+	view.Pages = pagerOf(first, next)
+	p.Show(w, r, status, pages["members"], "Members", view)
+}
+
+func (p *Part) fillMembers(r *http.Request, view *membersView, after int64) error {
+	ctx := r.Context()
+	var err error
+	if view.Members, err = p.Teams.MemberPage(ctx, here(r), after, membersAtOnce+1); err != nil {
+		return err
+	}
+	if view.Invitations, err = p.Teams.Invitations(ctx, here(r)); err != nil {
+		return err
+	}
+	for i := range view.Invitations {
+		view.Invitations[i].ExpiresAt = in(view.Invitations[i].ExpiresAt, zone(r))
+	}
+	if view.Seats, err = p.Teams.Seats(ctx, here(r)); err != nil {
+		return err
+	}
+	plan, err := p.Teams.Plan(ctx, here(r))
+	view.Limit, view.Roles = plan.Seats, roles()
+	return err
+}
+
+// invitedView is the one page that shows an invitation's link.
+type invitedView struct {
+	team.Invitation
+
+	Link string
+}
+
+func (p *Part) invite(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	email, role := r.PostForm.Get("email"), access.Role(r.PostForm.Get("role"))
+	i, token, err := p.Teams.Invite(r.Context(), frame.VisitorOf(r.Context()).ID, here(r), email, role)
+	if err != nil {
+		if told, ok := p.wrongOf(w, r, err); ok {
+			p.showMembers(w, r, frame.StatusOf(err), membersView{wrong: told, Email: email, Role: role})
+		}
+		return
+	}
+	i.ExpiresAt = in(i.ExpiresAt, zone(r))
+	p.Show(w, r, http.StatusOK, pages["invited"], "Invitation", invitedView{i, p.PublicURL + team.InvitationPath + token})
+}
+
+func (p *Part) takeBack(w http.ResponseWriter, r *http.Request) {
+	id, err := numberIn(r, "invitation")
+	if err == nil {
+		err = p.Teams.Revoke(r.Context(), frame.VisitorOf(r.Context()).ID, here(r), id)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.did(w, r, "The invitation is taken back. Its link works no more.", "/settings/members")
+}
+
+// memberView is one member's page.
+type memberView struct {
+	wrong
+	team.Member
+
+	Roles []access.Role
+	Fixed bool // the owner, or the visitor: the role is not changed here
+}
+
+func (p *Part) memberPage(w http.ResponseWriter, r *http.Request) {
+	p.showMember(w, r, http.StatusOK, "member", wrong{})
+}
+
+// showMember shows one of the pages about the member of the address.
+func (p *Part) showMember(w http.ResponseWriter, r *http.Request, status int, page string, told wrong) {
+	id, err := numberIn(r, "person")
+	var m team.Member
+	if err == nil {
+		m, err = p.Teams.Member(r.Context(), here(r), id)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	fixed := m.Role == access.Owner || m.PersonID == frame.VisitorOf(r.Context()).ID
+	if fixed && page != "member" {
+		frame.Redirect(w, r, memberPath(m.PersonID))
+		return
+	}
+	p.Show(w, r, status, pages[page], m.Name, memberView{told, m, roles(), fixed})
+}
+
+func memberPath(person int64) string { return "/settings/members/" + strconv.FormatInt(person, 10) }
+
+func (p *Part) changeRole(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	p.onMember(w, r, "member", memberPathOf(r), "The role is changed.", func(h team.Hand, person int64) error {
+		return h.SetRole(r.Context(), person, access.Role(r.PostForm.Get("role")))
+	})
+}
+
+func memberPathOf(r *http.Request) string { return "/settings/members/" + r.PathValue("person") }
+
+// onMember does something about the member of the address, then leads on; a refusal is shown on a page about the member.
+func (p *Part) onMember(w http.ResponseWriter, r *http.Request, page, next, said string, do func(team.Hand, int64) error) {
+	id, err := numberIn(r, "person")
+	if err == nil {
+		err = do(p.hand(r), id)
+	}
+	if err != nil {
+		if told, ok := p.wrongOf(w, r, err); ok {
+			p.showMember(w, r, frame.StatusOf(err), page, told)
+		}
+		return
+	}
+	p.did(w, r, said, next)
+}
+
+func (p *Part) removePage(w http.ResponseWriter, r *http.Request) {
+	p.showMember(w, r, http.StatusOK, "memberremove", wrong{})
+}
+
+func (p *Part) removeMember(w http.ResponseWriter, r *http.Request) {
+	p.onMember(w, r, "member", "/settings/members", "That person is no member any more.", func(h team.Hand, person int64) error {
+		return h.Remove(r.Context(), person)
+	})
+}
+
+func (p *Part) handOnPage(w http.ResponseWriter, r *http.Request) {
+	p.showMember(w, r, http.StatusOK, "handon", wrong{})
+}
+
+func (p *Part) handOn(w http.ResponseWriter, r *http.Request) {
+	p.onMember(w, r, "member", "/settings/members", "The team has another owner now. You stay as an admin.", func(h team.Hand, person int64) error {
+		return h.HandOn(r.Context(), person)
+	})
+}

@@ -1,0 +1,149 @@
+// Package settings is where people look after their team: its API keys and their switch, its name, clock and language, its
+// members, its plan and its credits, and the record of who did what.
+package settings
+
+import (
+	"embed"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pressroom/internal/credit"
+	"pressroom/internal/fault"
+	"pressroom/internal/hashtag/list"
+	"pressroom/internal/limit"
+	"pressroom/internal/media"
+	"pressroom/internal/post"
+	"pressroom/internal/report"
+	"pressroom/internal/social"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+//go:embed templates/*.html zones.txt
+var files embed.FS
+
+var pages = frame.Parse(files, words)
+
+// Services are whose figures the settings show.
+type Services struct {
+	Credits  *credit.Service
+	Calls    *limit.Calls
+	Accounts *social.Service
+	Posts    *post.Service
+	Media    *media.Service
+	Lists    *list.Service
+	Reports  *report.Service
+}
+
+// Part is these pages.
+type Part struct {
+	*frame.Frame
+	Services
+}
+
+// New makes them.
+func New(f *frame.Frame, s Services) *Part { return &Part{f, s} }
+
+// Routes are their addresses.
+func (p *Part) Routes() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /settings", For: frame.Members, Do: p.overview},
+		{Pattern: "GET /settings/keys", For: frame.Managers, Do: p.keysPage},
+		{Pattern: "GET /settings/keys/new", For: frame.Owners, Do: p.newKeyPage},
+		{Pattern: "POST /settings/keys", For: frame.Owners, Do: p.addKey},
+		{Pattern: "GET /settings/keys/{key}", For: frame.Managers, Do: p.keyPage},
+		{Pattern: "POST /settings/keys/{key}", For: frame.Owners, Do: p.changeKey},
+		{Pattern: "GET /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokePage},
+		{Pattern: "POST /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokeKey},
+		{Pattern: "GET /settings/access", For: frame.Managers, Do: p.accessPage},
+		{Pattern: "POST /settings/access", For: frame.Owners, Do: p.switchAccess},
+		{Pattern: "GET /settings/team", For: frame.Members, Do: p.teamPage},
+		{Pattern: "POST /settings/team", For: frame.Managers, Do: p.changeTeam},
+		{Pattern: "GET /settings/members", For: frame.Managers, Do: p.membersPage},
+		{Pattern: "GET /settings/members/{person}", For: frame.Managers, Do: p.memberPage},
+		{Pattern: "POST /settings/members/{person}", For: frame.Managers, Do: p.changeRole},
+		{Pattern: "GET /settings/members/{person}/remove", For: frame.Managers, Do: p.removePage},
+		{Pattern: "POST /settings/members/{person}/remove", For: frame.Managers, Do: p.removeMember},
+		{Pattern: "GET /settings/members/{person}/owner", For: frame.Owners, Do: p.handOnPage},
+		{Pattern: "POST /settings/members/{person}/owner", For: frame.Owners, Do: p.handOn},
+		{Pattern: "POST /settings/invitations", For: frame.Managers, Do: p.invite},
+		{Pattern: "POST /settings/invitations/{invitation}/revoke", For: frame.Managers, Do: p.takeBack},
+		{Pattern: "GET /settings/plan", For: frame.Members, Do: p.planPage},
+		{Pattern: "GET /settings/credits", For: frame.Members, Do: p.creditsPage},
+		{Pattern: "POST /settings/credits/limit", For: frame.Owners, Do: p.setLimit},
+		{Pattern: "GET /settings/credits/statement.csv", For: frame.Managers, Do: p.statement},
+		{Pattern: "GET /settings/audit", For: frame.Managers, Do: p.auditPage},
+	}
+}
+
+func (p *Part) overview(w http.ResponseWriter, r *http.Request) {
+	p.Show(w, r, http.StatusOK, pages["overview"], "Settings", nil)
+}
+
+// hand is the visitor's in the team that is looked at.
+func (p *Part) hand(r *http.Request) team.Hand {
+	v := frame.VisitorOf(r.Context())
+	return p.Teams.Hand(v.ID, v.Team.ID)
+}
+
+// here is the team that is looked at.
+func here(r *http.Request) int64 { return frame.VisitorOf(r.Context()).Team.ID }
+
+// zone is the one of the team that is looked at.
+func zone(r *http.Request) *time.Location {
+	z, err := time.LoadLocation(frame.VisitorOf(r.Context()).Team.Timezone)
+	if err != nil {
+		return time.UTC // no team has one that there is not
+	}
+	return z
+}
+
+// in is an instant in a zone; none stays none.
+func in(at time.Time, zone *time.Location) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.In(zone)
+}
+
+// wrong is what a form was refused for, and the field that it is about.
+type wrong struct{ Wrong, Field string }
+
+// wrongOf tells a refusal that the person can mend at the form. It has answered already where that is false.
+func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (wrong, bool) {
+	f := fault.Of(err)
+	if f.Code == fault.Internal || f.Code == fault.NotFound {
+		p.Refuse(w, r, err)
+		return wrong{}, false
+	}
+	field, _ := f.Context["argument"].(string)
+	return wrong{f.Detail, field}, true
+}
+
+// did ends a form that has done its work.
+func (p *Part) did(w http.ResponseWriter, r *http.Request, said, next string) {
+	p.Say(r, said)
+	frame.Redirect(w, r, next)
+}
+
+// numberIn is an id in the address.
+func numberIn(r *http.Request, name string) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
+	if err != nil || id < 1 {
+		return 0, fault.Missing()
+	}
+	return id, nil
+}
+
+// creditsIn reads a number of credits out of a form; nil where it is empty.
+func creditsIn(text string) (*int64, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // no limit is no number
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return nil, fault.Invalid(fault.NotAnInteger, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more. Leave it empty for none.")
+	}
+	return &n, nil
+}

@@ -1,0 +1,81 @@
+package settings
+
+import (
+	"net/http"
+	"strings"
+
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+func (p *Part) accessPage(w http.ResponseWriter, r *http.Request) {
+	barriers, err := p.Teams.Barriers(r.Context(), here(r))
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["access"], "API and tool access", barriers)
+}
+
+func (p *Part) switchAccess(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	on := r.PostForm.Get("access") == "on"
+	if err := p.hand(r).SetAccess(r.Context(), on); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	said := "API and tool access is off. No key works until you switch it on again."
+	if on {
+		said = "API and tool access is on."
+	}
+	p.did(w, r, said, "/settings/access")
+}
+
+// teamForm is the team's name, clock and language, as typed.
+type teamForm struct {
+	wrong
+	team.Profile
+
+	Zones []string
+}
+
+// zones are the names that browsers offer; others that IANA knows are taken too. They come from the IANA database's
+// zone.tab and zone1970.tab, which are in the public domain.
+var zones = func() []string {
+	raw, err := files.ReadFile("zones.txt")
+	if err != nil {
+		panic(err)
+	}
+	return strings.Fields(string(raw))
+}()
+
+func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
+	actor, err := p.Teams.InApp(r.Context(), frame.VisitorOf(r.Context()).ID, here(r))
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.showTeam(w, r, http.StatusOK, teamForm{Profile: team.Profile{Name: actor.TeamName, Timezone: actor.Zone.String(), Language: actor.Language}})
+}
+
+func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
+	f.Zones = zones
+	p.Show(w, r, status, pages["team"], "The team", f)
+}
+
+func (p *Part) changeTeam(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	form := teamForm{Profile: team.Profile{Name: r.PostForm.Get("name"), Timezone: r.PostForm.Get("timezone"), Language: r.PostForm.Get("content_language")}}
+	if err := p.hand(r).SetProfile(r.Context(), form.Profile); err != nil {
+		var ok bool
+		if form.wrong, ok = p.wrongOf(w, r, err); ok {
+			p.showTeam(w, r, frame.StatusOf(err), form)
+		}
+		return
+	}
+	p.did(w, r, "Saved.", "/settings/team")
+}

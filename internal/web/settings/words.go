@@ -1,0 +1,118 @@
+package settings
+
+import (
+	"html/template"
+	"slices"
+	"strings"
+
+	"pressroom/internal/access"
+	"pressroom/internal/credit"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+	"pressroom/internal/web/frame"
+)
+
+// words are what this package's templates say things with.
+var words = template.FuncMap{
+	"time": frame.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays, "paused": pausedWords, "limit": limitWords,
+	"lost": lostWords, "what": whatOf, "by": byOf, "signed": signed,
+}
+
+var levelNames = map[access.Level][2]string{
+	access.ReadOnly: {"Read only", "Reads everything and changes nothing."},
+	access.Drafts:   {"Drafts", "Also makes and changes drafts, media and hashtag lists. Nothing of it is published."},
+	access.Full:     {"Full", "Also schedules and publishes, and does what costs credits."},
+}
+
+func levelName(l access.Level) string { return levelNames[l][0] }
+func levelSays(l access.Level) string { return levelNames[l][1] }
+
+var roleNames = map[access.Role][2]string{
+	access.Owner:  {"Owner", "Everything, and alone: API keys, the API switch and the daily limit."},
+	access.Admin:  {"Admin", "Everything but what is the owner’s alone: also members, credits and the record of events."},
+	access.Editor: {"Editor", "Writes, schedules and publishes. Spends no credits."},
+	access.Viewer: {"Viewer", "Sees everything and changes nothing."},
+	access.Client: {"Client", "Sees what the team shows to clients and changes nothing."},
+}
+
+func roleName(r access.Role) string { return roleNames[r][0] }
+func roleSays(r access.Role) string { return roleNames[r][1] }
+
+// pausedWords says what pauses stop.
+func pausedWords(actions []team.Action) string {
+	names := map[team.Action]string{team.API: "the API", team.Everything: "everything", team.Spending: "spending", team.Publishing: "publishing"}
+	var out []string
+	for _, a := range actions {
+		out = append(out, names[a])
+	}
+	return strings.Join(out, " and ")
+}
+
+// limitWords is a number of credits in a day.
+func limitWords(credits int64) string {
+	switch credits {
+	case terms.Unlimited:
+		return "no limit"
+	case 0:
+		return "none"
+	}
+	return frame.Plural(credits, "credit", "credits")
+}
+
+// lostWords says why a key ended by itself.
+func lostWords(why string) string {
+	if why == "membership_lost" {
+		return "Its maker left the team"
+	}
+	return "Its maker owns the team no more"
+}
+
+var operationNames = map[string]string{
+	"create_report": "Report", "refresh_report": "Refresh of a report", "set_report_tracking": "Tracking of a report", "search_hashtags": "Hashtag search",
+	"download_profile_media": "Download of a profile’s media",
+}
+
+// whatOf says what a line of the statement is for.
+func whatOf(i credit.Item) string {
+	name, ok := operationNames[i.Operation]
+	if !ok {
+		name = strings.ReplaceAll(i.Operation, "_", " ")
+	}
+	switch i.Kind {
+	case credit.Granted:
+		return "Credits granted"
+	case credit.Withdrawn:
+		return "Credits withdrawn"
+	case credit.Reserved:
+		return name + ": set aside"
+	case credit.Settled:
+	}
+	switch {
+	case i.Charged == 0:
+		return name + ": refunded"
+	case i.Refunded() > 0:
+		return name + ": charged in part"
+	}
+	return name + ": charged"
+}
+
+// byOf says who asked for what a line of the statement is for.
+func byOf(i credit.Item) string {
+	switch {
+	case slices.Contains([]credit.Kind{credit.Granted, credit.Withdrawn}, i.Kind):
+		return "The operator"
+	case i.Automatic:
+		return "Tracking, switched on by " + i.Person
+	case i.Key != "":
+		return "Key " + i.Key
+	}
+	return i.Person
+}
+
+// signed writes a change with its sign.
+func signed(n int64) string {
+	if n > 0 {
+		return "+" + frame.Count(n)
+	}
+	return frame.Count(n)
+}

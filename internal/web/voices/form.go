@@ -1,0 +1,167 @@
+package voices
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pressroom/internal/voice"
+	"pressroom/internal/web/frame"
+)
+
+// maxForm is how many bytes the longest form may have: letters outside ASCII take up to 12 of them.
+const maxForm = 1 << 20
+
+// fieldNames are what the fields of a voice are called on the page, by the arguments that refusals name.
+var fieldNames = map[string]string{
+	"name": "Name", "business_description": "What the business is and does", "tone": "Tone", "audiences": "Audiences", "audiences.name": "Name of an audience",
+	"audiences.description": "About an audience", "use.words": "Words to use", "use.phrases": "Phrases to use", "avoid.words": "Words to avoid", "avoid.phrases": "Phrases to avoid",
+	"custom_instructions": "Further instructions", "content_language": "Language", "point_of_view": "Who speaks", "emoji_policy": "Emoji",
+	"text": "Text", "link": "Link", "post_id": "Post",
+}
+
+// formView is the form in which people say what a voice says.
+type formView struct {
+	ID     int64 // 0 of a new one
+	Name   string
+	Fields url.Values
+	People []person // whom texts are for: those there are, then some empty ones
+	Wrong  frame.Wrong
+}
+
+// person is one audience in the form.
+type person struct {
+	Number            int
+	Name, Description string
+}
+
+// spare is how many empty audiences a form has behind those that are filled in.
+const spare = 2
+
+func newForm(id int64, fields url.Values, wrong frame.Wrong) formView {
+	v := formView{ID: id, Name: fields.Get("name"), Fields: fields, Wrong: wrong}
+	about := fields["audience_description"]
+	for i, name := range fields["audience_name"] {
+		if p := (person{Name: name}); i < len(about) {
+			p.Description = about[i]
+			if p.Name+p.Description != "" {
+				v.People = append(v.People, p)
+			}
+		}
+	}
+	for range min(spare, max(0, voice.MaxAudiences-len(v.People))) {
+		v.People = append(v.People, person{})
+	}
+	for i := range v.People {
+		v.People[i].Number = i + 1
+	}
+	return v
+}
+
+// Of is what stands in a field.
+func (v formView) Of(name string) string { return v.Fields.Get(name) }
+
+// fieldsOf is a draft as the form shows it.
+func fieldsOf(d voice.Draft) url.Values {
+	lines := func(list []string) []string { return []string{strings.Join(list, "\n")} }
+	out := url.Values{
+		"name": {d.Name}, "business_description": {d.BusinessDescription}, "tone": {d.Tone}, "point_of_view": {string(d.PointOfView)}, "emoji_policy": {string(d.EmojiPolicy)},
+		"use.words": lines(d.Use.Words), "use.phrases": lines(d.Use.Phrases), "avoid.words": lines(d.Avoid.Words), "avoid.phrases": lines(d.Avoid.Phrases),
+		"custom_instructions": {d.CustomInstructions}, "content_language": {d.ContentLanguage},
+	}
+	for _, a := range d.Audiences {
+		out.Add("audience_name", a.Name)
+		out.Add("audience_description", a.Description)
+	}
+	return out
+}
+
+// draftOf is what was filled in.
+func draftOf(fields url.Values) voice.Draft {
+	list := func(name string) []string {
+		return strings.Split(strings.ReplaceAll(fields.Get(name), "\r\n", "\n"), "\n")
+	}
+	d := voice.Draft{Name: fields.Get("name"), Guide: voice.Guide{
+		BusinessDescription: fields.Get("business_description"), Tone: fields.Get("tone"), PointOfView: voice.PointOfView(fields.Get("point_of_view")),
+		EmojiPolicy: voice.EmojiPolicy(fields.Get("emoji_policy")), Use: voice.Wording{Words: list("use.words"), Phrases: list("use.phrases")},
+		Avoid:              voice.Wording{Words: list("avoid.words"), Phrases: list("avoid.phrases")},
+		CustomInstructions: fields.Get("custom_instructions"), ContentLanguage: fields.Get("content_language"),
+	}}
+	names, about := fields["audience_name"], fields["audience_description"]
+	for i := range min(len(names), len(about)) {
+		a := voice.Audience{Name: names[i], Description: about[i]}
+		if strings.TrimSpace(a.Name+a.Description) != "" {
+			d.Audiences = append(d.Audiences, a)
+		}
+	}
+	return d
+}
+
+func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
+	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", newForm(0, url.Values{}, frame.Wrong{}))
+}
+
+func (p *Part) create(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxForm) {
+		return
+	}
+	call, err := p.Acting(r, "brand_voices")
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	made, err := p.voices.Create(r.Context(), call, draftOf(r.PostForm))
+	if err != nil {
+		p.again(w, r, 0, err)
+		return
+	}
+	p.Say(r, "The brand voice is made. Below is how a writer reads it.")
+	frame.Redirect(w, r, pathOf(made.ID))
+}
+
+// again shows the form with what was typed and what is wrong with it.
+func (p *Part) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
+	if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
+		p.Show(w, r, frame.StatusOf(err), pages["form"], "Brand voice", newForm(id, r.PostForm, wrong))
+	}
+}
+
+func (p *Part) editPage(w http.ResponseWriter, a asked) {
+	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
+	if err != nil {
+		p.elsewhere(w, a.Request, err, a.voice)
+		return
+	}
+	p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fieldsOf(d), frame.Wrong{}))
+}
+
+func (p *Part) change(w http.ResponseWriter, a asked) {
+	if !p.ReadLongForm(w, a.Request, maxForm) {
+		return
+	}
+	if _, err := p.voices.Change(a.Context(), a.call, a.voice, draftOf(a.PostForm)); err != nil {
+		p.again(w, a.Request, a.voice, err)
+		return
+	}
+	p.Say(a.Request, "The brand voice is changed.")
+	frame.Redirect(w, a.Request, pathOf(a.voice))
+}
+
+// choice is one value of a field that has a few.
+type choice struct{ Value, Text string }
+
+// choices of the form; the first says nothing.
+var (
+	views = []choice{
+		{"", "Not said"}, {string(voice.FirstSingular), "I – one person speaks"}, {string(voice.FirstPlural), "We – the business speaks of itself"},
+		{string(voice.Second), "You – the reader is spoken to"}, {string(voice.Third), "The business by its name"},
+	}
+	emoji = []choice{{"", "Not said"}, {string(voice.NoEmoji), "None"}, {string(voice.FewEmoji), "A few"}, {string(voice.EmojiAtWill), "As many as one likes"}}
+)
+
+// Views and Emoji are what the form offers.
+func (formView) Views() []choice { return slices.Clone(views) }
+
+// Emoji is how many emoji there may be.
+func (formView) Emoji() []choice { return slices.Clone(emoji) }

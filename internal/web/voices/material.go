@@ -1,0 +1,169 @@
+package voices
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/post"
+	"pressroom/internal/voice"
+	"pressroom/internal/web/frame"
+)
+
+type (
+	// materialView is all that a voice was researched from.
+	materialView struct {
+		ID     int64
+		Name   string
+		Pieces []piece
+		Posts  []post.Summary // the team's newest, to choose from
+		Fields url.Values
+		Wrong  frame.Wrong
+	}
+	// piece is one of them: the start of it, or a part of it.
+	piece struct {
+		voice.Material
+
+		Voice   int64
+		Excerpt string
+		Short   string // by which links are told apart
+		Letters int    // of all of it
+		At      time.Time
+		Part    int
+		Parts   int
+	}
+)
+
+// Of is what stands in a field.
+func (v materialView) Of(name string) string { return v.Fields.Get(name) }
+
+// Full tells whether there is as much material as a voice takes.
+func (v materialView) Full() bool { return len(v.Pieces) >= voice.MaxMaterials }
+
+const (
+	excerpt    = 200    // characters of a piece in the list
+	short      = 40     // characters of a piece in what a link is called
+	partLength = 15_000 // characters of a piece on a page of its own
+	offered    = 20     // posts to choose from
+)
+
+func pieceFor(call operation.Call, id int64, m voice.Material) piece {
+	return piece{Material: m, Voice: id, Excerpt: cut(m.Content, excerpt), Short: cut(m.Content, short), Letters: utf8.RuneCountInString(m.Content), At: inZone(call, m.AddedAt)}
+}
+
+// cut is the start of a text, of a number of characters at the most.
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
+}
+
+func (p *Part) materialPage(w http.ResponseWriter, a asked) {
+	p.showMaterial(w, a, http.StatusOK, url.Values{}, frame.Wrong{})
+}
+
+func (p *Part) showMaterial(w http.ResponseWriter, a asked, status int, fields url.Values, wrong frame.Wrong) {
+	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
+	if err != nil {
+		p.elsewhere(w, a.Request, err, a.voice)
+		return
+	}
+	v := materialView{ID: a.voice, Name: d.Name, Fields: fields, Wrong: wrong}
+	found, err := p.voices.Materials(a.Context(), a.call, a.voice)
+	if err == nil {
+		v.Posts, err = p.ownPosts(a.Request)
+	}
+	if err != nil {
+		p.Refuse(w, a.Request, err)
+		return
+	}
+	for _, m := range found {
+		v.Pieces = append(v.Pieces, pieceFor(a.call, a.voice, m))
+	}
+	p.Show(w, a.Request, status, pages["material"], "Material of "+d.Name, v)
+}
+
+// ownPosts are the team's newest posts that have a text.
+func (p *Part) ownPosts(r *http.Request) ([]post.Summary, error) {
+	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(offered)})
+	if err != nil {
+		return nil, err
+	}
+	found, err := frame.Read[post.List](outcome)
+	if err != nil {
+		return nil, err
+	}
+	var out []post.Summary
+	for _, s := range found.Posts {
+		if s.Excerpt != "" {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func (p *Part) addMaterial(w http.ResponseWriter, a asked) {
+	if !p.ReadLongForm(w, a.Request, maxForm) {
+		return
+	}
+	_, err := p.voices.AddMaterial(a.Context(), a.call, a.voice, voice.NewMaterial{Text: a.PostForm.Get("text"), Link: a.PostForm.Get("link"), PostID: a.PostForm.Get("post_id")})
+	if err != nil {
+		if fault.Is(err, fault.NotFound) && fault.Of(err).Context["argument"] == "post_id" {
+			err = fault.Invalid(fault.NotAllowedValue, "post_id", "The team has no such post.")
+		}
+		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
+			p.showMaterial(w, a, frame.StatusOf(err), a.PostForm, wrong)
+		}
+		return
+	}
+	p.Say(a.Request, "It is kept with the voice.")
+	frame.Redirect(w, a.Request, pathOf(a.voice)+"/material")
+}
+
+// onePage shows a piece whole, a part of it at a time where it is long.
+func (p *Part) onePage(w http.ResponseWriter, a asked) {
+	m, err := p.voices.Material(a.Context(), a.call, a.voice, a.piece)
+	if err != nil {
+		p.elsewhere(w, a.Request, err, a.voice)
+		return
+	}
+	v := pieceFor(a.call, a.voice, m)
+	letters := []rune(m.Content)
+	v.Parts = max(1, (len(letters)+partLength-1)/partLength)
+	v.Part = partIn(a.Request, v.Parts)
+	from := (v.Part - 1) * partLength
+	v.Excerpt = string(letters[from:min(len(letters), from+partLength)])
+	p.Show(w, a.Request, http.StatusOK, pages["piece"], "Material", v)
+}
+
+// Next is the part behind the one that is shown; 0 for none.
+func (v piece) Next() int {
+	if v.Part < v.Parts {
+		return v.Part + 1
+	}
+	return 0
+}
+
+func (p *Part) removeMaterial(w http.ResponseWriter, a asked) {
+	if err := p.voices.RemoveMaterial(a.Context(), a.call, a.voice, a.piece); err != nil {
+		p.Refuse(w, a.Request, err)
+		return
+	}
+	p.Say(a.Request, "It is removed. The voice stays as it is.")
+	frame.Redirect(w, a.Request, pathOf(a.voice)+"/material")
+}
+
+// partIn is which part of a long piece an address asks for.
+func partIn(r *http.Request, parts int) int {
+	n, err := strconv.Atoi(r.URL.Query().Get("part"))
+	if err != nil || n < 1 || n > parts {
+		return 1
+	}
+	return n
+}

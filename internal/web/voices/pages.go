@@ -1,0 +1,96 @@
+package voices
+
+import (
+	"net/http"
+
+	"pressroom/internal/operation"
+	"pressroom/internal/voice"
+	"pressroom/internal/web/frame"
+)
+
+// listView is every voice of the team.
+type listView struct {
+	Voices []voice.Entry
+	Writes bool
+	Full   bool // whether there are as many as a team may have
+}
+
+func (p *Part) list(w http.ResponseWriter, r *http.Request) {
+	outcome, err := p.Do(r, "list_brand_voices", nil)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	found, err := frame.Read[voice.List](outcome)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["list"], "Brand voices",
+		listView{found.BrandVoices, frame.VisitorOf(r.Context()).Is(frame.Writers), len(found.BrandVoices) >= voice.MaxVoices})
+}
+
+// view is one voice.
+type view struct {
+	voice.Full
+
+	Writes bool
+}
+
+func (p *Part) page(w http.ResponseWriter, r *http.Request) {
+	id, err := frame.IDIn(r, "id")
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	outcome, err := p.Do(r, "get_brand_voice", operation.Arguments{"id": id})
+	if err != nil {
+		p.elsewhere(w, r, err, id)
+		return
+	}
+	found, err := frame.Read[voice.Full](outcome)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["voice"], found.Name, view{found, frame.VisitorOf(r.Context()).Is(frame.Writers)})
+}
+
+func (p *Part) makeDefault(w http.ResponseWriter, a asked) {
+	if err := p.voices.MakeDefault(a.Context(), a.call, a.voice); err != nil {
+		p.Refuse(w, a.Request, err)
+		return
+	}
+	p.Say(a.Request, "This is the default now: texts are written in it unless somebody asks for another voice.")
+	frame.Redirect(w, a.Request, pathOf(a.voice))
+}
+
+// deleteView is what goes with a voice.
+type deleteView struct {
+	ID       int64
+	Name     string
+	Material int
+}
+
+func (p *Part) deletePage(w http.ResponseWriter, a asked) {
+	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
+	if err != nil {
+		p.elsewhere(w, a.Request, err, a.voice)
+		return
+	}
+	material, err := p.voices.Materials(a.Context(), a.call, a.voice)
+	if err != nil {
+		p.Refuse(w, a.Request, err)
+		return
+	}
+	p.Show(w, a.Request, http.StatusOK, pages["delete"], "Delete a brand voice", deleteView{a.voice, d.Name, len(material)})
+}
+
+func (p *Part) delete(w http.ResponseWriter, a asked) {
+	if err := p.voices.Delete(a.Context(), a.call, a.voice); err != nil {
+		p.Refuse(w, a.Request, err)
+		return
+	}
+	p.Say(a.Request, "The brand voice is deleted.")
+	frame.Redirect(w, a.Request, "/voices")
+}

@@ -1,0 +1,368 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oauth2-proxy/mockoidc"
+
+	"pressroom/internal/access"
+	"pressroom/internal/server"
+	"pressroom/internal/team"
+	"pressroom/internal/testkit"
+)
+
+const newPassword = "four plain words here"
+
+// enter signs somebody in, with a browser of its own.
+func (h *house) enter(t *testing.T, email, secret string) *browser {
+	t.Helper()
+	b := h.browser(t)
+	b.open("/sign-in").form("Sign in").fill("email", email).fill("password", secret).press()
+	return b
+}
+
+// in tells whether somebody is signed in.
+func (b *browser) in() bool {
+	b.t.Helper()
+	return strings.HasPrefix(b.open("/account").path, "/account")
+}
+
+// invite gives the path of an invitation into the crew's team by its owner.
+func (c *crew) invite(t *testing.T, email string, role access.Role) string {
+	t.Helper()
+	_, token, err := c.Teams.Invite(t.Context(), c.people[access.Owner].ID, c.team.ID, email, role)
+	must(t, err)
+	return team.InvitationPath + token
+}
+
+func TestAccountPage(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		for _, role := range access.Roles() {
+			p := c.as(t, role).open("/").follow("Ada "+string(role)).wants(200, "Your account", c.people[role].Email, "Change the password", c.team.Name, "This browser", "need one with a name")
+			if len(p.source) > 100<<10 {
+				t.Errorf("the page has %d bytes", len(p.source))
+			}
+		}
+		signedOut := h.browser(t)
+		for _, path := range []string{"/account", "/account/password", "/account/passkeys/new", "/account/passkeys/1"} {
+			signedOut.open(path).wants(200, "Sign in").lacks(c.team.Name)
+		}
+		for _, path := range []string{"/account/password", "/account/passkeys", "/account/passkeys/options", "/account/passkeys/1", "/account/passkeys/1/remove", "/account/sessions/end", "/account/sessions/x/end"} {
+			signedOut.send(http.MethodPost, path, url.Values{}).wants(200, "Sign in")
+		}
+		viewer := c.as(t, access.Viewer)
+		for _, path := range []string{"/account/passkeys/1", "/account/passkeys/1/remove", "/account/passkeys/x", "/account/sessions/none/end"} {
+			viewer.send(http.MethodPost, path, url.Values{}).wants(404, "There is no such page")
+		}
+		viewer.send(http.MethodPost, "/account/passkeys/options", url.Values{}).wants(422, "no passkeys at this address")
+		viewer.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {"{}"}}).wants(422, "no passkeys at this address")
+		viewer.open("/account/passkeys/new").wants(200, "need one with a name")
+	})
+}
+
+// A change of the password ends all other sessions, and asks for the present one.
+func TestPasswordIsChanged(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		here, there := c.as(t, access.Editor), c.as(t, access.Editor)
+		form := func() *form { return here.open("/account").follow("Change the password").form("Change the password") }
+		form().fill("old", "wrong").fill("password", newPassword).press().wants(422, "This is not your present password.").lacks(newPassword)
+		form().fill("old", password).fill("password", "short").press().wants(422, "at least 12 characters").lacks(password)
+		token := here.token()
+		form().fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.", "Your account")
+		if !here.in() || there.in() || here.token() == token {
+			t.Errorf("signed in here: %t, there: %t; another token: %t", here.in(), there.in(), here.token() != token)
+		}
+		if h.enter(t, c.people[access.Editor].Email, password).in() || !h.enter(t, c.people[access.Editor].Email, newPassword).in() {
+			t.Error("the former password works, or the new one does not")
+		}
+	})
+}
+
+// token is what the browser holds of its session.
+func (b *browser) token() string {
+	b.t.Helper()
+	u, err := url.Parse(b.root)
+	must(b.t, err)
+	for _, c := range b.http.Jar.Cookies(u) {
+		if c.Name == "pressroom" {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+func TestSessionsAreListedAndEnded(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		here, there, far, other := c.as(t, access.Editor), c.as(t, access.Editor), c.as(t, access.Editor), c.as(t, access.Viewer)
+		if n := strings.Count(here.open("/account").source, `/end"><button class="quiet" aria-label="Sign out`); n != 2 {
+			t.Errorf("%d others are listed", n)
+		}
+		var id string
+		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM sessions WHERE person_id = ?`, c.people[access.Viewer].ID).Scan(&id))
+		here.send(http.MethodPost, "/account/sessions/"+id+"/end", url.Values{}).wants(404)
+		if !other.in() {
+			t.Error("somebody else ended a session")
+		}
+		here.open("/account").form("Sign out Unknown browser").press().wants(200, "That browser is signed out.")
+		if there.in() == far.in() {
+			t.Error("not one was signed out")
+		}
+		here.open("/account").form("Sign out everywhere, also here").press().wants(200, "Sign in")
+		if here.in() || there.in() || far.in() || !other.in() {
+			t.Error("somebody is signed in who should not, or the other way round")
+		}
+	})
+}
+
+// Another role is another token; what the browser held before is nobody's.
+func TestTokenFollowsRights(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		before := b.token()
+		if b.open("/"); b.token() != before {
+			t.Error("the token changes by itself")
+		}
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Editor].ID, access.Admin))
+		if b.open("/"); b.token() == before || !b.in() {
+			t.Error("the token of before the change is in use, or nobody is signed in")
+		}
+		if _, err := h.Teams.SetOperator(t.Context(), c.people[access.Editor].Email, true); err != nil {
+			t.Fatal(err)
+		}
+		admin := b.token()
+		if b.open("/"); b.token() == admin || !b.in() {
+			t.Error("the token of before the change is in use, or nobody is signed in")
+		}
+		for _, old := range []string{before, admin} {
+			thief := h.browser(t)
+			u, err := url.Parse(h.root)
+			must(t, err)
+			thief.http.Jar.SetCookies(u, []*http.Cookie{{Name: "pressroom", Value: old}})
+			if thief.in() {
+				t.Error("an earlier token is signed in")
+			}
+		}
+	})
+}
+
+// Who signed in long ago shows once more who it is before there is another way in.
+func TestNewWaysInNeedAFreshSignIn(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		h.advance(15 * time.Minute)
+		b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Thief's"}, "passkey": {"{}"}}).wants(200, "Sign in again")
+		p := b.open("/account/passkeys/new").wants(200, "Sign in again", "show once more that it is you")
+		if email := p.form("Sign in").values.Get("email"); email != c.people[access.Editor].Email {
+			t.Errorf("%q", email)
+		}
+		p.form("Sign in").fill("password", "wrong").press().wants(401, "Sign in again", "E-mail or password is wrong.")
+		p.form("Sign in").fill("password", password).press().wants(200, "Add a passkey")
+		b.open("/account/passkeys/new").wants(200, "Add a passkey")
+	})
+}
+
+// Sign-ins over several pages are kept in the database, so one client begins only so many.
+func TestSignInsThatAreBegun(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		h := open(t, at, func(cfg *server.Config) { cfg.PublicURL = "http://press.example" })
+		b := h.browser(t)
+		for range 30 {
+			b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).wants(200, "challenge")
+		}
+		b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).wants(429, "Too many tries.")
+		h.advance(time.Minute)
+		b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).wants(200, "challenge")
+		if n := h.count(t, "sessions"); n != 1 {
+			t.Errorf("%d sessions of one browser", n)
+		}
+	})
+}
+
+func TestInvitations(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		path := c.invite(t, "new@harbour.example", access.Editor)
+		b := h.browser(t)
+		b.open(path).wants(200, "Join "+c.team.Name, "Ada owner has invited", "new@harbour.example", "as editor", "Make your account")
+		join := func() *form { return b.open(path).form("Join the team") }
+		join().fill("name", "").fill("password", newPassword).press().wants(422, "Say your name")
+		p := join().fill("name", "Nora & New").fill("password", "aaaaaaaaaaaaaaaa").press().wants(422, "easily guessed").lacks("aaaaaaaaaaaaaaaa")
+		if got := p.form("Join the team").values.Get("name"); got != "Nora & New" {
+			t.Errorf("the name is lost: %q", got)
+		}
+		join().fill("name", "Nora & New").fill("password", newPassword).press().wants(200, "You are in the team now.", "Nora & New", "editor")
+		h.browser(t).open(path).wants(422, "accepted already").lacks(c.team.Name)
+		if !h.enter(t, "new@harbour.example", newPassword).in() {
+			t.Error("the new person cannot sign in")
+		}
+
+		// Somebody signed in joins by a button, and sees the new team.
+		path = c.invite(t, other.people[access.Viewer].Email, access.Viewer)
+		visitor := other.as(t, access.Viewer)
+		visitor.open(path).form("Join the team").press().wants(200, "You are in the team now.")
+		visitor.open("/account").wants(200, c.team.Name, other.team.Name)
+
+		// Another person is told so, and can do nothing.
+		path = c.invite(t, "third@harbour.example", access.Admin)
+		stranger := other.as(t, access.Editor)
+		stranger.open(path).wants(200, "which is another address")
+		stranger.send(http.MethodPost, path+"/accept", url.Values{}).wants(404)
+		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(401, "The password is wrong.")
+		h.browser(t).send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
+
+		// Somebody known signs in on the page.
+		path = c.invite(t, other.people[access.Admin].Email, access.Client)
+		known := h.browser(t)
+		known.open(path).wants(200, "You have an account here already.")
+		known.open(path).form("Join the team").fill("password", "wrong").press().wants(401, "The password is wrong.")
+		known.send(http.MethodPost, path+"/join", url.Values{"name": {"Thief"}, "password": {newPassword}}).wants(422, "sign in to accept")
+		known.open(path).form("Join the team").fill("password", password).press().wants(200, "You are in the team now.", c.team.Name)
+	})
+}
+
+func TestInvitationsThatAreOver(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		owner := c.people[access.Owner].ID
+		revoked, old := c.invite(t, "a@harbour.example", access.Editor), c.invite(t, "b@harbour.example", access.Editor)
+		open, err := h.Teams.Invitations(t.Context(), c.team.ID)
+		must(t, err)
+		must(t, h.Teams.Revoke(t.Context(), owner, c.team.ID, open[1].ID))
+		b := h.browser(t)
+		b.open(revoked).wants(422, "was taken back").lacks(c.team.Name)
+		b.send(http.MethodPost, revoked+"/join", url.Values{"name": {"A"}, "password": {newPassword}}).wants(422, "was taken back")
+		h.advance(7*24*time.Hour + time.Second)
+		b.open(old).wants(422, "has ended").lacks(c.team.Name)
+		for range 5 {
+			b.open(team.InvitationPath+"guessed").wants(404, "There is no such page")
+		}
+		b.open(team.InvitationPath+"guessed").wants(429, "Too many wrong tries.")
+	})
+}
+
+func TestRecovery(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		before := c.as(t, access.Client)
+		r, err := h.Teams.Recover(t.Context(), c.people[access.Client].Email)
+		must(t, err)
+		path := team.RecoveryPath + r.Token
+		b := h.browser(t)
+		b.open(path).wants(200, "Set a new password", c.people[access.Client].Email)
+		b.open(path).form("Set the password").fill("password", "short").press().wants(422, "at least 12 characters")
+		b.open(path).form("Set the password").fill("password", newPassword).press().wants(200, "Your new password is set.", "Your account")
+		if before.in() {
+			t.Error("an earlier session goes on")
+		}
+		h.browser(t).open(path).wants(422, "used already")
+		h.browser(t).send(http.MethodPost, path, url.Values{"password": {newPassword}}).wants(422, "used already")
+		late, err := h.Teams.Recover(t.Context(), c.people[access.Client].Email)
+		must(t, err)
+		h.advance(time.Hour + time.Second)
+		b.open(team.RecoveryPath+late.Token).wants(422, "has ended")
+		b.open(team.RecoveryPath+"guessed").wants(404, "There is no such page")
+	})
+}
+
+// Pages of other sites do none of it, whoever is signed in.
+func TestOtherSitesAreRefused(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		path := c.invite(t, "x@harbour.example", access.Editor)
+		for _, at := range []string{"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-out", "/account/password", "/account/sessions/end", path + "/join", path + "/accept", team.RecoveryPath + "x"} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+at, strings.NewReader(""))
+			must(t, err)
+			r.Header.Set("Origin", "https://evil.example")
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			resp, err := b.http.Do(r)
+			must(t, err)
+			resp.Body.Close()
+			if resp.StatusCode != http.StatusForbidden {
+				t.Errorf("%s: %d", at, resp.StatusCode)
+			}
+		}
+		if !b.in() {
+			t.Error("another site signed somebody out")
+		}
+	})
+}
+
+// registered is a directory that lets in whoever is queued, and how the program finds it.
+func registered(t *testing.T, only bool) (*mockoidc.MockOIDC, func(*server.Config)) {
+	t.Helper()
+	provider, err := mockoidc.Run()
+	must(t, err)
+	t.Cleanup(func() { must(t, provider.Shutdown()) })
+	return provider, func(cfg *server.Config) {
+		cfg.Directory.Issuer, cfg.Directory.ClientID, cfg.Directory.ClientSecret, cfg.Directory.Only = provider.Issuer(), provider.ClientID, provider.ClientSecret, only
+	}
+}
+
+const byDirectory = "Sign in with your organisation’s directory"
+
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		provider, cfg := registered(t, false)
+		h := open(t, at, cfg)
+		c := h.crew(t)
+		comes := func(email string, verified bool) {
+			provider.QueueUser(&mockoidc.MockUser{Subject: email, Email: email, EmailVerified: verified})
+		}
+		b := h.browser(t)
+		comes(c.people[access.Editor].Email, true)
+		b.open("/account").wants(200, "Sign in").follow(byDirectory).wants(200, "Your account", c.people[access.Editor].Email)
+
+		for email, verified := range map[string]bool{"unknown@harbour.example": true, c.people[access.Owner].Email: false} {
+			comes(email, verified)
+			refused := h.browser(t)
+			refused.open("/sign-in").follow(byDirectory).wants(401, "directory").lacks(c.team.Name)
+			if refused.in() {
+				t.Errorf("%s is let in", email)
+			}
+		}
+		path := c.invite(t, "new@harbour.example", access.Viewer)
+		comes("new@harbour.example", true)
+		b = h.browser(t)
+		b.open(path).follow("Join with your organisation’s directory").wants(200, c.team.Name, "viewer")
+		b.open("/account").wants(200, "You have no password.")
+		h.browser(t).open("/sign-in/directory/return?state=x&code=y").wants(422, "not begun in this browser")
+	})
+}
+
+// Where the directory alone lets people in, nothing else does, however it is asked.
+func TestDirectoryAlone(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		provider, cfg := registered(t, true)
+		h := open(t, at, cfg)
+		c := h.crew(t)
+		path := c.invite(t, "new@harbour.example", access.Viewer)
+		b := h.browser(t)
+		b.open("/sign-in").wants(200, byDirectory).lacks("password")
+		b.open(path).wants(200, "Join with your organisation").lacks("password")
+		for _, at := range []string{"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", path + "/join", path + "/sign-in", path + "/options", team.RecoveryPath + "x"} {
+			b.send(http.MethodPost, at, url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).wants(403, "by the directory alone")
+		}
+		provider.QueueUser(&mockoidc.MockUser{Email: c.people[access.Owner].Email, EmailVerified: true})
+		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
+		b.open("/account").wants(200, "You sign in with your organisation’s directory.").lacks("/account/password")
+		for _, at := range []string{"/account/password", "/account/passkeys/new"} {
+			b.open(at).wants(403, "by the directory alone")
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/social"
+)
+
+func (c *crew) handle() string { return fmt.Sprintf("harbour%d.test", c.team.ID) }
+
+// A person sees how accounts stand, disconnects one after reading what that touches, and connects it again.
+func TestAccounts(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		b.open("/accounts").wants(http.StatusOK, c.handle(), "Connected", "Your plan has room for any number of accounts.", "TikTok for Business")
+		page := b.open("/accounts").follow("Disconnect " + c.handle())
+		page.wants(http.StatusOK, "No scheduled post goes out to it.", "What was published stays at the network").follow("Keep it connected").wants(http.StatusOK, "How it does")
+		page.form("Disconnect").press().wants(http.StatusOK, "The account "+c.handle()+" is disconnected. Bluesky was told that it is over.", "No account is connected yet.")
+		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusNotFound)
+		page.form("Disconnect").press().wants(http.StatusNotFound)
+
+		sign := b.open("/accounts").form("Bluesky").press()
+		sign.wants(http.StatusOK, "Connect Bluesky", "App password").form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
+			wants(http.StatusOK, "posts can go out to it")
+		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusOK, "Connected")
+	})
+}
+
+// An account whose connection is lost says so and is connected again where it stands.
+func TestLostAccount(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		must(t, h.Accounts.Lose(t.Context(), c.account, "refused"))
+		path := fmt.Sprint("/accounts/", c.account)
+		c.as(t, access.Viewer).open(path).wants(http.StatusOK, "The connection is lost: the network refused us.", "An owner or admin of the team can do that.").lacks("Connect again</button>")
+		b := c.as(t, access.Admin)
+		b.open("/accounts").wants(http.StatusOK, "Connection lost", "The network refused us")
+		again := b.open(path).form("Connect again").press().wants(http.StatusOK, "is connected again. It has to be the same account.")
+		again.form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().wants(http.StatusOK, "posts can go out to it")
+		b.open(path).wants(http.StatusOK, "Connected").lacks("The connection is lost")
+	})
+}
+
+// Scheduled posts are taken out, or left to fail where everybody sees it.
+func TestDisconnectWithScheduledPosts(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		for _, choice := range []string{"take_out", "leave"} {
+			c := h.crew(t)
+			b := c.as(t, access.Owner)
+			c.scheduled(t, 2)
+			page := b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(http.StatusOK, "2 scheduled posts go out to it.")
+			done := page.form("Disconnect").fill("posts", choice).press().wants(http.StatusOK, "is disconnected.")
+			if choice == "take_out" {
+				done.wants(http.StatusOK, "It was taken out of 2 scheduled posts.")
+				if n := c.count(t, "posts WHERE team_id = ? AND status = 'draft'", c.team.ID); n != 2 {
+					t.Errorf("%d drafts, want 2", n)
+				}
+				continue
+			}
+			h.advance(2 * time.Hour)
+			for end := time.Now().Add(20 * time.Second); c.count(t, "post_targets t JOIN posts p ON p.id = t.post_id WHERE p.team_id = ? AND t.error_code = 'account_needs_reauth'", c.team.ID) < 2; <-time.After(20 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("the posts do not fail")
+				}
+			}
+		}
+	})
+}
+
+// scheduled makes posts of the crew's account that are to go out in an hour.
+func (c *crew) scheduled(t *testing.T, n int) {
+	t.Helper()
+	for i := range n {
+		id := fmt.Sprintf("019d3889-2b10-7c1e-8a3f-%06d%06d", c.team.ID, i)
+		at := c.now().Add(time.Hour).UnixMicro()
+		for _, statement := range []struct {
+			text string
+			args []any
+		}{
+			{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, scheduled_at, slot_at, created_at, updated_at) VALUES (?, ?, ?, 0, 'scheduled', 'Fresh', 'Fresh', ?, ?, ?, ?)`, []any{id, c.team.ID, c.people[access.Owner].ID, at, at, at, at}},
+			{`INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, 0)`, []any{id, c.account}},
+		} {
+			must(t, c.write(t, statement.text, statement.args...))
+		}
+	}
+}
+
+// What the networks tell of an account's posts stands on its page, for each period, and in a file.
+func TestAccountFigures(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Viewer)
+		path := fmt.Sprint("/accounts/", c.account)
+		now := h.now().UnixMicro()
+		must(t, c.write(t, `INSERT INTO account_collections (account_id, due_at, collected_at, known_from) VALUES (?, ?, ?, ?)
+			ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, collected_at = excluded.collected_at, known_from = excluded.known_from, epoch = account_collections.epoch + 1`,
+			c.account, now+int64(time.Hour/time.Microsecond), now, now-int64(400*24*time.Hour/time.Microsecond)))
+		for day := range 9 {
+			at := h.now().Add(-time.Duration(day*24+3) * time.Hour).UnixMicro()
+			must(t, c.write(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments, collected_at) VALUES (?, ?, ?, 'image', ?, 'https://example.test/p', ?, 2, ?)`,
+				c.account, fmt.Sprint("p", day), at, fmt.Sprint("<b>Fresh</b> ", day), 10+day, now))
+			must(t, c.write(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)`, c.account, h.now().AddDate(0, 0, -day).Format(time.DateOnly), 300-day, at))
+		}
+		p := b.open(path).wants(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "When posts appear", "Followers", "Formats", "Take it along")
+		p.lacks("<b>Fresh")
+		if !strings.Contains(p.source, `<svg class="plot"`) {
+			t.Error("no drawing of followers")
+		}
+		b.open(path+"?period=7").wants(http.StatusOK, "Of 7 posts").lacks("Fresh&lt;/b&gt; 8")
+		file := b.open(path+"/figures.csv?period=7").wants(http.StatusOK, "figure,of,value,low,high,posts", "likes,account,91,,,7", "posts,image,7")
+		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {
+			t.Error(file.header)
+		}
+		must(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
+		b.open(path).wants(http.StatusOK)
+	})
+}
+
+// Who may see accounts and who may change them.
+func TestAccountsAreForTheirTeam(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		path := fmt.Sprint("/accounts/", c.account)
+		for _, role := range []access.Role{access.Editor, access.Viewer, access.Client} {
+			b := c.as(t, role)
+			b.open("/accounts").wants(http.StatusOK, c.handle()).lacks("Connect an account", "Disconnect "+c.handle())
+			b.open(path).wants(http.StatusOK, c.handle()).lacks(path + "/disconnect")
+			b.open(path + "/disconnect").wants(http.StatusForbidden)
+			for _, address := range []string{"/accounts/connect", path + "/connect", path + "/disconnect"} {
+				b.send(http.MethodPost, address, map[string][]string{"platform": {"bluesky"}}).wants(http.StatusForbidden)
+			}
+		}
+		stranger := other.as(t, access.Owner)
+		for _, address := range []string{path, path + "/disconnect", path + "/figures.csv", "/accounts/0", "/accounts/x"} {
+			stranger.open(address).wants(http.StatusNotFound).lacks(c.handle())
+			if out := h.browser(t).open(address); !strings.HasPrefix(out.path, "/sign-in") {
+				t.Errorf("%s leads the signed-out to %s", address, out.path)
+			}
+		}
+		for _, address := range []string{path + "/connect", path + "/disconnect"} {
+			stranger.send(http.MethodPost, address, map[string][]string{"posts": {"take_out"}}).wants(http.StatusNotFound)
+		}
+		if g, err := h.Accounts.Grant(t.Context(), c.account); err != nil || g.Lost {
+			t.Errorf("a stranger disconnected it: %+v (%v)", g.Lost, err)
+		}
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
+		stranger.open(path).wants(http.StatusOK, c.handle(), c.team.Name)
+		if a, err := h.Accounts.Of(t.Context(), c.team.ID, []int64{c.account}); err != nil || a[c.account].Connection != social.Connected {
+			t.Errorf("%+v (%v)", a, err)
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+)
+
+// listOf makes a hashtag list as the crew's owner does, and gives its path.
+func (c *crew) listOf(t *testing.T, name string, tags ...string) string {
+	t.Helper()
+	made := c.does(t, "create_hashtag_list", map[string]any{"name": name, "platform": "instagram", "hashtags": tags})
+	return fmt.Sprintf("/hashtags/%.0f", made["id"])
+}
+
+func TestHashtagLists(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		b.open("/hashtags").wants(200, "There is no list yet.", "Ready-made lists").in100()
+		form := b.open("/hashtags").follow("Make a list").form("Make the list").fill("name", "Bar").fill("platform", "instagram").fill("color", "#12AB9F").
+			fill("icon", "ri-cup-line").fill("hashtags", "#coffee, Latteart\r\nbad-one #espresso")
+		made := form.press().wants(200, "The list is made. 3 hashtags are added. Not taken: “bad-one” (it holds what no hashtag holds).", "For Instagram", "#latteart", "#coffee #latteart #espresso")
+		if again := form.press(); again.path != made.path {
+			t.Errorf("sent twice, it made %s and %s", made.path, again.path)
+		}
+		b.open("/hashtags").wants(200, "Bar", "Instagram · 3 hashtags").lacks("There is no list yet")
+		b.open("/hashtags?platform=tiktok&scope=own").wants(200, "No list is like that.")
+		b.open("/hashtags?scope=system").wants(200).lacks(">Bar<")
+		b.open("/hashtags?scope=mine").wants(422)
+		b.open("/hashtags?cursor=x").wants(422)
+
+		made = b.open(made.path).form("Add them").fill("hashtags", "coffee roast").fill("subcategory", "Craft").press().
+			wants(200, "1 hashtag is added. 1 was there already.", "4 hashtags", "Craft")
+		if got := made.form("Show").fill("group", "Craft").press().wants(200, "1 hashtag in Craft", "#roast").text(); strings.Contains(got, "#coffee") {
+			t.Error("another subcategory is shown")
+		}
+		sorted := made.follow("Hashtag").wants(200).text()
+		if strings.Index(sorted, "#espresso") > strings.Index(sorted, "#latteart") {
+			t.Errorf("not by name: %s", sorted)
+		}
+		b.open(made.path + "/text").wants(200, "#coffee #latteart #espresso #roast")
+		b.open(made.path).form("Take #latteart out").press().wants(200, "#latteart is taken out.", "3 hashtags")
+		b.send(http.MethodPost, made.path+"/remove", url.Values{"hashtag": {"latteart"}}).wants(404)
+
+		edit := b.open(made.path).follow("Rename or recolour").form("Save")
+		if edit.values.Get("name") != "Bar" || edit.values.Get("color") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
+			t.Errorf("the form holds %v", edit.values)
+		}
+		edit.fill("color", "red").press().wants(422, "The field “Colour” takes # and six hexadecimal digits.")
+		edit.fill("color", "").fill("name", "Café <b>").press().wants(200, "The list is changed.", "Café <b>").lacks("<b>")
+		copied := b.open(made.path).form("Copy into a list of our own").press().wants(200, "This is your own list now. 3 hashtags are added.", "Craft")
+		if copied.path == made.path {
+			t.Error("the copy is the list itself")
+		}
+		copied.follow("Delete").wants(200, "The list goes with its 3 hashtags.").form("Delete this list").press().wants(200, "The hashtag list is deleted.")
+		b.open(copied.path).wants(404)
+		if n := h.count(t, "hashtag_lists WHERE team_id = ?", c.team.ID); n != 1 {
+			t.Errorf("%d lists", n)
+		}
+	})
+}
+
+func TestLongAndReadyMadeLists(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		tags := make([]string, 230)
+		for i := range tags {
+			tags[i] = fmt.Sprintf("tag%03d%s", i, strings.Repeat("ä", 40))
+		}
+		at := c.listOf(t, "Long", tags...)
+		b.open(at).in100().wants(200, "#tag099").lacks("tag100").follow("Next page").wants(200, "#tag100").lacks("tag200").follow("Next page").in100().wants(200, "#tag229").follow("First page").wants(200, "#tag000")
+		b.open(at+"?sort=name&page=77").wants(200, "#tag229")
+
+		ready := b.open("/hashtags?scope=system")
+		var first string
+		for d := range ready.doc.Descendants() {
+			if href := attribute(d, "href"); strings.HasPrefix(href, "/hashtags/") && !strings.Contains(href, "new") && !strings.Contains(href, "search") && first == "" {
+				first = href
+			}
+		}
+		p := b.open(first).wants(200, "Ready-made", "Subcategory").in100()
+		p.lacks("/edit", "Take out", "Add them")
+		for _, action := range []string{"/edit", "/delete", "/remove", "/add"} {
+			b.send(http.MethodPost, first+action, url.Values{"name": {"x"}, "hashtags": {"x"}, "once": {p.form("Copy into a list of our own").values.Get("once")}}).wants(422, "Ready-made lists cannot be changed.")
+		}
+		b.open(first+"/edit").wants(422, "cannot be changed")
+		own := p.form("Copy into a list of our own").press().wants(200, "This is your own list now.", "Take out")
+		if was, is := b.open(first+"/text").text(), b.open(own.path+"/text").text(); len(strings.Fields(was)) != len(strings.Fields(is)) {
+			t.Errorf("the copy holds %q instead of %q", is, was)
+		}
+		own.wants(200, "Subcategory")
+	})
+}
+
+func TestHashtagSearch(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		c.grant(t, 100)
+		at := c.listOf(t, "Keep")
+		b := c.as(t, access.Owner)
+		f := b.open("/hashtags").follow("Search hashtags").wants(200, "costs at most 3 credits").form("Search for at most 3 credits")
+		f.fill("query", "https://example.com/x").press().wants(422, "Of links, those to a hashtag")
+		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().wants(200, "Search")
+		found := b.until(begun.path, "Done").wants(200, "3 credits charged", "#latteart").in100()
+		keep := found.form("Add them to the list")
+		keep.press().wants(422, "Choose the hashtags that you want in the list.")
+		keep.values["hashtag"] = []string{"latteart", "latte"}
+		keep.fill("subcategory", "Found").press().wants(200, "2 hashtags are added.", "Keep", "Found")
+		if n := h.count(t, "hashtag_list_items WHERE list_id = ?", strings.TrimPrefix(at, "/hashtags/")); n != 2 {
+			t.Errorf("%d hashtags are in the list", n)
+		}
+		again := b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "art LATTE").press()
+		b.until(again.path, "Done").wants(200, "nothing was charged", "paid for this keyword already")
+
+		poor := h.crew(t)
+		poor.as(t, access.Owner).open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte").press().wants(402, "credits")
+		stranger := poor.as(t, access.Viewer)
+		for _, path := range []string{begun.path, "/hashtags/search?job=x", "/hashtags/search?job=social_post:x"} {
+			stranger.open(path).wants(404).lacks("latteart")
+		}
+		viewer := c.as(t, access.Viewer)
+		viewer.open(begun.path).wants(200, "#latteart").lacks("Add them to the list")
+		viewer.open("/hashtags/search").wants(200, "your role in this team may not spend them")
+		c.as(t, access.Editor).send(http.MethodPost, "/hashtags/search", url.Values{"query": {"x"}}).wants(403)
+		viewer.send(http.MethodPost, "/hashtags/search/add", url.Values{"hashtag": {"x"}}).wants(403)
+		h.browser(t).open(begun.path).wants(200, "Sign in").lacks("latteart")
+	})
+}
+
+// until opens a page again and again until it says something.
+func (b *browser) until(path, says string) *page {
+	b.t.Helper()
+	for ends := time.Now().Add(60 * time.Second); ; {
+		p := b.open(path)
+		if strings.Contains(p.text(), says) {
+			return p
+		}
+		if time.Now().After(ends) {
+			b.t.Fatalf("%s does not come to say %q: %s", path, says, p.text())
+		}
+	}
+}
+
+func TestWhoUsesHashtagLists(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		at := c.listOf(t, "Ours alone", "slipway")
+		pages := []string{"/hashtags/new", at + "/edit", at + "/delete"}
+		actions := []string{"/hashtags/new", at + "/add", at + "/remove", at + "/copy", at + "/edit", at + "/delete"}
+		viewer, stranger, signedOut := c.as(t, access.Viewer), other.as(t, access.Owner), h.browser(t)
+		viewer.open("/hashtags").wants(200, "Ours alone").lacks("New list")
+		viewer.open(at).wants(200, "#slipway").lacks("Take out", "Copy into", "Add them")
+		viewer.open(at+"/text").wants(200, "#slipway")
+		once := stranger.open("/hashtags/new").form("Make the list").values.Get("once")
+		for _, path := range append([]string{"/hashtags", at, at + "/text"}, pages...) {
+			signedOut.open(path).wants(200, "Sign in").lacks("slipway", "Ours alone")
+		}
+		for _, path := range append([]string{at, at + "/text"}, pages[1:]...) {
+			stranger.open(path).wants(404, "There is no such page").lacks("slipway", "Ours alone")
+		}
+		for _, path := range pages {
+			viewer.open(path).wants(403)
+		}
+		for _, path := range actions {
+			form := url.Values{"name": {"Mine"}, "hashtags": {"x"}, "hashtag": {"slipway"}, "once": {once}}
+			viewer.send(http.MethodPost, path, form).wants(403)
+			signedOut.send(http.MethodPost, path, form).wants(200, "Sign in")
+			if path != "/hashtags/new" {
+				stranger.send(http.MethodPost, path, form).wants(404).lacks("slipway", "Ours alone")
+			}
+		}
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
+		other.as(t, access.Editor).open(at).wants(200, "you look at that team now", "#slipway")
+		if n := h.count(t, "hashtag_list_items"); n != 1 {
+			t.Errorf("%d hashtags are left", n)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package app
+
+import (
+	"encoding/csv"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/report"
+)
+
+// made fills in the form for a report, sends it, and waits until the report is there or failed.
+func (b *browser) made(c *crew, kind, platform, subject string) *page {
+	b.t.Helper()
+	p := b.open("/reports/new").form("Make the report").fill("type", kind).fill("platform", platform).fill("subject", subject).press()
+	p.wants(http.StatusOK, "credits are set aside for it.")
+	return b.worked(c, p.path)
+}
+
+// worked opens a report's page once no work on it is under way.
+func (b *browser) worked(c *crew, path string) *page {
+	b.t.Helper()
+	id := strings.TrimPrefix(path, "/reports/")
+	for end := time.Now().Add(20 * time.Second); ; {
+		if c.count(b.t, "jobs WHERE subject = ? AND finished_at = 0", id) == 0 {
+			return b.open(path)
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("the work on report %s does not end", id)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+// A person makes a report, reads it, takes it along and has it refreshed, and is told what each costs.
+func TestReport(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		b.open("/reports").wants(http.StatusOK, "There is no report yet.")
+		b.open("/reports/new").form("Make the report").fill("subject", "harbour_cafe").press().
+			wants(http.StatusPaymentRequired, "A profile costs 5 credits, a hashtag 10 credits. The team has 0 credits left.")
+		c.grant(t, 100)
+		b.open("/reports").follow("Make the first report").wants(http.StatusOK, "The team has 100 credits left.")
+		wrong := b.open("/reports/new").form("Make the report").fill("platform", "tiktok").fill("subject", "not a name!").press()
+		wrong.wants(http.StatusUnprocessableEntity, "Give a user name of the platform")
+		if again := wrong.form("Make the report"); again.values.Get("subject") != "not a name!" || again.values.Get("platform") != "tiktok" {
+			t.Errorf("what was typed is gone: %v", again.values)
+		}
+
+		p := b.made(c, "profile", "instagram", "@Harbour_Cafe")
+		p.wants(http.StatusOK, "@harbour_cafe", "Followers", "What the score is made of", "Engagement over time Measured", "By blocks of the week Estimated", "Written by the account", "Captions are quoted",
+			"Costs 2 credits. The team has 95 credits left.").lacks("style=")
+		for _, drawing := range []string{"Engagement over time, as a drawing", "Engagement by weekday and hour, as a drawing"} {
+			if !strings.Contains(p.source, drawing) {
+				t.Errorf("there is no %s", drawing)
+			}
+		}
+		if len(p.source) > 100_000 {
+			t.Errorf("the page has %d bytes", len(p.source))
+		}
+		first := p.form("Refresh").p.path
+
+		// The one that is there is opened, and costs nothing.
+		b.open("/reports/new").form("Make the report").fill("subject", "https://www.instagram.com/harbour_cafe/").press().
+			wants(http.StatusOK, "The team has this report already: nothing was charged.", "95 credits left")
+
+		next := p.follow("Next page")
+		next.wants(http.StatusOK, "First page")
+		if textOf(next.doc) == textOf(p.doc) {
+			t.Error("the second page of posts is the first")
+		}
+		next.follow("First page").wants(http.StatusOK)
+		b.exports(first)
+
+		before := b.open(first)
+		p.form("Refresh").press().wants(http.StatusOK, "The report is being refreshed. 2 credits are set aside for it.")
+		b.worked(c, first).wants(http.StatusOK, "93 credits left", "You refreshed it a short while ago: again in 10 minutes.")
+		before.form("Refresh").press().wants(http.StatusTooManyRequests, "refreshed a short while ago")
+		h.advance(11 * time.Minute)
+		b.open(first).form("Refresh")
+	})
+}
+
+// exports reads the files of a report.
+func (b *browser) exports(report string) {
+	b.t.Helper()
+	for name, columns := range map[string]string{"posts": "id,shown,taken_at,format,likes", "hashtags": "hashtag,posts,share,ratio", "times": "days,from_hour,hours,posts,ratio"} {
+		file := b.open(report + "/" + name + ".csv").wants(http.StatusOK)
+		if kind := file.header.Get("Content-Disposition"); !strings.Contains(kind, "instagram-profile-harbour_cafe-"+name+".csv") {
+			b.t.Errorf("%s: %s", name, kind)
+		}
+		rows, err := csv.NewReader(strings.NewReader(file.source)).ReadAll()
+		if err != nil || len(rows) < 6 || !strings.HasPrefix(file.source, columns) {
+			b.t.Errorf("%s: %d rows (%v): %.200s", name, len(rows), err, file.source)
+		}
+		for _, row := range rows[min(1, len(rows)):] {
+			for _, cell := range row {
+				if strings.HasPrefix(cell, "=") || strings.HasPrefix(cell, "@") {
+					b.t.Errorf("%s: a spreadsheet takes %q for a formula", name, cell)
+				}
+			}
+		}
+	}
+}
+
+// A hashtag's report has what a hashtag has.
+func TestHashtagReport(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		c.grant(t, 100)
+		b := c.as(t, access.Owner)
+		p := b.made(c, "hashtag", "tiktok", "#LatteArt") // hashtags are Instagram's, whatever the form says of the network
+		p.wants(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts a day", "What posts are met with", "Shown as best", "the first comes at once")
+		p.form("Switch tracking on").fill("frequency", "7").press().wants(http.StatusOK, "Tracking is on: the report is refreshed every 7 days. The first refresh begins now: 5 credits are set aside for it.")
+		b.worked(c, p.path).wants(http.StatusOK, "Each refresh charges 5 credits", "85 credits left", "available as long as that is on")
+	})
+}
+
+// What fails says why, what was given back, and can be tried again.
+func TestFailedReport(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		c.grant(t, 10)
+		b := c.as(t, access.Admin)
+		p := b.made(c, "profile", "instagram", "missing.cafe")
+		p.wants(http.StatusOK, "The network shows no public profile of this name.", "Given back: 5 credits.", "The team has 10 credits left.")
+		p.form("Try again").press().wants(http.StatusOK, "5 credits are set aside for it.")
+		b.worked(c, p.path).wants(http.StatusOK, "Given back: 5 credits.")
+		b.open("/reports?status=error").wants(http.StatusOK, "@missing.cafe").lacks("No report fits")
+	})
+}
+
+// While a report is being made its page says so and looks again by itself.
+func TestPendingReport(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		c.grant(t, 10)
+		b := c.as(t, access.Owner)
+		p := b.open("/reports/new").form("Make the report").fill("subject", "slow.cafe").press()
+		p.wants(http.StatusOK, "It is being made", "Being made")
+		if !strings.Contains(p.source, "data-follow") || !strings.Contains(p.source, `http-equiv="refresh"`) || !strings.Contains(p.source, "<progress") {
+			t.Error("the page does not follow the work")
+		}
+		b.open("/reports?status=pending").wants(http.StatusOK, "@slow.cafe")
+		b.worked(c, p.path).wants(http.StatusOK, "Followers").lacks("data-follow")
+	})
+}
+
+// Tracking is switched on, changed and switched off, and says why it ended.
+func TestTracking(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		c.grant(t, 6)
+		b := c.as(t, access.Owner)
+		p := b.made(c, "profile", "tiktok", "harbour_cafe")
+		p.wants(http.StatusOK, "Each refresh charges 2 credits").form("Switch tracking on").press().
+			wants(http.StatusOK, "Tracking is on: the report is refreshed every 3 days.", "It is refreshed every 3 days. Next:")
+		b.open(p.path).form("Save how often").fill("frequency", "1").press().wants(http.StatusOK, "It is refreshed every day. Next:")
+		b.open("/reports?tracked=1").wants(http.StatusOK, "@harbour_cafe", "As long as it is tracked")
+		b.open(p.path).form("Switch tracking off").press().wants(http.StatusOK, "Tracking is off. Nothing more is charged.")
+		b.open("/reports?tracked=1").wants(http.StatusOK, "No report fits these filters.")
+
+		// One credit is left, and a refresh costs two.
+		b.open(p.path).form("Switch tracking on").fill("frequency", "1").press().wants(http.StatusOK)
+		h.advance(25 * time.Hour)
+		for end := time.Now().Add(10 * time.Second); c.count(t, "reports WHERE team_id = ? AND tracking_ended <> ''", c.team.ID) == 0; <-time.After(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("tracking does not end")
+			}
+		}
+		c.as(t, access.Viewer).open(p.path).wants(http.StatusOK, "Tracking has stopped: the team had fewer credits left than the next automatic refresh costs.")
+	})
+}
+
+// Profiles stand side by side, as many as the plan allows.
+func TestCompareProfiles(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		c.grant(t, 100)
+		b := c.as(t, access.Owner)
+		var ids []string
+		for _, name := range []string{"harbour_cafe", "harbour_bar", "studio.north"} {
+			ids = append(ids, strings.TrimPrefix(b.made(c, "profile", "instagram", name).path, "/reports/"))
+		}
+		tag := strings.TrimPrefix(b.made(c, "hashtag", "instagram", "latteart").path, "/reports/")
+		form := b.open("/reports").form("Compare the chosen profiles")
+		form.fill("ids", ids...).press().wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score, of 100", "Engagement for each follower")
+		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "@harbour_cafe", "@harbour_bar")
+		b.open("/reports/compare?ids="+ids[0]).wants(http.StatusBadRequest, "Choose at least two")
+		b.open("/reports/compare?ids=" + ids[0] + "," + tag).wants(http.StatusNotFound)
+		must(t, h.Teams.SetPlan(t.Context(), c.team.ID, "creator", time.Time{}))
+		b.open("/reports/compare?ids="+strings.Join(append(ids, tag), ",")).wants(http.StatusForbidden, "your plan allows 3 profiles")
+		must(t, h.Teams.SetPlan(t.Context(), c.team.ID, "free", time.Time{}))
+		b.open("/reports").wants(http.StatusOK).lacks("Compare the chosen")
+	})
+}
+
+// Who may see a report and who may not, and what a viewer cannot do.
+func TestReportsAreForTheirTeam(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		c.grant(t, 50)
+		must(t, h.Reports.Give(t.Context(), c.team.ID, report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour_cafe"}))
+		var id string
+		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&id))
+		path := "/reports/" + id
+		c.as(t, access.Owner).worked(c, path).wants(http.StatusOK, "@harbour_cafe", "The team has 50 credits left.")
+
+		for _, role := range []access.Role{access.Viewer, access.Client, access.Editor} {
+			b := c.as(t, role)
+			p := b.open(path).wants(http.StatusOK, "@harbour_cafe", "Whoever may spend the team’s credits can refresh it.")
+			p.lacks("Switch tracking on", "credits left")
+			b.open("/reports").wants(http.StatusOK, "@harbour_cafe").lacks("New report")
+			b.open("/reports/new").wants(http.StatusForbidden, "Your role in this team does not allow this.")
+			for _, address := range []string{"/reports", path + "/refresh", path + "/tracking"} {
+				b.send(http.MethodPost, address, map[string][]string{"subject": {"x"}}).wants(http.StatusForbidden)
+			}
+			b.open(path + "/posts.csv").wants(http.StatusOK)
+		}
+
+		stranger := other.as(t, access.Owner)
+		for _, address := range []string{path, path + "/posts.csv", path + "/hashtags.csv", path + "/times.csv", "/reports/compare?ids=" + id + ",x", "/reports/none"} {
+			stranger.open(address).wants(http.StatusNotFound, "There is no such page, or it is not for you.").lacks("harbour_cafe")
+			out := h.browser(t).open(address)
+			if out.wants(http.StatusOK); !strings.HasPrefix(out.path, "/sign-in") {
+				t.Errorf("%s leads the signed-out to %s", address, out.path)
+			}
+		}
+		for _, address := range []string{path + "/refresh", path + "/tracking"} {
+			stranger.send(http.MethodPost, address, map[string][]string{"tracking": {"on"}}).wants(http.StatusNotFound)
+		}
+		if c.count(t, "jobs WHERE team_id = ?", c.team.ID) != 1 {
+			t.Error("somebody without the right began work")
+		}
+
+		// Whoever is in both teams is led to the one that the report is of.
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
+		stranger.open(path).wants(http.StatusOK, "@harbour_cafe", c.team.Name)
+	})
+}

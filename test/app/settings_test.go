@@ -1,0 +1,313 @@
+package app
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/secret"
+	"pressroom/internal/team"
+)
+
+// me is the status of a call by a key.
+func (h *house) me(t *testing.T, key string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+"/api/v1/me", nil)
+	must(t, err)
+	r.Header.Set("Authorization", "Bearer "+key)
+	resp, err := http.DefaultClient.Do(r)
+	must(t, err)
+	must(t, resp.Body.Close())
+	return resp.StatusCode
+}
+
+var keyValue = regexp.MustCompile(`prk_[0-9A-Za-z]+`)
+
+// A key's value is shown once, works, and what the owner does with the key holds.
+func TestSettingsKeys(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		owner := c.as(t, access.Owner)
+		owner.open("/settings").wants(200, c.team.Name, "API keys").follow("API keys").wants(200, "There is no key yet")
+		blank := owner.open("/settings/keys/new").wants(200)
+		blank.form("Make the key").fill("name", "Robot").fill("daily_credits", "many").press().wants(422, "whole number").lacks("prk_")
+		filled := blank.form("Make the key").fill("name", "Calendar robot").fill("level", "drafts").fill("daily_credits", "25").fill("expires", "2099-12-31")
+		made := filled.press().wants(200, "Calendar robot", "25 credits", "Copy it now")
+		value := keyValue.FindString(made.source)
+		if !secret.WellFormed(secret.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.me(t, value) != 200 {
+			t.Fatalf("the key %q does not work, or its page may be kept (%v)", value, made.header)
+		}
+		filled.press().wants(422, "made already").lacks(value)
+		must(t, h.Teams.NoteUses(t.Context()))
+		list := owner.open("/settings/keys").wants(200, "Calendar robot", "Works", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
+		key := list.follow("Calendar robot").wants(200, "1 Jan 2100, 00:00").lacks(value)
+		if h.count(t, "api_keys WHERE team_id = ?", c.team.ID) != 1 {
+			t.Error("the form made several keys")
+		}
+		key.form("Save").fill("level", "full").fill("daily_credits", "-3").press().wants(422, "0 or more")
+		key.form("Save").fill("level", "read_only").fill("daily_credits", "").press().wants(200, "The key is changed")
+		owner.open("/settings/keys").wants(200, "Read only", "no limit")
+		revoke := key.follow("Revoke this key").wants(200, "last used", "no tracking")
+		revoke.form("Revoke the key").press().wants(200, "The key is revoked", "Revoked")
+		if h.me(t, value) != 401 {
+			t.Error("a revoked key works")
+		}
+		owner.open(key.path).wants(200, "Revoked").lacks("Revoke this key")
+		revoke.form("Revoke the key").press().wants(422, "has ended")
+	})
+}
+
+// Revoking a key says which trackings it has switched on, and what the operator has paused is told.
+func TestSettingsKeyTouches(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Tracker", Level: access.Full})
+		must(t, err)
+		id := uuid.Must(uuid.NewV7()).String()
+		must(t, h.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days, tracked_key, created_at) VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, 1)`, id, c.team.ID, k.ID)
+			return err
+		}))
+		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Spending}))
+		owner := c.as(t, access.Owner)
+		page := owner.open(fmt.Sprintf("/settings/keys/%d/revoke", k.ID)).wants(200, "#coffee on Instagram", "every 3 days", "goes on and is charged")
+		if !strings.Contains(page.source, "/reports/"+id) {
+			t.Error("the tracked report is not linked")
+		}
+		owner.open("/settings/keys").wants(200, "Paused", "The operator has paused spending")
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
+		c.as(t, access.Admin).open(fmt.Sprintf("/settings/keys/%d", k.ID)).wants(200, "owns the team no more", "Make a new one").lacks("Revoke this key")
+	})
+}
+
+// Whoever may not, gets nowhere and learns nothing.
+func TestSettingsAreGuarded(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, others := h.crew(t), h.crew(t)
+		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Secret robot", Level: access.Full})
+		must(t, err)
+		i, _, err := h.Teams.Invite(t.Context(), 0, c.team.ID, "nora@harbour.example", access.Editor)
+		must(t, err)
+		key, person := fmt.Sprintf("/settings/keys/%d", k.ID), fmt.Sprintf("/settings/members/%d", c.people[access.Editor].ID)
+		everybody, managers, owners := access.Roles(), access.Roles()[:2], access.Roles()[:1]
+		form := url.Values{"level": {"full"}, "access": {"off"}, "role": {"viewer"}, "email": {"x@harbour.example"}, "name": {"X"}, "timezone": {"UTC"}, "content_language": {"de"}, "daily_credits": {"1"}, "once": {"x"}}
+		addresses := []struct {
+			method, path string
+			may          []access.Role
+			item         bool // of the team, which is not there for others
+		}{
+			{"GET", "/settings", everybody, false}, {"GET", "/settings/team", everybody, false}, {"GET", "/settings/plan", everybody, false}, {"GET", "/settings/credits", everybody, false},
+			{"GET", "/settings/keys", managers, false}, {"GET", "/settings/access", managers, false}, {"GET", "/settings/members", managers, false}, {"GET", "/settings/audit", managers, false},
+			{"GET", "/settings/credits/statement.csv", managers, false}, {"GET", key, managers, true}, {"GET", person, managers, true}, {"GET", person + "/remove", managers, true},
+			{"GET", "/settings/keys/new", owners, false}, {"GET", key + "/revoke", owners, true}, {"GET", person + "/owner", owners, true},
+			{"POST", "/settings/keys", owners, false}, {"POST", key, owners, true}, {"POST", key + "/revoke", owners, true}, {"POST", "/settings/access", owners, false},
+			{"POST", "/settings/credits/limit", owners, false}, {"POST", person + "/owner", owners, true}, {"POST", "/settings/team", managers, false}, {"POST", person, managers, true},
+			{"POST", person + "/remove", managers, true}, {"POST", "/settings/invitations", managers, false}, {"POST", fmt.Sprintf("/settings/invitations/%d/revoke", i.ID), managers, true},
+		}
+		before := h.events(t, c.team.ID)
+		out, stranger := h.browser(t), others.as(t, access.Owner)
+		browsers := map[access.Role]*browser{}
+		for _, role := range everybody {
+			browsers[role] = c.as(t, role)
+		}
+		for _, a := range addresses {
+			values := form
+			if a.method == "GET" {
+				values = nil
+			}
+			for role, b := range browsers {
+				if allowed := strings.Contains(fmt.Sprint(a.may), string(role)); !allowed {
+					b.send(a.method, a.path, values).wants(403, "Your role in this team does not allow this").lacks("Secret robot", "nora@")
+				} else if a.method == "GET" {
+					b.open(a.path).wants(200)
+				}
+			}
+			if p := out.send(a.method, a.path, values).wants(200, "Sign in").lacks("Secret robot", "nora@", c.team.Name); !strings.HasPrefix(p.path, "/sign-in") {
+				t.Errorf("%s leads the signed-out to %s", a.path, p.path)
+			}
+			if a.item {
+				stranger.send(a.method, a.path, values).wants(404, "There is no such page").lacks("Secret robot", "nora@", c.team.Name)
+			}
+		}
+		if after := h.events(t, c.team.ID); after != before {
+			t.Errorf("%d things were done", after-before)
+		}
+		// What a page of another site makes the owner's browser send is refused.
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/settings/access", strings.NewReader(form.Encode()))
+		must(t, err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		resp, err := browsers[access.Owner].http.Do(r)
+		must(t, err)
+		must(t, resp.Body.Close())
+		if resp.StatusCode != 403 || h.events(t, c.team.ID) != before {
+			t.Errorf("from another site: %d", resp.StatusCode)
+		}
+	})
+}
+
+func (h *house) events(t *testing.T, team int64) int {
+	t.Helper()
+	return h.count(t, "events WHERE team_id = ?", team)
+}
+
+func TestSettingsTeam(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "k", Level: access.Full})
+		must(t, err)
+		owner, admin, viewer := c.as(t, access.Owner), c.as(t, access.Admin), c.as(t, access.Viewer)
+		off := owner.open("/settings/access").wants(200, "On", "refused within a second").form("Switch access off").press().wants(200, "access is off")
+		if h.me(t, key) != 403 {
+			t.Error("a key works although access is off")
+		}
+		owner.open("/settings/keys").wants(200, "API and tool access of this team is off")
+		off.form("Switch access on").press().wants(200, "access is on")
+		if h.me(t, key) != 200 {
+			t.Error("a key does not work although access is on")
+		}
+		page := admin.open("/settings/team").wants(200, "stay at their instant")
+		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().wants(422, "has to be one of the list").lacks(`value="` + c.team.Name + `"`)
+		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").fill("content_language", "ja").press().wants(200, "Saved.", "<b>Hafen & Co</b>")
+		viewer.open("/settings/team").wants(200, "Asia/Tokyo", "ja").lacks("<b>Hafen", "Save")
+		owner.open("/settings/plan").wants(200, "Agency", "Social accounts", "no limit", "Media library", "1000 GiB", "Free calls today", "100,000", "Tracked reports")
+	})
+}
+
+func TestSettingsMembers(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		admin, owner := c.as(t, access.Admin), c.as(t, access.Owner)
+		list := admin.open("/settings/members").wants(200, "5 people", "50 seats", c.people[access.Viewer].Email, "Nobody is invited")
+		editor := list.follow("Open Ada editor").wants(200, "Editor").lacks("Make the owner")
+		editor.form("Change the role").fill("role", "owner").press().wants(422, "Choose one of the roles")
+		editor.form("Change the role").fill("role", "viewer").press().wants(200, "The role is changed", "Viewer")
+		list.follow("Open Ada owner").wants(200, "only when the owner hands the team on").lacks("Change the role")
+		list.follow("Open Ada admin").wants(200, "This is you").lacks("Change the role")
+		list.follow("Open Ada client").follow("Remove from the team").wants(200, "sees nothing of this team any more").form("Remove from the team").press().wants(200, "no member any more", "4 people")
+
+		list.form("Make the invitation").fill("email", "nonsense").press().wants(422, "no e-mail address")
+		made := list.form("Make the invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().wants(200, "nora@harbour.example", "shown this once")
+		link := regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindString(made.source)
+		h.browser(t).open(link).wants(200, c.team.Name)
+		admin.open("/settings/members").wants(200, "1 open invitation", "nora@harbour.example").lacks(link).
+			form("Take back the invitation of nora@harbour.example").press().wants(200, "taken back", "Nobody is invited")
+		h.browser(t).open(link).wants(422, "taken back")
+
+		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Make the owner").wants(200, "You stay in the team as an admin")
+		on.form("Hand the team on").press().wants(200, "another owner now")
+		on.form("Hand the team on").press().wants(403)
+		admin.open("/settings/keys/new").wants(200)
+	})
+}
+
+func TestSettingsCredits(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		owner := c.as(t, access.Owner)
+		owner.open("/settings/credits").wants(200, "There is nothing on the statement yet", "1,000")
+		c.grant(t, 500)
+		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "=cmd()", Level: access.Full})
+		must(t, err)
+		status, job := h.paid(t, key)
+		if status != 202 {
+			t.Fatalf("asking for a report is %d", status)
+		}
+		page := owner.open("/settings/credits").wants(200, "Credits granted", "The operator", "+500", "Report: set aside", "−5", "495", "Key =cmd()")
+		page.follow("Report: set aside")
+		if !strings.Contains(page.source, "/jobs/"+job) {
+			t.Error("the statement does not lead to the job")
+		}
+		page.form("Save the limit").fill("daily_credits", "2000").press().wants(422, "up to what the plan allows")
+		page.form("Save the limit").fill("daily_credits", "7").press().wants(200, "is saved")
+		if status, _ := h.paid(t, key); status != 429 {
+			t.Errorf("beyond the owner's limit: %d", status)
+		}
+		sheet := c.as(t, access.Admin).open("/settings/credits/statement.csv").wants(200)
+		rows, err := csv.NewReader(strings.NewReader(sheet.source)).ReadAll()
+		if err != nil || len(rows) < 3 || rows[len(rows)-1][6] != "500" || !strings.Contains(sheet.source, "Key =cmd()") || !strings.Contains(sheet.header.Get("Content-Type"), "text/csv") {
+			t.Errorf("%v (%v)", rows, err)
+		}
+		c.as(t, access.Editor).open("/settings/credits").wants(200, "Charged today").lacks("Statement", "495", "500")
+		month := h.now().In(mustZone(t, "Europe/Berlin")).AddDate(0, 0, -40).Format("2006-01")
+		owner.open("/settings/credits?month="+month).wants(200, "No credits moved in", "Later month")
+		owner.open("/settings/credits?month=13").wants(422, "A month is written like")
+		owner.open("/settings/credits?after=x").wants(422, "is not there")
+	})
+}
+
+func mustZone(t *testing.T, name string) *time.Location {
+	t.Helper()
+	z, err := time.LoadLocation(name)
+	must(t, err)
+	return z
+}
+
+// A long statement is read page by page, whole and with its running balance; so is a long record of events.
+func TestSettingsPaging(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		for n := range 120 {
+			c.grant(t, int64(n+1))
+		}
+		owner := c.as(t, access.Owner)
+		seen, page := 0, owner.open("/settings/credits").wants(200, "7,260")
+		for {
+			seen += strings.Count(page.source, "Credits granted")
+			if !strings.Contains(page.source, `rel="next"`) {
+				break
+			}
+			page = page.follow("Next page").wants(200)
+		}
+		if seen != 120 {
+			t.Errorf("%d lines of 120", seen)
+		}
+		page.wants(200, "+1 1") // the first grant, and the balance after it
+		seen, page = 0, owner.open("/settings/audit?kind=credits.granted").wants(200, "The operator granted 120 credits")
+		for {
+			seen += strings.Count(page.source, "The operator</bdi>")
+			if !strings.Contains(page.source, `rel="next"`) {
+				break
+			}
+			page = page.follow("Next page").wants(200)
+		}
+		if seen != 120 {
+			t.Errorf("%d events of 120", seen)
+		}
+		owner.open("/settings/audit").wants(200, "The operator granted 120 credits", "Everything").form("Show").fill("kind", "team.created").press().wants(200, "made the team on the plan agency").lacks("granted 1 credits")
+		owner.open("/settings/audit?kind=no.such").wants(200, "Nothing of this kind has happened")
+		owner.open("/settings/audit?before=x").wants(422)
+	})
+}
+
+// paid asks for a report by a key and gives the status and the job.
+func (h *house) paid(t *testing.T, key string) (int, string) {
+	t.Helper()
+	n := h.people.Add(1)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/api/v1/reports", strings.NewReader(fmt.Sprintf(`{"type":"profile","subject":"harbour.%d"}`, n)))
+	must(t, err)
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Idempotency-Key", fmt.Sprint("paid ", n))
+	resp, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer resp.Body.Close()
+	var body struct {
+		Data struct {
+			Job string `json:"job_id"`
+		} `json:"data"`
+	}
+	must(t, json.NewDecoder(resp.Body).Decode(&body))
+	return resp.StatusCode, body.Data.Job
+}

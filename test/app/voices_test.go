@@ -1,0 +1,140 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pressroom/internal/access"
+	"pressroom/internal/operation"
+	"pressroom/internal/voice"
+)
+
+// voiceOf makes a voice as the crew's owner does.
+func (c *crew) voiceOf(t *testing.T, name string) int64 {
+	t.Helper()
+	owner, err := c.Teams.InApp(t.Context(), c.people[access.Owner].ID, c.team.ID)
+	must(t, err)
+	made, err := c.Voices.Create(t.Context(), operation.Call{Actor: owner, Now: c.now()}, voice.Draft{Name: name})
+	must(t, err)
+	return made.ID
+}
+
+// in100 fails where a page is too large to come quickly.
+func (p *page) in100() *page {
+	p.b.t.Helper()
+	if len(p.source) >= 100<<10 {
+		p.b.t.Errorf("%s has %d bytes", p.path, len(p.source))
+	}
+	return p
+}
+
+func TestVoices(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		b.open("/voices").wants(200, "There is no brand voice yet.").follow("Make the first one").form("Make the voice").
+			fill("name", "  Harbour ").fill("business_description", "A roastery\r\nat the quay.").fill("tone", "Warm.").fill("point_of_view", "first_person_plural").
+			fill("audience_name", "Regulars", "").fill("audience_description", "They live nearby.", "").fill("emoji_policy", "sparing").fill("use.words", "quay\r\nblend\r\n").
+			fill("avoid.phrases", "limited offer").fill("custom_instructions", "Say the farm.").press().
+			wants(200, "The brand voice is made.", "Harbour", "Default", "A roastery", "Regulars", "quay", "limited offer", "Say the farm.").in100()
+		voices := b.open("/voices").wants(200, "Harbour", "Default")
+		shown := voices.follow("Harbour")
+		edit := shown.follow("Change").form("Save")
+		if edit.values.Get("business_description") != "A roastery\nat the quay." || edit.values.Get("use.words") != "quay\nblend" || edit.values.Get("point_of_view") != "first_person_plural" ||
+			edit.values.Get("content_language") != "" || len(edit.values["audience_name"]) != 3 || edit.values["audience_description"][0] != "They live nearby." {
+			t.Errorf("the form holds %v", edit.values)
+		}
+		edit.fill("tone", "<script>dry</script>").fill("audience_name", "Regulars", "Visitors", "").fill("audience_description", "They live nearby.", "", "").fill("content_language", "pt-br").press().
+			wants(200, "The brand voice is changed.", "<script>dry</script>", "Visitors", "Texts are in pt-BR").lacks("<script>dry")
+
+		for field, wrong := range map[string][2]string{
+			"name": {strings.Repeat("n", 101), "The field “Name” takes at most 100 characters."}, "content_language": {"klingonish-", "The field “Language” has to be a language"},
+			"avoid.words": {"quay", "The field “Words to avoid” holds what is to be used as well."},
+		} {
+			f := shown.follow("Change").form("Save").fill(field, wrong[0]).fill("custom_instructions", "typed just now")
+			again := f.press().wants(422, wrong[1])
+			if got := again.form("Save").values; got.Get(field) != wrong[0] || got.Get("custom_instructions") != "typed just now" {
+				t.Errorf("what was typed is lost: %v", got)
+			}
+		}
+
+		c.voiceOf(t, "Second")
+		b.open("/voices/new").form("Make the voice").fill("name", "HARBOUR").press().wants(422, "Another brand voice of the team goes by this name.")
+		second := b.open("/voices").follow("Second").form("Make it the default").press().wants(200, "This is the default now")
+		second.follow("Delete").wants(200, "Delete “ Second ”?", "This cannot be undone").follow("Keep it").wants(200, "Second")
+		second.follow("Delete").form("Delete this voice").press().wants(200, "The brand voice is deleted.").lacks("Second")
+		if n := h.count(t, "brand_voices WHERE team_id = ? AND is_default = 1", c.team.ID); n != 1 {
+			t.Errorf("%d defaults", n)
+		}
+	})
+}
+
+func TestMaterialOfVoices(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Plain"), 10)
+		b.open(at).follow("Material").wants(200, "There is nothing yet.", "There are no posts with a text yet.")
+		long := strings.Repeat("Ä word and another. ", 2000)
+		b.open(at+"/material").form("Add the text").fill("text", long).press().wants(200, "It is kept with the voice.", "Ä word and another.").in100()
+		whole := b.open(at + "/material").follow("Read all of it: Ä word and another. Ä word and another.…").wants(200, "part 1 of 3").in100()
+		whole.follow("Next part").wants(200, "part 2 of 3").follow("Next part").wants(200, "part 3 of 3").follow("First part").wants(200, "part 1 of 3")
+		b.open(at+"/material").form("Add the link").fill("link", "https://harbour.example.com/about").press().wants(200, "https://harbour.example.com/about")
+		refused := b.open(at+"/material").form("Add the link").fill("link", "http://10.0.0.1/x").press().wants(422, "The address has to begin with https://.")
+		if got := refused.form("Add the link").values.Get("link"); got != "http://10.0.0.1/x" {
+			t.Errorf("the field holds %q", got)
+		}
+		b.send(http.MethodPost, at+"/material", url.Values{}).wants(422, "exactly one of")
+		b.send(http.MethodPost, at+"/material", url.Values{"post_id": {"none"}}).wants(422, "The team has no such post.")
+		c.draft(t, "Our winter blend is back", "")
+		b.open(at+"/material").form("Add the post").press().wants(200, "Post of yours", "Our winter blend is back").form("Remove: Our winter blend is back").press().
+			wants(200, "It is removed.", "Our winter blend is back")
+		if n := h.count(t, "voice_materials"); n != 2 {
+			t.Errorf("%d pieces of material", n)
+		}
+	})
+}
+
+func TestWhoUsesVoices(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Ours alone"), 10)
+		pages := []string{"/voices/new", at + "/edit", at + "/delete", at + "/material", at + "/material/1"}
+		actions := []string{"/voices/new", at + "/edit", at + "/default", at + "/delete", at + "/material", at + "/material/1/remove"}
+		viewer := c.as(t, access.Viewer)
+		viewer.open("/voices").wants(200, "Ours alone").lacks("New brand voice")
+		viewer.open(at).wants(200, "Ours alone").lacks("Change", "Delete", "Material")
+		signedOut, stranger := h.browser(t), other.as(t, access.Owner)
+		for _, path := range append([]string{"/voices", at}, pages...) {
+			signedOut.open(path).wants(200, "Sign in").lacks("Ours alone")
+		}
+		for _, path := range append([]string{at}, pages[1:]...) {
+			stranger.open(path).wants(404, "There is no such page").lacks("Ours alone")
+		}
+		for _, path := range pages {
+			viewer.open(path).wants(403, "Your role in this team does not allow this.").lacks("Ours alone")
+		}
+		for _, path := range actions {
+			form := url.Values{"name": {"Mine"}, "text": {"x"}}
+			viewer.send(http.MethodPost, path, form).wants(403)
+			signedOut.send(http.MethodPost, path, form).wants(200, "Sign in")
+			if path != "/voices/new" {
+				stranger.send(http.MethodPost, path, form).wants(404)
+			}
+		}
+		stranger.open("/voices").wants(200).lacks("Ours alone")
+		for _, path := range []string{"/voices/0", "/voices/x", "/voices/99999999999999999999", at + "/material/77"} {
+			c.as(t, access.Owner).open(path).wants(404)
+		}
+		// Somebody of both teams is led to the one that has it.
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
+		both := other.as(t, access.Editor)
+		both.open(at).wants(200, "you look at that team now", "Ours alone")
+		if n := h.count(t, "brand_voices WHERE name = 'Ours alone'"); n != 1 {
+			t.Errorf("%d voices are left", n)
+		}
+	})
+}

@@ -1,0 +1,135 @@
+// Posts: the list, the calendar, a post from draft to result, what failed, what nobody knows, a series, and jobs.
+'use strict';
+
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+const heading = (page, name) => page.getByRole('heading', { name, exact: true }).waitFor();
+
+run(async (browser) => {
+  const page = await open(browser);
+  await signIn(page, '/sign-in?next=%2Fposts');
+  await heading(page, 'Posts');
+  await look(page, 'posts');
+  await page.getByLabel('State').selectOption('published');
+  await page.getByLabel('From').fill('2020-01-01');
+  await page.getByLabel('To, that day too').fill('2020-01-02');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByText('No post fits these filters.').waitFor();
+  await look(page, 'posts-none');
+
+  await page.getByRole('link', { name: 'Calendar' }).first().click();
+  await page.getByText('To come').first().waitFor();
+  await look(page, 'calendar-month');
+  await page.goto('/calendar?view=week&day=' + new Date(Date.now() + 30 * 3600e3).toISOString().slice(0, 10));
+  await look(page, 'calendar-week');
+
+  await page.goto('/posts/' + world.draft);
+  await look(page, 'post-draft');
+  await page.getByRole('button', { name: 'Send to the client for approval' }).click();
+  await page.getByLabel('The client’s link').waitFor();
+  await look(page, 'post-client');
+  const link = await page.getByLabel('The client’s link').inputValue();
+  const client = await open(browser);
+  await client.goto(link);
+  await client.getByLabel('Your name').fill('Grace');
+  await client.getByLabel('Comment, if you like').fill('Please without the tart.');
+  await client.getByRole('button', { name: 'Reject' }).click();
+  await client.getByText('Rejected').waitFor();
+  await page.reload();
+  await page.getByText('Please without the tart.').waitFor();
+  await look(page, 'post-rejected');
+
+  await published(page);
+  await failed(page);
+  await decided(page);
+
+  await page.goto('/posts/' + world.series);
+  await page.getByText('Every day').waitFor();
+  await look(page, 'post-series');
+  await page.getByRole('link', { name: 'End the series…' }).click();
+  await heading(page, 'End the series');
+  await look(page, 'post-series-end');
+  await byKeyboard(browser);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+// published follows a post that takes its time, without anybody loading the page again.
+async function published(page) {
+  await page.goto('/posts/' + world.slow);
+  await page.getByRole('link', { name: 'Publish now…' }).click();
+  await heading(page, 'Publish now');
+  await look(page, 'post-publish');
+  await page.getByRole('button', { name: 'Publish to 1 account' }).click();
+  await page.getByText('It is being published: 0 of 1 account done.').waitFor();
+  await page.getByText('Publishing', { exact: true }).first().waitFor();
+  await page.screenshot({ path: require('node:path').join(__dirname, '..', '..', 'build', 'browser', 'post-publishing.png'), fullPage: true });
+  await page.getByText('the account has it').waitFor({ timeout: 30_000 });
+  await page.getByRole('button', { name: 'Duplicate as a draft' }).waitFor();
+  await page.getByText('What was done').click();
+  await page.getByText('Handed to the network – it stands').waitFor();
+  await look(page, 'post-published');
+  await page.getByRole('link', { name: 'The last job' }).click();
+  await heading(page, 'Publishing a post');
+  await look(page, 'job');
+  await page.getByRole('link', { name: 'Open the post' }).click();
+  await page.locator('#accounts').waitFor();
+}
+
+async function failed(page) {
+  await page.goto('/posts/' + world.failed);
+  await page.getByText('1 of 2 accounts have it.').waitFor();
+  for (const story of await page.getByText('What was done').all()) await story.click();
+  await look(page, 'post-failed');
+  await page.getByRole('button', { name: 'Send these again' }).click();
+  await page.getByText('1 account is sent again.').waitFor();
+  await page.getByText('It was sent again moments ago.').waitFor({ timeout: 30_000 });
+  await look(page, 'post-failed-again');
+}
+
+async function decided(page) {
+  await page.goto('/posts/' + world.doubtful);
+  await look(page, 'post-doubtful');
+  await page.getByRole('link', { name: /^Look at the network/ }).click();
+  await look(page, 'post-decide');
+  await page.getByLabel('It is there. It is never sent again.').check();
+  await page.getByLabel('Where it is, if it is there').fill('ftp://nowhere');
+  await page.getByRole('button', { name: 'Note what I found' }).click();
+  assert.match(await page.getByRole('alert').textContent(), /absolute address/);
+  assert.ok(await page.getByLabel('It is there. It is never sent again.').isChecked());
+  await look(page, 'post-decide-wrong');
+  await page.getByLabel('Where it is, if it is there').fill('https://bsky.example/post');
+  await page.getByRole('button', { name: 'Note what I found' }).click();
+  await page.getByText('Noted: it is there.').waitFor();
+}
+
+// byKeyboard goes from the calendar to a post and takes an occurrence back, by Tab and Enter alone and without scripts.
+async function byKeyboard(browser) {
+  const page = await open(browser, { javaScriptEnabled: false });
+  await signIn(page, '/sign-in?next=%2Fcalendar%3Fview%3Dweek%26day%3D' + new Date(Date.now() + 30 * 3600e3).toISOString().slice(0, 10));
+  const reach = async (name) => {
+    const seen = [];
+    for (let nowhere = 0; ;) {
+      await page.keyboard.press('Tab');
+      const at = page.locator(':focus');
+      if (await at.count() === 0) { // at a button within a field for dates, or behind the page's end
+        assert.ok(nowhere++ < 3, `the keyboard does not reach ${name} at ${page.url()}, only ${seen.join(', ')}`);
+        continue;
+      }
+      const text = (await at.textContent()).trim();
+      assert.notEqual(await at.evaluate((e) => getComputedStyle(e).outlineStyle), 'none');
+      if (name.test(text)) return page.keyboard.press('Enter');
+      seen.push(text);
+    }
+  };
+  await reach(/Coffee of the week/);
+  await page.locator('#accounts').waitFor();
+  const series = page.getByText('The post that the series is made from');
+  if (await series.count() === 0) { // it was the template that was reached
+    await reach(/^\w{3} \d+ \w{3} \d{4}, 10:00$/);
+    await series.waitFor();
+  }
+  await reach(/^Take back/);
+  await page.getByText('Taken back: it is a draft').waitFor();
+}

@@ -1,0 +1,124 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pressroom/internal/db"
+)
+
+// asks calls the program's API with the full key and gives what data holds.
+func asks(t *testing.T, run greeting, method, path string, body any) map[string]any {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent io.Reader
+	if body != nil {
+		sent = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, run["base_url"].(string)+path, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+run["keys"].(map[string]any)["full"].(string))
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var out struct{ Data map[string]any }
+	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil || resp.StatusCode >= 300 {
+		t.Fatalf("%s %s: %d %v (%v)", method, path, resp.StatusCode, out, err)
+	}
+	return out.Data
+}
+
+// drafts makes a post for some accounts, and gives its id.
+func drafts(t *testing.T, run greeting, caption, at string, accounts ...any) string {
+	t.Helper()
+	id, _ := asks(t, run, http.MethodPost, "/posts", map[string]any{"caption": caption, "account_ids": accounts})["id"].(string)
+	if at != "" {
+		asks(t, run, http.MethodPatch, "/posts/"+id, map[string]any{"scheduled_at": at})
+	}
+	return id
+}
+
+// publishes sends a post and waits until that has ended.
+func publishes(t *testing.T, run greeting, id string) {
+	t.Helper()
+	asks(t, run, http.MethodPost, "/posts/"+id+"/publish", nil)
+	again := time.NewTicker(200 * time.Millisecond)
+	defer again.Stop()
+	for ends := time.Now().Add(time.Minute); asks(t, run, http.MethodGet, "/posts/"+id, nil)["status"] == "processing"; <-again.C {
+		if time.Now().After(ends) {
+			t.Fatalf("%s is still being published", id)
+		}
+	}
+}
+
+func TestPosts(t *testing.T) {
+	t.Parallel()
+	world := greeting{"chromium": needs(t)}
+	run := quickstart(t)
+	accounts := []any{}
+	networks := map[any]any{}
+	for _, a := range asks(t, run, http.MethodGet, "/social-accounts", nil)["social_accounts"].([]any) {
+		account := a.(map[string]any)
+		networks[account["platform"]] = account["id"]
+		accounts = append(accounts, account["id"])
+	}
+	bluesky := networks["bluesky"]
+	soon := time.Now().Add(30 * time.Hour).UTC().Format(time.RFC3339)
+	world["draft"] = drafts(t, run, "The new summer menu is here: cold brew, lemon tart, and a very long table by the water.", soon, accounts...)
+	world["slow"] = drafts(t, run, "Slowly [sandbox:slow=3]", "", bluesky)
+	world["failed"] = drafts(t, run, "Half of it [sandbox:reject@bluesky]", "", bluesky, networks["x"])
+	publishes(t, run, world["failed"].(string))
+	world["doubtful"] = drafts(t, run, "Is it there?", "", bluesky)
+	publishes(t, run, world["doubtful"].(string))
+	world["series"] = drafts(t, run, "Coffee of the week", soon, bluesky)
+	d, err := db.Open(t.Context(), "sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"), db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	if err := d.Write(t.Context(), "test.doubt", func(ctx context.Context, tx *db.Tx) error { return unsettle(ctx, tx, world) }); err != nil {
+		t.Fatal(err)
+	}
+	drive(t, "posts.js", run, world)
+}
+
+// unsettle makes a published post one of which nobody knows, and a draft the template of a series.
+func unsettle(ctx context.Context, tx *db.Tx, world greeting) error {
+	now, later := db.Micros(tx.Now()), db.Micros(tx.Now().Add(time.Hour))
+	for _, change := range []struct {
+		statement string
+		args      []any
+	}{
+		{`UPDATE deliveries SET phase = 'doubtful', outcome = 'unconfirmed', error_code = 'not_confirmed', permalink = '', wake_at = ?, not_before = ? WHERE post_id = ?`, []any{later, later, world["doubtful"]}},
+		{`UPDATE post_targets SET state = 'unconfirmed', error_code = 'not_confirmed', permalink = '', published_at = 0 WHERE post_id = ?`, []any{world["doubtful"]}},
+		{`UPDATE posts SET status = 'failed', published_at = 0 WHERE id = ?`, []any{world["doubtful"]}},
+		{`INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, last_at, wake_at, created_at) SELECT team_id, id, 'FREQ=DAILY', 'Europe/Berlin', '2026-01-01T10:00:00', ?, ?, ? FROM posts WHERE id = ?`, []any{now, now, now, world["series"]}},
+		{`UPDATE posts SET is_template = 1, status = 'scheduled', slot_at = 0, series_id = (SELECT MAX(id) FROM post_series) WHERE id = ?`, []any{world["series"]}},
+	} {
+		n, err := tx.Exec(ctx, change.statement, change.args...)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("nothing was changed by %s", change.statement)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

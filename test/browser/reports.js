@@ -1,0 +1,82 @@
+// Reports and accounts as a person uses them: made, read, tracked, compared, and on paper.
+'use strict';
+
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+run(async (browser) => {
+  const page = await open(browser);
+  await signIn(page, '/reports');
+  await page.getByRole('link', { name: '@studio.north' }).waitFor();
+  await look(page, 'reports');
+
+  await page.getByRole('link', { name: 'New report' }).click();
+  await page.getByLabel('Name or hashtag').fill('no name at all');
+  await page.getByRole('button', { name: 'Make the report' }).click();
+  await page.getByRole('alert').waitFor();
+  assert.equal(await page.getByLabel('Name or hashtag').inputValue(), 'no name at all');
+  await look(page, 'report-new-wrong');
+
+  // The page of a report that is made follows the work by itself.
+  await page.getByLabel('Name or hashtag').fill('@slow.cafe');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: '@slow.cafe' }).waitFor();
+  await page.getByText('It is being made').waitFor();
+  await look(page, 'report-pending');
+  await page.getByRole('heading', { name: 'What the score is made of' }).waitFor({ timeout: 60_000 });
+  assert.equal(await page.locator('[data-follow]').count(), 0);
+
+  await page.goto('/reports');
+  await page.getByRole('link', { name: '@studio.north' }).click();
+  await page.getByRole('heading', { name: '@studio.north' }).waitFor();
+  await look(page, 'report-profile');
+  await drawn(page);
+  await page.emulateMedia({ media: 'print' });
+  assert.equal(await page.getByRole('button', { name: 'Refresh' }).isVisible(), false);
+  await page.screenshot({ path: `${__dirname}/../../build/browser/report-print.png`, fullPage: true });
+  await page.emulateMedia({ media: 'screen' });
+
+  // Tracking is switched on by keyboard alone.
+  await page.getByLabel('How often').focus();
+  await page.keyboard.press('Tab');
+  assert.equal(await page.locator(':focus').textContent(), 'Switch tracking on');
+  await page.keyboard.press('Enter');
+  await page.getByRole('status').getByText('Tracking is on').waitFor();
+  await look(page, 'report-tracked');
+
+  await page.goto('/reports/new');
+  await page.getByLabel('A hashtag, on Instagram alone').check();
+  await page.getByLabel('Name or hashtag').fill('latteart');
+  await page.getByRole('button', { name: 'Make the report' }).click();
+  await page.getByRole('heading', { name: 'What posts are met with' }).waitFor({ timeout: 60_000 });
+  await look(page, 'report-hashtag');
+
+  await page.goto('/reports/new');
+  await page.getByLabel('Name or hashtag').fill('missing.cafe');
+  await page.getByRole('button', { name: 'Make the report' }).click();
+  await page.getByRole('button', { name: 'Try again' }).waitFor({ timeout: 60_000 });
+  await look(page, 'report-failed');
+
+  await page.goto('/reports?type=profile');
+  for (const box of await page.getByRole('checkbox', { name: /^Compare/ }).all()) await box.check();
+  await page.getByRole('button', { name: 'Compare the chosen profiles' }).click();
+  await page.getByRole('heading', { name: 'Compare profiles' }).waitFor();
+  await look(page, 'report-compare');
+  await page.goto('/reports?query=nothing+of+this+name');
+  await look(page, 'reports-none');
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+// drawn sees that drawings are there, that their colours follow the scheme, and that words say what they show.
+async function drawn(page) {
+  const heat = page.locator('svg.heat');
+  assert.ok((await heat.getAttribute('aria-label')).includes('weekday and hour'));
+  const colour = () => heat.locator('rect.h5').first().evaluate((e) => getComputedStyle(e).fill);
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await colour();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  assert.notEqual(await colour(), light);
+  await page.emulateMedia({ colorScheme: null });
+  assert.ok(await page.locator('svg.plot').count() >= 2);
+}

@@ -1,0 +1,122 @@
+// A team's settings, as its owner looks after them: keys, the switch, the team, members, plan, credits, the record.
+'use strict';
+
+const { assert, look, open, run, signIn } = require('./drive.js');
+
+const said = (page, text) => page.getByText(text).first().waitFor();
+
+run(async (browser) => {
+  const page = await open(browser);
+  await signIn(page, '/settings');
+  await look(page, 'settings');
+  const value = await makeKey(page);
+  await refused(page, value);
+  await team(page);
+  await members(page);
+  await money(page);
+  await page.goto('/settings/audit');
+  await look(page, 'settings-audit');
+  await page.getByLabel('What happened').selectOption('key.created');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await said(page, 'made an API key, “Drafts”');
+  await withoutScripts(browser);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+// makeKey makes a key by keyboard alone, and gives its value.
+async function makeKey(page) {
+  await page.goto('/settings/keys');
+  await look(page, 'settings-keys');
+  await page.getByRole('link', { name: 'Make a key' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Name').focus();
+  await page.keyboard.type('Calendar robot');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('25');
+  await look(page, 'settings-key-new');
+  await page.keyboard.press('Enter');
+  await said(page, 'Copy it now');
+  const value = await page.getByLabel('The key’s value').inputValue();
+  assert.match(value, /^prk_[0-9A-Za-z]{38}$/);
+  await look(page, 'settings-key-made');
+  await page.reload();
+  await said(page, 'This key was made already');
+  assert.ok(!(await page.content()).includes(value), 'loading the page again shows the key');
+  return value;
+}
+
+// refused changes and revokes the key, and looks at what is refused.
+async function refused(page, value) {
+  const me = () => page.request.get('/api/v1/me', { headers: { Authorization: `Bearer ${value}` } }).then((answer) => answer.status());
+  assert.equal(await me(), 200);
+  await page.goto('/settings/keys');
+  await page.getByRole('link', { name: 'Calendar robot' }).click();
+  await page.getByLabel('Daily limit, in credits').fill('lots');
+  await page.getByRole('button', { name: 'Save' }).click();
+  assert.match(await page.getByRole('alert').textContent(), /whole number/);
+  await look(page, 'settings-key-wrong');
+  await page.getByLabel('Daily limit, in credits').fill('30');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await said(page, 'The key is changed');
+  await page.getByRole('link', { name: 'Revoke this key' }).click();
+  await look(page, 'settings-key-revoke');
+  await page.getByRole('button', { name: 'Revoke the key' }).click();
+  await said(page, 'The key is revoked');
+  assert.equal(await me(), 401);
+  await look(page, 'settings-keys-revoked');
+  await page.goto('/settings/access');
+  await look(page, 'settings-access');
+  await page.getByRole('button', { name: 'Switch access off' }).click();
+  await said(page, 'API and tool access is off');
+  await look(page, 'settings-access-off');
+  await page.getByRole('button', { name: 'Switch access on' }).click();
+  await said(page, 'API and tool access is on');
+}
+
+async function team(page) {
+  await page.goto('/settings/team');
+  await look(page, 'settings-team');
+  await page.getByLabel('Time zone').fill('Nowhere/City');
+  await page.getByRole('button', { name: 'Save' }).click();
+  assert.match(await page.getByRole('alert').textContent(), /one of the list/);
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('Asia/Tokyo');
+  await page.keyboard.press('Enter');
+  await said(page, 'Saved.');
+}
+
+async function members(page) {
+  await page.goto('/settings/members');
+  await page.getByLabel('E-mail').fill('nora@harbour.example');
+  await page.getByRole('button', { name: 'Make the invitation' }).click();
+  await said(page, 'Send this link to');
+  await look(page, 'settings-invited');
+  await page.getByRole('link', { name: 'I have copied it' }).click();
+  await look(page, 'settings-members');
+  await page.getByRole('button', { name: 'Take back the invitation of nora@harbour.example' }).click();
+  await said(page, 'The invitation is taken back');
+  await page.getByRole('link', { name: 'Open Ada Okafor' }).click();
+  await look(page, 'settings-member');
+}
+
+async function money(page) {
+  await page.goto('/settings/plan');
+  await look(page, 'settings-plan');
+  await page.goto('/settings/credits');
+  await look(page, 'settings-credits');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: /as CSV/ }).click()]);
+  assert.match(download.suggestedFilename(), /^credits-\d{4}-\d{2}\.csv$/);
+}
+
+// withoutScripts sets the daily limit.
+async function withoutScripts(browser) {
+  const page = await open(browser, { javaScriptEnabled: false });
+  await signIn(page, '/settings/credits');
+  await page.getByLabel('Daily limit, in credits').fill('40');
+  await page.keyboard.press('Enter');
+  await said(page, 'The daily limit is saved');
+}

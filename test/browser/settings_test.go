@@ -1,0 +1,9 @@
+package browser
+
+import "testing"
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	world := greeting{"chromium": needs(t)}
+	drive(t, "settings.js", quickstart(t), world)
+}
