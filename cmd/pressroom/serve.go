@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pressroom/internal/directory"
+	"pressroom/internal/notice"
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/terms"
@@ -49,6 +50,8 @@ type serveCmd struct {
 	OIDCIssuer     string        `name:"oidc-issuer" help:"Address of your directory, an OpenID Connect provider by which people may sign in; the client's secret goes in PRESSROOM_OIDC_CLIENT_SECRET." env:"PRESSROOM_OIDC_ISSUER"`
 	OIDCClientID   string        `name:"oidc-client-id" help:"What this service is called there." env:"PRESSROOM_OIDC_CLIENT_ID"`
 	OIDCSecret     string        `name:"oidc-client-secret" hidden:"" env:"PRESSROOM_OIDC_CLIENT_SECRET"`
+	SMTP           string        `name:"smtp" help:"Mail server by which people are told of what happened: smtp://USER@HOST:PORT with STARTTLS, or smtps://; with a password the whole address goes in PRESSROOM_SMTP." env:"PRESSROOM_SMTP"`
+	MailFrom       string        `name:"mail-from" help:"The sender's address of mails." env:"PRESSROOM_MAIL_FROM"`
 	OIDCOnly       bool          `name:"oidc-only" help:"Let people sign in by the directory alone: no passwords, no passkeys." env:"PRESSROOM_OIDC_ONLY"`
 	Scratch        string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
 	MetricsAddr    string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
@@ -124,6 +127,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 			return cfg, err
 		}
 	}
+	cfg.Mail = notice.Server{URL: c.SMTP, From: c.MailFrom}
 	cfg.Directory = directory.Options{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly}
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch
 	cfg.PublicURL, cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = strings.TrimRight(c.PublicURL, "/"), server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr

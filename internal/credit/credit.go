@@ -44,6 +44,9 @@ type Service struct {
 	// CountFree counts a paid call that was refunded wholly as a free call of the team's day, in the transaction
 	// that refunds it; nil where nobody counts.
 	CountFree func(ctx context.Context, tx *db.Tx, team int64) error
+	// Lowered hears what was available before and after credits were taken from it, in the transaction that takes them;
+	// nil where nobody does.
+	Lowered func(ctx context.Context, tx *db.Tx, team, before, after int64) error
 }
 
 // New makes the service.

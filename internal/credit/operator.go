@@ -63,7 +63,10 @@ func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
 			return err
 		}
 		out, err = b.book(ctx, tx, a)
-		return err
+		if err != nil || b.kind != Withdrawn {
+			return err
+		}
+		return s.lowered(ctx, tx, b.team, a.available, b.credits)
 	})
 	if err != nil {
 		return Booking{}, err

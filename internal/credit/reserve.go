@@ -45,7 +45,10 @@ func (s *Service) Reserve(ctx context.Context, charge pipeline.Charge) (int64, e
 			return err
 		}
 		id, err = reservation{call.TeamID, call.PersonID, call.KeyID, call.Operation, claim.Key, claim.Hash(), charge.Amount}.add(ctx, tx)
-		return err
+		if err != nil {
+			return err
+		}
+		return s.lowered(ctx, tx, call.TeamID, a.available, charge.Amount)
 	})
 	return id, err
 }
@@ -76,7 +79,19 @@ func (s *Service) ReserveAutomatic(ctx context.Context, tx *db.Tx, team, person 
 	if err := enough(a.available, amount); err != nil {
 		return 0, err
 	}
-	return reservation{team: team, person: person, operation: operation, hash: []byte{}, amount: amount}.add(ctx, tx)
+	id, err := reservation{team: team, person: person, operation: operation, hash: []byte{}, amount: amount}.add(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	return id, s.lowered(ctx, tx, team, a.available, amount)
+}
+
+// lowered tells whoever wants to know that an amount was taken from what was available.
+func (s *Service) lowered(ctx context.Context, tx *db.Tx, team, available, amount int64) error {
+	if s.Lowered == nil {
+		return nil
+	}
+	return s.Lowered(ctx, tx, team, available, available-amount)
 }
 
 // add writes a reservation with its transfer. Two calls with one Idempotency-Key can both have found it unspent;

@@ -28,6 +28,7 @@ type DB struct {
 	write   *sql.DB // SQLite: the one writer connection
 	now     func() time.Time
 	stmts   statements
+	hear    func(context.Context, *Tx, Recorded) error // see Listen; nil for nobody
 }
 
 // Options of Open.

@@ -13,7 +13,7 @@ import (
 // errFenced says that somebody else holds the delivery by now: whatever we meant to write is theirs to decide.
 var errFenced = errors.New("the lease of the delivery was lost")
 
-// claim takes the lease of a delivery that nobody holds and whose time has come. It reports false where there is
+// claim takes the lease of a delivery that nobody holds and whose time has come; never of a team that is being deleted. It reports false where there is
 // nothing to do.
 func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) {
 	d := delivery{ID: id}
@@ -22,6 +22,7 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		var phaseText, draft string
 		var first, created, due int64
 		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
+				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0)
 			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at, created_at,
 				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id)`,
 			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).

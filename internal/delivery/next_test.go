@@ -39,26 +39,32 @@ func TestWhatIsDoneNextIsTold(t *testing.T) {
 				if c.later {
 					s.work(t) // and now it waits
 				}
-				coming, err := s.Coming(t.Context(), s.call.TeamID, s.post)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if c.step == "" {
-					if len(coming) != 0 {
-						t.Errorf("got %+v, want nothing", coming)
-					}
-					return
-				}
-				if len(coming) != 1 || coming[0].Step != c.step || coming[0].At.After(clock.Now()) != c.later || coming[0].AccountID != s.account(t) {
-					t.Errorf("got %+v at %v, want %s", coming, clock.Now(), c.step)
-				}
-				if got := coming[0].Until; c.step == Looking && !got.Equal(noon.Add(doubtFor)) {
-					t.Errorf("asked until %v", got)
-				}
-				if others, err := s.Coming(t.Context(), s.call.TeamID+1, s.post); err != nil || len(others) != 0 {
-					t.Errorf("another team sees %+v, %v", others, err)
-				}
+				s.wantsNext(t, c.step, c.later)
 			})
 		})
+	}
+}
+
+// wantsNext holds what is told of the post's one account against a step; nothing is told where that is empty.
+func (s *stage) wantsNext(t *testing.T, step Step, later bool) {
+	t.Helper()
+	coming, err := s.Coming(t.Context(), s.call.TeamID, s.post)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step == "" {
+		if len(coming) != 0 {
+			t.Errorf("got %+v, want nothing", coming)
+		}
+		return
+	}
+	if len(coming) != 1 || coming[0].Step != step || coming[0].At.After(s.clock.Now()) != later || coming[0].AccountID != s.account(t) {
+		t.Fatalf("got %+v at %v, want %s", coming, s.clock.Now(), step)
+	}
+	if got := coming[0].Until; step == Looking && !got.Equal(noon.Add(doubtFor)) {
+		t.Errorf("asked until %v", got)
+	}
+	if others, err := s.Coming(t.Context(), s.call.TeamID+1, s.post); err != nil || len(others) != 0 {
+		t.Errorf("another team sees %+v, %v", others, err)
 	}
 }

@@ -45,10 +45,11 @@ func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject 
 	if err != nil {
 		return fmt.Errorf("writing event %s: %w", kind, err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		team, db.Micros(tx.Now()), by.PersonID, by.KeyID, by.RequestID, kind, subject, string(raw))
+	e := db.Recorded{Team: team, Person: by.PersonID, Key: by.KeyID, Kind: kind, Subject: subject, Detail: raw}
+	err = tx.QueryRow(ctx, `INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		team, db.Micros(tx.Now()), by.PersonID, by.KeyID, by.RequestID, kind, subject, string(raw)).Scan(&e.ID)
 	if err != nil {
 		return fmt.Errorf("recording event %s: %w", kind, err)
 	}
-	return nil
+	return tx.Tell(ctx, e)
 }

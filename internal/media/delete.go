@@ -76,9 +76,9 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 
 // takeOut takes an item out of the drafts of a team, or refuses it.
 func takeOut(ctx context.Context, tx *db.Tx, team, id int64) error {
-	const mine = `FROM posts p WHERE p.team_id = ? AND ` + loses
+	const mine = `FROM posts p WHERE p.team_id = ? AND ` + loses + ` AND p.id `
 	// Held, so that none of them is scheduled meanwhile.
-	_, err := tx.Exec(ctx, `UPDATE posts SET updated_at = ? WHERE id IN (SELECT p.id `+mine+` AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?))`,
+	_, err := tx.Exec(ctx, `UPDATE posts SET updated_at = ? WHERE id IN (SELECT p.id `+mine+`IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?))`,
 		db.Micros(tx.Now()), team, id, id)
 	if err != nil {
 		return fmt.Errorf("holding drafts: %w", err)
@@ -91,7 +91,7 @@ func takeOut(ctx context.Context, tx *db.Tx, team, id int64) error {
 		return errInUse
 	}
 	for _, table := range []string{"post_media", "post_target_media"} {
-		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE media_id = ? AND post_id IN (SELECT p.id `+mine+`)`, id, team); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE media_id = ? AND EXISTS (SELECT 1 `+mine+`= post_id)`, id, team); err != nil {
 			return fmt.Errorf("taking a file out of drafts: %w", err)
 		}
 	}

@@ -41,6 +41,15 @@ func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool
 	return s.openItem(ctx, i)
 }
 
+// OpenOf opens an item of a team as it arrived, for whoever has seen that the team may be read.
+func (s *Service) OpenOf(ctx context.Context, team, id int64) (Opened, error) {
+	i, err := item(ctx, s.db, team, id)
+	if err != nil {
+		return Opened{}, err
+	}
+	return s.openItem(ctx, i)
+}
+
 func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {
 	out := Opened{Name: i.FileName, Type: i.Type, ETag: `"` + hex.EncodeToString(i.SHA256) + `"`, ModTime: i.CreatedAt}
 	var err error

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
@@ -60,7 +61,7 @@ func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, err
 
 // Rename gives an item another name. Its file keeps the extension that says its type.
 func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, name string) error {
-	name, err := named(name)
+	name, err := givenName(name)
 	if err != nil {
 		return err
 	}
@@ -75,16 +76,19 @@ func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, nam
 	})
 }
 
-// named reads a name that a person gave to an item or a folder.
-func named(name string) (string, error) {
+// givenName reads a name that a person gave to an item or a folder.
+func givenName(name string) (string, error) {
 	if secret.In(name) {
 		return "", errSecret.With("argument", "name")
 	}
-	if name = stem(name + ".x"); name == "" { // nothing of it is an extension
+	if name = stem(slashes.Replace(name) + ".x"); name == "" { // nothing of it is a path or an extension
 		return "", fault.Invalid(fault.TooShort, "name", "It needs a name: letters or digits that a file's name can hold.")
 	}
 	return name, nil
 }
+
+// slashes part no folders in what a person calls something.
+var slashes = strings.NewReplacer("/", "_", `\`, "_")
 
 // Move puts an item into a folder of the team; 0 is none.
 func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64) error {
@@ -116,7 +120,7 @@ func holdFolder(ctx context.Context, tx *db.Tx, d *db.DB, team, id int64) error 
 func (s *Service) MakeFolder(ctx context.Context, call operation.Call, name string) (Folder, error) {
 	f := Folder{}
 	var err error
-	if f.Name, err = named(name); err != nil {
+	if f.Name, err = givenName(name); err != nil {
 		return f, err
 	}
 	err = s.change(ctx, call, "media.folder_made", 0, func(ctx context.Context, tx *db.Tx) error {
@@ -131,7 +135,7 @@ func (s *Service) MakeFolder(ctx context.Context, call operation.Call, name stri
 
 // RenameFolder gives a folder another name.
 func (s *Service) RenameFolder(ctx context.Context, call operation.Call, id int64, name string) error {
-	name, err := named(name)
+	name, err := givenName(name)
 	if err != nil {
 		return err
 	}

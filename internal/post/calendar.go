@@ -85,7 +85,7 @@ func (s *Service) kept(ctx context.Context, team int64, spans []Span, most int) 
 func keptQuery(team int64, spans []Span, most int) (string, []any) {
 	parts, args := make([]string, len(spans)), []any{}
 	for i, span := range spans {
-		parts[i] = `SELECT * FROM (SELECT p.id, p.status, p.excerpt, p.slot_at, p.series_id FROM posts p WHERE p.team_id = ? AND p.slot_at > 0 AND p.slot_at >= ? AND p.slot_at < ? ORDER BY p.slot_at, p.id LIMIT ?) AS span`
+		parts[i] = `SELECT id, status, excerpt, slot_at, series_id FROM (SELECT p.id, p.status, p.excerpt, p.slot_at, p.series_id FROM posts p WHERE p.team_id = ? AND p.slot_at > 0 AND p.slot_at >= ? AND p.slot_at < ? ORDER BY p.slot_at, p.id LIMIT ?) AS span`
 		args = append(args, team, db.Micros(span.From), db.Micros(span.To), most+1)
 	}
 	return strings.Join(parts, ` UNION ALL `), args

@@ -177,9 +177,22 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		if !p.UpdatedAt.Equal(seen) {
 			return fault.BadState("changed", "Somebody else has changed the post meanwhile, so nothing was saved.")
 		}
+		if err := wanted.coversFit(); err != nil {
+			return err
+		}
 		return s.become(ctx, tx, call, &p, wanted)
 	})
 	return p, err
+}
+
+// coversFit refuses covers that their videos have no frame for.
+func (p Post) coversFit() error {
+	for _, m := range slices.Concat(append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...)...) {
+		if m.Duration > 0 && m.Cover > m.Duration {
+			return fault.Invalid(fault.OutOfRange, fmt.Sprintf("cover-%d", m.ID), "The video has no frame at this time.")
+		}
+	}
+	return nil
 }
 
 // MayCompose refuses what nobody may change, whatever the role.

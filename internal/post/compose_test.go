@@ -124,6 +124,7 @@ func TestComposeRefuses(t *testing.T) {
 			"over":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(-time.Hour)}, fault.ValidationFailed, "scheduled_at"},
 			"others' medium": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{9}}, fault.NotFound, "media_ids"},
 			"others' own":    {post.Piece{Caption: "x", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Media: []int64{9}}}}, fault.NotFound, "media_ids"},
+			"beyond the end": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{2}, Covers: map[int64]time.Duration{2: 11 * time.Second}}, fault.ValidationFailed, "cover-2"},
 			"no account":     {post.Piece{Caption: "x", Accounts: []int64{w.account + 1}}, fault.NotFound, "account_ids"},
 			"many":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: slices.Repeat([]int64{1}, 51)}, fault.ValidationFailed, "media_ids"},
 		} {

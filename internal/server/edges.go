@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/rest"
 	"pressroom/internal/web"
 	"pressroom/internal/web/frame"
+	"pressroom/internal/web/operator"
 	"pressroom/internal/web/settings"
 )
 
@@ -39,8 +40,11 @@ func (s *Server) buildEdges() error {
 	}
 	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts, Media: s.Media, Lists: s.Lists, Reports: s.Reports}
 	if s.app, err = web.New(web.Options{
-		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Log: s.cfg.Log},
-		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Settings: figures, Directory: from, Description: description,
+		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Log: s.cfg.Log},
+		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media, Settings: figures,
+		Leaving:   s.Leaving,
+		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Platforms: s.platforms},
+		Directory: from, Description: description, Notices: s.Notices,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}

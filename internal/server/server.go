@@ -23,9 +23,11 @@ import (
 	"pressroom/internal/hashtag/search"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
+	"pressroom/internal/leaving"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
 	"pressroom/internal/network"
+	"pressroom/internal/notice"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
@@ -81,6 +83,7 @@ type Config struct {
 	// AnyServer lets every Bluesky server be called, also one on a private address: for the operator's own commands.
 	AnyServer bool
 	Networks  NetworkSettings
+	Mail      notice.Server     // by which people are told of things; none where it has no address
 	Directory directory.Options // the operator's own, by which people may sign in; none where it names no issuer
 	Log       *slog.Logger
 	Now       func() time.Time // the clock; time.Now where nil
@@ -112,6 +115,8 @@ type Server struct {
 	Voices    *voice.Service
 	Lists     *list.Service
 	Searches  *search.Service
+	Leaving   *leaving.Service // by it data goes
+	Notices   *notice.Service
 
 	cfg       Config
 	db        *db.DB
@@ -198,6 +203,9 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.calls = limit.NewCalls(s.db)
 	s.Credits = credit.New(s.db)
 	s.Credits.CountFree = s.calls.CountFree
+	if err := s.buildNotices(); err != nil {
+		return err
+	}
 	s.Teams = team.New(s.db, guesses, offered)
 	networks, err := s.networks()
 	if err != nil {
@@ -225,6 +233,7 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Files: s.Media.Files, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
 	s.Insight = insight.New(s.db, s.Accounts, insight.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Posts: hearer{s.db, s.figures}.collected, Log: s.cfg.Log})
+	s.buildLeaving()
 	s.Voices = voice.New(voice.Options{DB: s.db})
 	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations(),
 		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}
@@ -234,6 +243,18 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.registry = operation.NewRegistry(groups...)
 	s.pipe = pipeline.New(pipeline.Ports{Keys: s.Teams, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits}, s.db.Now)
 	return s.buildEdges()
+}
+
+// buildNotices makes what tells people of what happened. It hears of every event from then on.
+func (s *Server) buildNotices() error {
+	send, err := s.cfg.Mail.Sender()
+	if err != nil {
+		return err
+	}
+	s.Notices = notice.New(s.db, notice.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
+	s.db.Listen(s.Notices.Hear)
+	s.Credits.Lowered = s.Notices.Lowered
+	return nil
 }
 
 // buildDelivery makes what hands posts to the networks.
@@ -305,10 +326,12 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Reports.RunTracking(ctx, report("refreshing tracked reports")) })
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
 	tasks.Go(func() { s.Accounts.Run(ctx, report("renewing grants")) })
+	tasks.Go(func() { s.Leaving.Run(ctx, report("deleting teams")) })
 	tasks.Go(func() { s.Insight.Run(ctx, report("collecting accounts' figures")) })
 	if s.measuring != nil {
 		tasks.Go(func() { s.measuring.Run(ctx, report("measuring hashtags")) })
 	}
+	tasks.Go(func() { s.Notices.RunMail(ctx, report("sending mail")) })
 	tasks.Go(func() { s.sweep(ctx, report("sweeping")) })
 }
 
@@ -319,7 +342,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep, s.Connects.Sweep, s.app.SweepSessions} {
+		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep, s.Connects.Sweep, s.Notices.Sweep, s.app.SweepSessions, s.Leaving.Sweep} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}

@@ -124,8 +124,8 @@ func (s *Service) Lives(ctx context.Context, team int64, ids []int64) (map[int64
 		args = append(args, id)
 	}
 	type row struct {
-		id int64
 		Life
+		id int64
 	}
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
 		var since, ends int64

@@ -69,6 +69,9 @@ func (s *Service) Person(ctx context.Context, person int64) (Person, error) {
 	return first(db.All(ctx, s.db, scanPerson, `SELECT `+personColumns+` FROM people WHERE id = ?`, person))
 }
 
+// Plans are the ids of the plans that there are.
+func (s *Service) Plans() []string { return s.terms.PlanIDs() }
+
 // TeamsOf lists the teams of a person with the person's role in each, for the operator: also of somebody on hold.
 func (s *Service) TeamsOf(ctx context.Context, person int64) ([]OwnTeam, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {

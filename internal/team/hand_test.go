@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/access"
+	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/team"
@@ -101,11 +102,22 @@ func TestHandKeys(t *testing.T) {
 		if _, err := w.Authenticate(ctx, value); err != nil {
 			t.Fatal(err)
 		}
-		if line, err := w.KeyLine(ctx, w.team.ID, k.ID); err != nil || !line.UsedAt.IsZero() {
-			t.Errorf("a use is written before its time: %+v (%v)", line, err)
+		written := func() int64 {
+			t.Helper()
+			var at int64
+			if err := w.db.QueryRow(ctx, `SELECT used_at FROM api_keys WHERE id = ?`, k.ID).Scan(&at); err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		if line, err := w.KeyLine(ctx, w.team.ID, k.ID); err != nil || !line.UsedAt.Equal(w.clock.Now()) || written() != 0 {
+			t.Errorf("a use is not told, or written before its time: %+v (%v)", line, err)
 		}
 		if err := w.NoteUses(ctx); err != nil {
 			t.Fatal(err)
+		}
+		if written() != db.Micros(w.clock.Now()) {
+			t.Errorf("%d is written", written())
 		}
 		if err := w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Everything}); err != nil {
 			t.Fatal(err)
@@ -118,6 +130,14 @@ func TestHandKeys(t *testing.T) {
 		if more, err := w.KeyLines(ctx, w.team.ID, k.ID, 10); err != nil || len(more) != 0 {
 			t.Errorf("below the oldest: %v (%v)", more, err)
 		}
+	})
+}
+
+// What the owner does with a key holds at once, and a revoked one stays as it is.
+func TestHandChangesKeys(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, h := t.Context(), w.Hand(w.staff(t).owner, w.team.ID)
+		k, value := w.key(t, access.Drafts, time.Time{})
 		if err := h.ChangeKey(ctx, k.ID, access.Full, 7); err != nil {
 			t.Fatal(err)
 		}

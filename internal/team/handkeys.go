@@ -19,7 +19,7 @@ type KeyLine struct {
 	Key
 
 	MadeBy string
-	UsedAt time.Time // to about a minute; zero where it was not used since that is noted
+	UsedAt time.Time // what other nodes saw may come up to a minute late; zero where it was not used since that is noted
 	Paused []Action  // what the operator has paused of this key alone
 }
 
@@ -75,6 +75,9 @@ func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ..
 	}
 	for i := range out {
 		out[i].Paused = paused[out[i].ID]
+		if at := s.uses.last(out[i].ID); at.After(out[i].UsedAt) {
+			out[i].UsedAt = at
+		}
 	}
 	return out, nil
 }

@@ -24,6 +24,13 @@ func (u *uses) note(key int64, at time.Time) {
 	u.at[key] = at
 }
 
+// last is when a key was last used, as far as it is remembered and not yet written.
+func (u *uses) last(key int64) time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.at[key]
+}
+
 // take gives what is remembered, and forgets it.
 func (u *uses) take() map[int64]time.Time {
 	u.mu.Lock()

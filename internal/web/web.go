@@ -12,6 +12,9 @@ import (
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
+	departure "pressroom/internal/leaving"
+	"pressroom/internal/media"
+	"pressroom/internal/notice"
 	"pressroom/internal/passkey"
 	"pressroom/internal/post"
 	"pressroom/internal/problem"
@@ -24,6 +27,10 @@ import (
 	"pressroom/internal/web/compose"
 	"pressroom/internal/web/frame"
 	"pressroom/internal/web/hashtags"
+	leavingpages "pressroom/internal/web/leaving"
+	"pressroom/internal/web/library"
+	"pressroom/internal/web/notices"
+	"pressroom/internal/web/operator"
 	"pressroom/internal/web/posts"
 	"pressroom/internal/web/reference"
 	"pressroom/internal/web/reports"
@@ -44,7 +51,11 @@ type Options struct {
 	Insight   *insight.Service
 	Lists     *list.Service
 	Voices    *voice.Service
+	Media     *media.Service
 	Settings  settings.Services
+	Operator  operator.Services
+	Leaving   *departure.Service
+	Notices   *notice.Service
 	// Description is the OpenAPI document, of which the reference is made.
 	Description []byte
 	Directory   *directory.Directory // by which people may sign in; nil for none
@@ -94,10 +105,14 @@ func (a *App) pages() http.Handler {
 	a.Mount(mux, posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs).Routes()...)
 	a.Mount(mux, reports.New(a.Frame, a.Reports).Routes()...)
 	a.Mount(mux, accounts.New(a.Frame, a.Connector, a.Posts, a.Insight).Routes()...)
+	a.Mount(mux, library.New(a.Frame, a.Media).Routes()...)
 	a.Mount(mux, hashtags.New(a.Frame, a.Lists, a.Jobs).Routes()...)
 	a.Mount(mux, voices.New(a.Frame, a.Voices).Routes()...)
 	a.Mount(mux, settings.New(a.Frame, a.Settings).Routes()...)
+	a.Mount(mux, operator.New(a.Frame, a.Operator).Routes()...)
+	a.Mount(mux, leavingpages.New(a.Frame, a.Leaving).Routes()...)
 	a.Mount(mux, a.reference.Routes()...)
+	a.Mount(mux, notices.New(a.Frame, a.Notices).Routes()...)
 	mux.HandleFunc("POST /team", a.ForPeople(a.switchTeam))
 	mux.HandleFunc("GET /upload/{batch}", a.ForPeople(a.uploadPage))
 	mux.HandleFunc("POST /upload/{batch}/files", a.upload)

@@ -53,7 +53,7 @@ func TestDisconnectWithScheduledPosts(t *testing.T) {
 		for _, choice := range []string{"take_out", "leave"} {
 			c := h.crew(t)
 			b := c.as(t, access.Owner)
-			c.scheduled(t, 2)
+			c.waiting(t, 2)
 			page := b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(http.StatusOK, "2 scheduled posts go out to it.")
 			done := page.form("Disconnect").fill("posts", choice).press().wants(http.StatusOK, "is disconnected.")
 			if choice == "take_out" {
@@ -73,8 +73,8 @@ func TestDisconnectWithScheduledPosts(t *testing.T) {
 	})
 }
 
-// scheduled makes posts of the crew's account that are to go out in an hour.
-func (c *crew) scheduled(t *testing.T, n int) {
+// waiting makes posts of the crew's account that are to go out in an hour.
+func (c *crew) waiting(t *testing.T, n int) {
 	t.Helper()
 	for i := range n {
 		id := fmt.Sprintf("019d3889-2b10-7c1e-8a3f-%06d%06d", c.team.ID, i)
@@ -86,7 +86,7 @@ func (c *crew) scheduled(t *testing.T, n int) {
 			{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, scheduled_at, slot_at, created_at, updated_at) VALUES (?, ?, ?, 0, 'scheduled', 'Fresh', 'Fresh', ?, ?, ?, ?)`, []any{id, c.team.ID, c.people[access.Owner].ID, at, at, at, at}},
 			{`INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, 0)`, []any{id, c.account}},
 		} {
-			must(t, c.write(t, statement.text, statement.args...))
+			c.change(t, statement.text, statement.args...)
 		}
 	}
 }
@@ -98,14 +98,15 @@ func TestAccountFigures(t *testing.T) {
 		b := c.as(t, access.Viewer)
 		path := fmt.Sprint("/accounts/", c.account)
 		now := h.now().UnixMicro()
-		must(t, c.write(t, `INSERT INTO account_collections (account_id, due_at, collected_at, known_from) VALUES (?, ?, ?, ?)
+		c.change(t, `INSERT INTO account_collections (account_id, due_at, collected_at, known_from) VALUES (?, ?, ?, ?)
 			ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, collected_at = excluded.collected_at, known_from = excluded.known_from, epoch = account_collections.epoch + 1`,
-			c.account, now+int64(time.Hour/time.Microsecond), now, now-int64(400*24*time.Hour/time.Microsecond)))
+			c.account, now+int64(time.Hour/time.Microsecond), now, now-int64(400*24*time.Hour/time.Microsecond))
 		for day := range 9 {
 			at := h.now().Add(-time.Duration(day*24+3) * time.Hour).UnixMicro()
-			must(t, c.write(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments, collected_at) VALUES (?, ?, ?, 'image', ?, 'https://example.test/p', ?, 2, ?)`,
-				c.account, fmt.Sprint("p", day), at, fmt.Sprint("<b>Fresh</b> ", day), 10+day, now))
-			must(t, c.write(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)`, c.account, h.now().AddDate(0, 0, -day).Format(time.DateOnly), 300-day, at))
+			c.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments, collected_at) VALUES (?, ?, ?, 'image', ?, 'https://example.test/p', ?, 2, ?)`,
+				c.account, fmt.Sprint("p", day), at, fmt.Sprint("<b>Fresh</b> ", day), 10+day, now)
+			c.change(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)
+				ON CONFLICT (account_id, day) DO UPDATE SET followers = excluded.followers`, c.account, h.now().AddDate(0, 0, -day).Format(time.DateOnly), 300-day, at)
 		}
 		p := b.open(path).wants(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "When posts appear", "Followers", "Formats", "Take it along")
 		p.lacks("<b>Fresh")

@@ -112,7 +112,7 @@ func TestPeopleDraftPosts(t *testing.T) {
 		if again := f.press().wants(200); again.path != saved.path || c.count(t, "posts") != 1 {
 			t.Errorf("sent twice: %s, %d posts", again.path, c.count(t, "posts"))
 		}
-		edit := b.open(saved.path + "/edit").wants(200, "Edit post")
+		edit := b.open(saved.path+"/edit").wants(200, "Edit post")
 		edit.form("Save").fill("caption", "Open from nine.").press().wants(200, "Saved.")
 		if got := c.stored(t, saved.path).Caption; got != "Open from nine." {
 			t.Errorf("%q", got)
@@ -169,8 +169,8 @@ func TestPeopleAddMedia(t *testing.T) {
 		if len(held.Media) != 2 || held.Media[0].Name != "harbour" || held.Media[0].Alt != "Boats at a quay." {
 			t.Errorf("%+v", held.Media)
 		}
-		p = b.open(saved.path + "/edit").form("Search").fill("q", "roast").press().wants(200, "roastery")
-		p = p.form("Take harbour out").press().wants(200)
+		p = b.open(saved.path+"/edit").form("Search").fill("q", "roast").press().wants(200, "roastery")
+		p = p.form("Take out harbour").press().wants(200)
 		if media := p.form("Save").values["media"]; len(media) != 1 {
 			t.Errorf("%v", media)
 		}
@@ -184,6 +184,14 @@ func TestPeopleAddMedia(t *testing.T) {
 			t.Errorf("%+v", held)
 		}
 		b.open(saved.path+"/edit").wants(200, "Only here.")
+		// A description that is refused is told, and the rest is kept once.
+		drafts := c.count(t, "posts")
+		p = b.open("/posts/new?caption=Hi&account="+c.id()+"&media="+harbour).form("Save as a draft").fill("alt-"+harbour, strings.Repeat("x", 1001)).press()
+		p.wants(422, "The post is saved, but not everything was done. A description takes at most 1000 characters.")
+		p.form("Save").fill("alt-"+harbour, "Boats.").press().wants(200, "Saved.")
+		if n := c.count(t, "posts"); n != drafts+1 {
+			t.Errorf("%d posts more", n-drafts)
+		}
 	})
 }
 
@@ -225,7 +233,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		if got := b.open(twice.path + "/edit").form("Save").values.Get("second"); got != "1" {
 			t.Errorf("the second time is shown as the first")
 		}
-		compose().fill("caption", strings.Repeat("x", 301)).fill("date", day).fill("time", clock).press().wants(422, "Your changes are saved, but that is all", "A network would not take the post: what stops it stands under")
+		compose().fill("caption", strings.Repeat("x", 301)).fill("date", day).fill("time", clock).press().wants(422, "The post is saved, but not everything was done.", "A network would not take the post: what stops it stands under")
 	})
 }
 
@@ -254,7 +262,7 @@ func TestPeopleAskAndPublish(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		p := b.open("/posts/new?caption=Hello&account=" + c.id()).form("Save and ask the client").press().wants(200, "For approval", "waits for the client")
+		p := b.open("/posts/new?caption=Hello&account="+c.id()).form("Save and ask the client").press().wants(200, "For approval", "waits for the client")
 		link := regexp.MustCompile(`value="http://[^/]+(/approval/[^"]+)"`).FindStringSubmatch(p.source)
 		if link == nil {
 			t.Fatal(p.source)
@@ -262,9 +270,9 @@ func TestPeopleAskAndPublish(t *testing.T) {
 		h.browser(t).open(link[1]).wants(200, "Hello")
 		edit := p.follow("To the post").path + "/edit"
 		day, clock, _ := c.soon(t, 50*time.Hour)
-		b.open(edit).wants(200, "It waits for the client’s approval").form("Schedule").fill("date", day).fill("time", clock).press().wants(403, "waits for the client's approval", "Your changes are saved")
+		b.open(edit).wants(200, "It waits for the client’s approval").form("Schedule").fill("date", day).fill("time", clock).press().wants(403, "waits for the client's approval", "The post is saved")
 
-		confirm := b.open("/posts/new?caption=At+once&account=" + c.id()).form("Publish now…").press().wants(200, "Publish now", "At once")
+		confirm := b.open("/posts/new?caption=At+once&account="+c.id()).form("Publish now…").press().wants(200, "Publish now", "At once")
 		if n := c.count(t, "posts WHERE status <> 'draft'"); n != 0 {
 			t.Errorf("%d went out unconfirmed", n)
 		}

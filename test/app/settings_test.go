@@ -49,7 +49,6 @@ func TestSettingsKeys(t *testing.T) {
 			t.Fatalf("the key %q does not work, or its page may be kept (%v)", value, made.header)
 		}
 		filled.press().wants(422, "made already").lacks(value)
-		must(t, h.Teams.NoteUses(t.Context()))
 		list := owner.open("/settings/keys").wants(200, "Calendar robot", "Works", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
 		key := list.follow("Calendar robot").wants(200, "1 Jan 2100, 00:00").lacks(value)
 		if h.count(t, "api_keys WHERE team_id = ?", c.team.ID) != 1 {
@@ -76,7 +75,8 @@ func TestSettingsKeyTouches(t *testing.T) {
 		must(t, err)
 		id := uuid.Must(uuid.NewV7()).String()
 		must(t, h.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days, tracked_key, created_at) VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, 1)`, id, c.team.ID, k.ID)
+			_, err := tx.Exec(ctx, `INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days, next_refresh_at, tracked_key, created_at) VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, ?, 1)`,
+				id, c.team.ID, db.Micros(h.now().Add(time.Hour)), k.ID)
 			return err
 		}))
 		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Spending}))

@@ -80,7 +80,7 @@ func TestMaterialOfVoices(t *testing.T) {
 		b.open(at).follow("Material").wants(200, "There is nothing yet.", "There are no posts with a text yet.")
 		long := strings.Repeat("Ä word and another. ", 2000)
 		b.open(at+"/material").form("Add the text").fill("text", long).press().wants(200, "It is kept with the voice.", "Ä word and another.").in100()
-		whole := b.open(at + "/material").follow("Read all of it: Ä word and another. Ä word and another.…").wants(200, "part 1 of 3").in100()
+		whole := b.open(at+"/material").follow("Read all of it (39,999 characters): Ä word and another. Ä word and another.…").wants(200, "part 1 of 3").in100()
 		whole.follow("Next part").wants(200, "part 2 of 3").follow("Next part").wants(200, "part 3 of 3").follow("First part").wants(200, "part 1 of 3")
 		b.open(at+"/material").form("Add the link").fill("link", "https://harbour.example.com/about").press().wants(200, "https://harbour.example.com/about")
 		refused := b.open(at+"/material").form("Add the link").fill("link", "http://10.0.0.1/x").press().wants(422, "The address has to begin with https://.")

@@ -63,10 +63,33 @@ run(async (browser) => {
   await look(page, 'report-compare');
   await page.goto('/reports?query=nothing+of+this+name');
   await look(page, 'reports-none');
+  await accounts(page);
 }).catch((error) => {
   console.error(error);
   process.exitCode = 1;
 });
+
+// accounts goes from the list to an account's figures, and through disconnecting it.
+async function accounts(page) {
+  await page.goto('/accounts');
+  await look(page, 'accounts');
+  const bluesky = page.getByRole('row').filter({ hasText: 'Bluesky' }).first();
+  const name = await bluesky.getByRole('link').first().textContent();
+  await bluesky.getByRole('link').first().click();
+  await page.getByRole('heading', { name: 'How it does' }).waitFor();
+  await page.getByRole('link', { name: '90 days' }).click();
+  await page.locator('[aria-current="page"]', { hasText: '90 days' }).waitFor();
+  await look(page, 'account');
+  await page.getByRole('link', { name: 'Disconnect' }).click();
+  await page.getByRole('heading', { name: `Disconnect ${name}?` }).waitFor();
+  await look(page, 'account-disconnect');
+  await page.getByRole('button', { name: 'Disconnect' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('status').getByText('is disconnected').waitFor();
+  assert.equal(await page.getByRole('link', { name, exact: true }).count(), 0);
+  await page.getByRole('button', { name: 'Bluesky' }).click();
+  await page.getByRole('heading', { name: 'Connect Bluesky' }).waitFor();
+}
 
 // drawn sees that drawings are there, that their colours follow the scheme, and that words say what they show.
 async function drawn(page) {

@@ -63,6 +63,7 @@ async function refused(page, value) {
   await page.getByRole('button', { name: 'Save' }).click();
   await said(page, 'The key is changed');
   await page.getByRole('link', { name: 'Revoke this key' }).click();
+  await said(page, 'The key was last used');
   await look(page, 'settings-key-revoke');
   await page.getByRole('button', { name: 'Revoke the key' }).click();
   await said(page, 'The key is revoked');

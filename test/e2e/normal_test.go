@@ -12,7 +12,7 @@ import (
 
 var (
 	uploadSecret  = regexp.MustCompile(`pru_[0-9A-Za-z]{38}`)
-	itemPage      = regexp.MustCompile(`/(media|voices|hashtag-lists)/[0-9]+$`)
+	itemPage      = regexp.MustCompile(`/(media|voices|hashtags|hashtag-lists)/[0-9]+$`)
 	uuidForm      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	recordKeyForm = regexp.MustCompile(`/post/[2-7a-z]{13}`)
 )

@@ -11,7 +11,6 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/server"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -260,7 +259,12 @@ func TestBannedHashtags(t *testing.T) {
 // none.
 func TestFreeSearchesAreCounted(t *testing.T) {
 	t.Parallel()
-	metered(t, daily, func(t *testing.T, w *world, _ *testkit.Clock) {
+	o := options{accounts: 1, terms: ample()}
+	daily(o.terms)
+	ahead := &clock{}
+	ahead.advance(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour))) // no midnight comes meanwhile
+	o.now = ahead.now
+	worlds(t, o, func(t *testing.T, w *world) {
 		w.onPlan("few")
 		rich(w)
 		search := func(query, key string) answer {
@@ -283,20 +287,26 @@ func TestFreeSearchesAreCounted(t *testing.T) {
 // A keyword is paid for as long as the data window is; another search in it does not make it longer.
 func TestSearchWindow(t *testing.T) {
 	t.Parallel()
-	wide := func(t *terms.Terms) { t.Limits.HashtagDays = 2 }
-	metered(t, wide, func(t *testing.T, w *world, clock *testkit.Clock) {
+	o := options{accounts: 1, terms: ample()}
+	o.terms.Limits.HashtagDays = 2
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		ahead := &clock{}
+		o := o
+		o.now = ahead.now
+		w := newHouse(t, url, o).world(t, o)
 		rich(w)
-		costs := func(key string) int64 {
-			got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), key)
+		costs := func(n int) int64 {
+			got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), fmt.Sprint("call ", n))
 			w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
 			return got.number("billing.credits_charged")
 		}
-		for _, step := range []struct {
+		for n, step := range []struct {
 			after time.Duration
 			costs int64
-		}{{0, searchPrice}, {47 * time.Hour, 0}, {time.Hour - time.Millisecond, 0}, {time.Millisecond, searchPrice}, {47 * time.Hour, 0}, {time.Hour, searchPrice}} {
-			clock.Advance(step.after)
-			if got := costs(clock.Now().Format(time.RFC3339Nano)); got != step.costs {
+		}{{0, searchPrice}, {47 * time.Hour, 0}, {30 * time.Minute, 0}, {time.Hour, searchPrice}, {47 * time.Hour, 0}, {2 * time.Hour, searchPrice}} {
+			ahead.advance(step.after)
+			if got := costs(n); got != step.costs {
 				t.Errorf("%v later it costs %d, want %d", step.after, got, step.costs)
 			}
 		}

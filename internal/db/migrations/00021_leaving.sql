@@ -9,6 +9,7 @@ CREATE TABLE team_deletions (
     team_id  BIGINT PRIMARY KEY REFERENCES teams (id),
     asked_by BIGINT NOT NULL,
     asked_at BIGINT NOT NULL,
+    with_person BIGINT NOT NULL DEFAULT 0, -- 1 where the person's account is deleted too, at the end
     removed  BIGINT NOT NULL DEFAULT 0, -- items so far
     ended_at BIGINT NOT NULL DEFAULT 0
 );
@@ -21,6 +22,7 @@ CREATE TABLE network_deletions (
     accounts BIGINT NOT NULL DEFAULT 0, -- how many were deleted
     asked_at BIGINT NOT NULL
 );
+CREATE INDEX social_accounts_by_network_id ON social_accounts (network_id, platform);
 CREATE INDEX network_deletions_by_age ON network_deletions (asked_at);
 
 -- Work that is not done yet, and a team's jobs, without looking at what is over.
@@ -36,6 +38,7 @@ DROP INDEX invitations_by_end;
 DROP INDEX jobs_of_team;
 DROP INDEX jobs_open;
 DROP INDEX deliveries_open;
+DROP INDEX social_accounts_by_network_id;
 DROP TABLE network_deletions;
 DROP TABLE team_deletions;
 ALTER TABLE people DROP COLUMN deleted_at;

@@ -107,5 +107,3 @@ func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (stri
 	}
 	return told.Detail, true
 }
-
-func pathOf(account int64) string { return "/accounts/" + strconv.FormatInt(account, 10) }

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"encoding/csv"
+	"fmt"
 	"html/template"
 	"mime"
 	"net/http"
@@ -66,7 +67,7 @@ func (p *Part) read(r *http.Request, out *view) error {
 	ctx, v := r.Context(), frame.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
-		return err
+		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	lives, err := p.connector.Accounts.Lives(ctx, out.TeamID, []int64{out.ID})
 	if err != nil {

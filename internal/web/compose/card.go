@@ -69,7 +69,7 @@ type part struct {
 	Lifted bool
 }
 
-// parts parts a line where a hashtag, a mention or an address begins and ends, as networks show these apart.
+// parts cuts a line where a hashtag, a mention or an address begins and ends, as networks show these apart.
 func parts(line string) []part {
 	out := []part{}
 	add := func(text string, lifted bool) {

@@ -81,7 +81,7 @@ func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	s := read(map[string][]string{"account": q["account"], "media": q["media"], "caption": q["caption"], "date": q["date"], "time": q["time"]})
 	s.Repeat.Every = "1"
-	p.show(w, r, http.StatusOK, s, nil)
+	p.show(w, r, s, nil)
 }
 
 func (p *Part) editPage(w http.ResponseWriter, r *http.Request) {
@@ -101,21 +101,22 @@ func (p *Part) editPage(w http.ResponseWriter, r *http.Request) {
 		p.Broken(w, r, err)
 		return
 	}
-	p.show(w, r, http.StatusOK, sheetOf(held, zone), nil)
+	p.show(w, r, sheetOf(held, zone), nil)
 }
 
 // show shows a form as it stands, with why nothing was done where that is so.
-func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, s sheet, why error) {
-	p.showAt(w, r, status, s, r.PathValue("id"), "", why)
+func (p *Part) show(w http.ResponseWriter, r *http.Request, s sheet, why error) {
+	p.showAt(w, r, s, r.PathValue("id"), "", why)
 }
 
 // showAt shows the form of a post, of a new one where id is empty. done is what was done before the rest was refused.
-func (p *Part) showAt(w http.ResponseWriter, r *http.Request, status int, s sheet, id, done string, why error) {
+func (p *Part) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done string, why error) {
 	out, err := p.viewOf(r, s, id)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
+	status := http.StatusOK
 	if why != nil {
 		f := fault.Of(why)
 		if f.Code == fault.Internal || f.Code == fault.NotFound && f.Context["argument"] == nil {
@@ -143,10 +144,10 @@ var fields = map[string]string{"scheduled_at": "date", "rule": "repeat"}
 
 // sentence is a refusal in the form's words.
 func sentence(f *fault.Error) string {
-	switch f.Code {
-	case fault.PreflightBlocked:
+	if f.Code == fault.PreflightBlocked {
 		return "A network would not take the post: what stops it stands under “How it looks”."
-	case fault.NotFound:
+	}
+	if f.Code == fault.NotFound {
 		return "An account or a file of this post is not there any more. It is taken out below; look at the post and save it again."
 	}
 	return f.Detail
@@ -181,7 +182,7 @@ func (p *Part) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		return view{}, err
 	}
 	out.tellTime()
-	out.Preview, err = p.look(ctx, actor, out.sheet, known, out.Post)
+	out.Preview, err = p.look(ctx, actor, out.sheet, out.Post)
 	return out, err
 }
 
@@ -359,19 +360,22 @@ type card struct {
 }
 
 // look weighs a form.
-func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, known map[int64]network.Media, held *post.Post) (outlook, error) {
+func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *post.Post) (outlook, error) {
 	var out outlook
-	c, err := s.piece()
-	if err != nil {
-		out.Wrong = fault.Of(err).Detail
+	c, wrong := s.piece()
+	at, _, err := s.When.instant(actor.Zone)
+	switch over := !at.IsZero() && !at.After(p.DB.Now()) && (held == nil || !held.ScheduledAt.Equal(at)); {
+	case err != nil:
+		wrong = err
+	case over:
+		wrong = errOver
 	}
-	zone := actor.Zone
-	at, _, err := s.When.instant(zone)
-	if err != nil {
-		out.Wrong = fault.Of(err).Detail
+	c.At = at
+	if out.Next, err = foreseen(s, at, actor.Zone); err != nil && wrong == nil {
+		wrong = err
 	}
-	if c.At = at; !at.IsZero() && !at.After(p.DB.Now()) && (held == nil || !held.ScheduledAt.Equal(at)) {
-		out.Wrong = "The time is over."
+	if wrong != nil {
+		out.Wrong = fault.Of(wrong).Detail
 	}
 	weighed, err := p.posts.Weigh(ctx, actor, c)
 	if err != nil {
@@ -383,20 +387,26 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, known map
 	out.Empty = len(weighed.Outlooks) == 0
 	out.Waits = held != nil && (held.Approval == post.Waiting || held.Approval == post.Rejected)
 	for _, o := range weighed.Outlooks {
-		for _, found := range o.Problems {
-			if found.Blocking {
-				out.Blocking++
-			} else {
-				out.Warnings++
-			}
-		}
 		out.Cards = append(out.Cards, cardOf(o))
 	}
-	out.Next, err = foreseen(s, at, zone)
-	if err != nil && s.Repeat.Often != "" && out.Wrong == "" {
-		out.Wrong = fault.Of(err).Detail
-	}
+	out.count()
 	return out, nil
+}
+
+// errOver is told of a time that nothing can go out at any more.
+var errOver = fault.Invalid(fault.InThePast, "date", "The time is over. Choose one that is to come, or publish the post now.")
+
+// count sums up what the networks say.
+func (o *outlook) count() {
+	for _, c := range o.Cards {
+		for _, found := range c.Problems {
+			if found.Blocking {
+				o.Blocking++
+			} else {
+				o.Warnings++
+			}
+		}
+	}
 }
 
 const foreseenMost = 5
@@ -445,6 +455,7 @@ func (p *Part) previewOf(r *http.Request, s sheet) (outlook, error) {
 	if err != nil {
 		return outlook{}, err
 	}
+	s.keepKnown(known)
 	var held *post.Post
 	if id := r.PostForm.Get("post"); id != "" {
 		found, err := p.held(r, id)
@@ -453,23 +464,23 @@ func (p *Part) previewOf(r *http.Request, s sheet) (outlook, error) {
 		}
 		held = &found
 	}
-	return p.look(r.Context(), actor, s, known, held)
+	return p.look(r.Context(), actor, s, held)
 }
 
 // kept reads an operation's answer, which of a repeat is as it was written down.
 func kept[T any](data any) (T, error) {
-	switch data := data.(type) {
-	case T:
-		return data, nil
-	case json.RawMessage:
-		var out T
-		if err := json.Unmarshal(data, &out); err != nil {
-			return out, fmt.Errorf("reading a kept answer: %w", err)
-		}
-		return out, nil
+	if same, ok := data.(T); ok {
+		return same, nil
 	}
-	var none T
-	return none, fmt.Errorf("an operation answered with %T", data)
+	var out T
+	raw, ok := data.(json.RawMessage)
+	if !ok {
+		return out, fmt.Errorf("an operation answered with %T", data)
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, fmt.Errorf("reading a kept answer: %w", err)
+	}
+	return out, nil
 }
 
 func has[T comparable](list []T, one T) bool { return slices.Contains(list, one) }

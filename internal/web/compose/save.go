@@ -50,7 +50,7 @@ func (p *Part) sent(w http.ResponseWriter, r *http.Request) {
 		account, place, _ := strings.Cut(rest, ":")
 		s.arrange(what, account, place)
 	}
-	p.show(w, r, http.StatusOK, s, nil)
+	p.show(w, r, s, nil)
 }
 
 // upload puts files into the library and, behind the others, into the post.
@@ -80,7 +80,7 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 	if why == nil && len(arrived) == 0 {
 		why = fault.Invalid(fault.MissingArgument, "files", "Choose a file first.")
 	}
-	p.show(w, r, http.StatusOK, s, why)
+	p.show(w, r, s, why)
 }
 
 var errForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
@@ -129,12 +129,16 @@ func (p *Part) parts(r *http.Request, actor *access.Actor) (url.Values, []int64,
 func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string) {
 	err := p.ready(r, s, what)
 	if err != nil {
-		p.show(w, r, http.StatusOK, s, err)
+		p.show(w, r, s, err)
 		return
 	}
 	id, at, err := p.keep(r, s)
-	if err != nil {
-		p.show(w, r, http.StatusOK, s, err)
+	switch {
+	case err != nil && id != "":
+		p.unfinished(w, r, s, id, err)
+		return
+	case err != nil:
+		p.show(w, r, s, err)
 		return
 	}
 	to, said := "/posts/"+id, "Saved. Nothing goes out before somebody schedules or publishes it."
@@ -199,10 +203,10 @@ func (p *Part) unfinished(w http.ResponseWriter, r *http.Request, s sheet, id st
 		return
 	}
 	s.Seen = held.UpdatedAt.UnixMicro()
-	p.showAt(w, r, http.StatusOK, s, id, "Your changes are saved, but that is all that was done. ", err)
+	p.showAt(w, r, s, id, "The post is saved, but not everything was done. ", err)
 }
 
-// keep makes the post, or changes it, and gives its id and its time.
+// keep makes the post, or changes it, and gives its id and its time. The id is there also where only a part was kept.
 func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
 	actor, err := p.actor(r)
 	if err != nil {
@@ -221,7 +225,7 @@ func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
 	id, seen := r.PathValue("id"), time.UnixMicro(s.Seen)
 	if id == "" {
 		if !c.At.IsZero() && !c.At.After(p.DB.Now()) {
-			return "", c.At, fault.Invalid(fault.InThePast, "date", "The time is over. Choose one that is to come, or publish the post now.")
+			return "", c.At, errOver
 		}
 		made, replayed, err := p.create(r, c)
 		if err != nil || replayed {
@@ -230,7 +234,10 @@ func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
 		id, seen = made.ID, made.UpdatedAt
 	}
 	if _, err = p.posts.Compose(r.Context(), actor, id, seen, c); err != nil {
-		return "", c.At, err
+		if r.PathValue("id") != "" {
+			id = ""
+		}
+		return id, c.At, err
 	}
 	return id, c.At, p.describe(r, actor, s)
 }
@@ -298,20 +305,16 @@ func (p *Part) schedule(r *http.Request, s sheet, id string, at time.Time) (stri
 		_, err := p.then(r, "schedule", "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": at.UTC().Format(time.RFC3339)})
 		return "It is scheduled, and goes out by itself.", err
 	}
-	zone, err := time.LoadLocation(v.Team.Timezone)
+	actor, err := p.actor(r)
 	if err != nil {
 		return "", err
 	}
-	rule, err := s.Repeat.rule(at.In(zone))
+	rule, err := s.Repeat.rule(at.In(actor.Zone))
 	if err != nil {
 		return "", err
 	}
 	if rule == "" {
 		return "", fault.Invalid(fault.MissingArgument, "repeat", "Choose how often it recurs.")
-	}
-	actor, err := p.actor(r)
-	if err != nil {
-		return "", err
 	}
 	if err := (operation.Call{Actor: actor}).Require(access.Publish); err != nil {
 		return "", err

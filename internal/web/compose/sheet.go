@@ -141,7 +141,7 @@ func covers(into map[int64]string, media []network.Media) {
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
 // piece is what the sheet says, without its time. What cannot be read is refused by the name of its field.
-func (s sheet) piece() (post.Piece, error) {
+func (s *sheet) piece() (post.Piece, error) {
 	c := post.Piece{Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Own: map[int64]post.Override{}, Covers: map[int64]time.Duration{}}
 	for _, account := range s.Accounts {
 		var o post.Override
@@ -191,6 +191,16 @@ func (s *sheet) add(id int64) {
 	list := s.list(s.Picker.Into)
 	if id > 0 && !slices.Contains(list, id) {
 		s.setList(s.Picker.Into, append(slices.Clone(list), id))
+	}
+}
+
+// keepKnown leaves out what the library does not have.
+func (s *sheet) keepKnown(known map[int64]network.Media) {
+	gone := func(id int64) bool { return known[id].ID == 0 }
+	s.Media = slices.DeleteFunc(slices.Clone(s.Media), gone)
+	for account, o := range s.Own {
+		o.Media = slices.DeleteFunc(slices.Clone(o.Media), gone)
+		s.Own[account] = o
 	}
 }
 

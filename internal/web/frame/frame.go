@@ -3,6 +3,7 @@
 package frame
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -25,6 +26,8 @@ type Options struct {
 	TrustedProxies []string
 	DB             *db.DB // sessions lie there, and its clock is theirs
 	Log            *slog.Logger
+	// Unread counts the notices that a person has not read, for every page to tell; nil where there are none.
+	Unread func(ctx context.Context, person int64) (int, error)
 }
 
 // Frame answers around the pages.

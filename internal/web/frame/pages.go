@@ -21,6 +21,8 @@ type page struct {
 	Section string   // the first part of the address
 	Said    string   // what a form just did
 	Once    string   // names one sending of a form of this page
+	Told    bool     // that there are notices at all
+	Unread  int      // how many of them the visitor has not read
 	Body    any
 }
 
@@ -67,6 +69,7 @@ func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, t *temp
 	p := page{Title: title, Visitor: VisitorOf(r.Context()), Section: section, Once: f.once(), Body: body}
 	if p.Visitor != nil {
 		p.Said = f.sessions.manager.PopString(r.Context(), saidKey)
+		p.Told, p.Unread = f.Unread != nil, f.unread(r, p.Visitor.ID)
 	}
 	var out bytes.Buffer
 	if err := t.Execute(&out, p); err != nil {
@@ -77,6 +80,18 @@ func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, t *temp
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(out.Bytes()) // the client may be gone
+}
+
+// unread is how many notices the visitor has not read. A page is shown without that where it cannot be counted.
+func (f *Frame) unread(r *http.Request, person int64) int {
+	if f.Unread == nil {
+		return 0
+	}
+	n, err := f.Unread(r.Context(), person)
+	if err != nil {
+		f.Log.ErrorContext(r.Context(), "unread notices cannot be counted", "error", err)
+	}
+	return n
 }
 
 // once names one sending of a form: when it was shown, and what nobody guesses.

@@ -23,8 +23,7 @@ type place struct{ Path, Name string }
 // places are what there is yet, in the order in which the navigation shows it.
 var places = []place{
 	{"posts", "Posts"}, {"calendar", "Calendar"}, {"reports", "Reports"}, {"accounts", "Accounts"},
-	{"settings", "Settings"},
-	{"hashtags", "Hashtags"}, {"voices", "Voices"},
+	{"media", "Media"}, {"hashtags", "Hashtags"}, {"voices", "Voices"}, {"settings", "Settings"},
 }
 
 // networkNames are what people call the networks.

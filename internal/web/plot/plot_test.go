@@ -19,8 +19,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func some(v float64) *float64 { return &v }
-
 // heat has an hour of each level and a text that has to be escaped.
 func heat() plot.Heat {
 	h := plot.Heat{Label: "Engagement by hour"}
@@ -34,10 +32,10 @@ func TestDrawings(t *testing.T) {
 	t.Parallel()
 	for name, drawn := range map[string]template.HTML{
 		"line": plot.Line{Label: `Engagement "over" time`, Zero: true, Points: []plot.Point{
-			{Name: "2 Mar", Value: some(120), Low: some(80), High: some(190)}, {Name: "9 Mar"}, {Name: "16 <Mar>", Value: some(1320)}, {Name: "23 Mar", Value: some(640)}}}.Draw(),
+			{Name: "2 Mar", Value: new(120.0), Low: new(80.0), High: new(190.0)}, {Name: "9 Mar"}, {Name: "16 <Mar>", Value: new(1320.0)}, {Name: "23 Mar", Value: new(640.0)}}}.Draw(),
 		"spread": plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{
-			{Name: "2 Mar", At: 10, Value: some(18204)}, {Name: "3 Mar", At: 11, Value: some(18240)}, {Name: "12 Mar", At: 20, Value: some(18230)}}}.Draw(),
-		"one":   plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: some(7)}}}.Draw(),
+			{Name: "2 Mar", At: 10, Value: new(18204.0)}, {Name: "3 Mar", At: 11, Value: new(18240.0)}, {Name: "12 Mar", At: 20, Value: new(18230.0)}}}.Draw(),
+		"one":   plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: new(7.0)}}}.Draw(),
 		"heat":  heat().Draw(),
 		"range": plot.Range{Value: 1.6, Low: 1.3, High: 44, Reach: 2}.Draw(),
 		"share": plot.Share{Of: 0.25, Second: true}.Draw(),
@@ -83,7 +81,7 @@ func TestDrawingsAreSound(t *testing.T) {
 			if rapid.Bool().Draw(t, "gap") {
 				return nil
 			}
-			return some(rapid.Float64Range(-1e9, 1e9).Draw(t, "value"))
+			return new(rapid.Float64Range(-1e9, 1e9).Draw(t, "value"))
 		})
 		var line plot.Line
 		line.Zero, line.Spread = rapid.Bool().Draw(t, "zero"), rapid.Bool().Draw(t, "spread")

@@ -3,7 +3,6 @@ package posts
 import (
 	"net/http"
 	"strings"
-	"time"
 
 	"pressroom/internal/access"
 	"pressroom/internal/delivery"
@@ -56,7 +55,7 @@ func (p *Part) readAccount(r *http.Request, one *oneView) error {
 		if err != nil {
 			return err
 		}
-		zone, err := time.LoadLocation(v.Zone)
+		zone, err := p.zone(r)
 		if err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func (p *Part) home(r *http.Request) func(context.Context, []int64) (int64, erro
 
 // live answers with the part of the page that changes by itself.
 func (p *Part) live(w http.ResponseWriter, r *http.Request) {
-	v, err := p.moving(r)
+	v, err := p.whole(r)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -206,31 +206,17 @@ func (p *Part) whole(r *http.Request) (view, error) {
 	if err != nil {
 		return v, err
 	}
-	ctx, stored := r.Context(), v.Stored
 	zone, err := p.zone(r)
 	if err != nil {
 		return v, err
 	}
-	rounds, err := p.posts.Rounds(ctx, stored.TeamID, stored.ID)
-	if err != nil {
+	v.allow(p.DB.Now(), zone)
+	if err := p.client(r.Context(), &v, zone); err != nil {
 		return v, err
-	}
-	for _, one := range rounds {
-		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
-	}
-	v.Shown = stored.Media
-	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
-	v.MayAsk, v.MayPublish = v.Editable && stored.Approval != post.Approved, v.Editable && !held
-	if stored.Status == post.Draft && stored.ScheduledAt.After(p.DB.Now()) && v.MayPublish {
-		at := stored.ScheduledAt.In(zone)
-		v.Wished = &at
-	}
-	if stored.IsTemplate {
-		v.Running = stored.Status == post.Scheduled && !stored.Series.Paused
 	}
 	if v.Recurrence != nil {
 		v.Rule = ruleWords(v.Recurrence.Rule)
-		if err := p.upcoming(ctx, &v, zone); err != nil {
+		if err := p.upcoming(r.Context(), &v, zone); err != nil {
 			return v, err
 		}
 	}
@@ -238,6 +224,28 @@ func (p *Part) whole(r *http.Request) (view, error) {
 		err = p.validate(r, &v)
 	}
 	return v, err
+}
+
+// allow tells what the post's state lets people do.
+func (v *view) allow(now time.Time, zone *time.Location) {
+	stored := v.Stored
+	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
+	v.Shown = stored.Media
+	v.MayAsk, v.MayPublish = v.Editable && stored.Approval != post.Approved, v.Editable && !held
+	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
+	if stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {
+		at := stored.ScheduledAt.In(zone)
+		v.Wished = &at
+	}
+}
+
+// client adds what the client was shown and said.
+func (p *Part) client(ctx context.Context, v *view, zone *time.Location) error {
+	rounds, err := p.posts.Rounds(ctx, v.Stored.TeamID, v.Stored.ID)
+	for _, one := range rounds {
+		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
+	}
+	return err
 }
 
 const upcomingShown = 6

@@ -5,6 +5,7 @@ package posts
 import (
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"time"
@@ -18,7 +19,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "clock": clock, "cut": cut, "link": webAddress, "stateName": stateName, "at": at})
+var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "clock": clock, "cut": cut, "link": webAddress, "stateName": stateName, "moment": instant})
 
 // Part is these pages.
 type Part struct {
@@ -61,7 +62,11 @@ func (p *Part) Routes() []frame.Route {
 
 // zone is the time zone of the team that is looked at.
 func (p *Part) zone(r *http.Request) (*time.Location, error) {
-	return time.LoadLocation(frame.VisitorOf(r.Context()).Team.Timezone)
+	zone, err := time.LoadLocation(frame.VisitorOf(r.Context()).Team.Timezone)
+	if err != nil {
+		return nil, fmt.Errorf("reading the zone of a team: %w", err)
+	}
+	return zone, nil
 }
 
 var errAnswer = errors.New("an operation answered with another type than the page reads")

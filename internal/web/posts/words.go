@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/moment"
 	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
 )
 
 // clock shows the time of day of an instant, in the zone that it is given in.
@@ -160,5 +161,5 @@ var stateNames = map[post.Status]string{
 
 func stateName(s post.Status) string { return stateNames[s] }
 
-// at is an instant for the word "when", which takes those that may not be there.
-func at(m moment.Moment) *moment.Moment { return &m }
+// instant is the word "when" for times that are always there.
+func instant(m moment.Moment) template.HTML { return frame.When(&m) }

@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -79,7 +81,7 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, kind, id
 		return
 	}
 	out.At, out.Wrong = at, wrong
-	p.Show(w, r, status, pages["report"], subject(out.Detail.Kind, out.Detail.Subject), out)
+	p.Show(w, r, status, pages["report"], subject(out.Kind, out.Subject), out)
 }
 
 // read gathers all that the page shows.
@@ -88,7 +90,7 @@ func (p *Part) read(r *http.Request, kind, id string) (view, error) {
 	out := view{Quoted: quotes{}, MaySpend: maySpend(r)}
 	var err error
 	if out.zone, err = time.LoadLocation(v.Team.Timezone); err != nil {
-		return out, err
+		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	if out.Detail, err = p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id); err != nil {
 		return out, err
@@ -116,9 +118,7 @@ func (p *Part) read(r *http.Request, kind, id string) (view, error) {
 func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 	named := func(more operation.Arguments) operation.Arguments {
 		args := operation.Arguments{"type": kind, "id": id}
-		for name, value := range more {
-			args[name] = value
-		}
+		maps.Copy(args, more)
 		return args
 	}
 	summary, outcome, err := answer[report.Summary](p, r, "get_report", named(nil))
@@ -162,7 +162,7 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 // readHistory draws how a profile did over time.
 func (p *Part) readHistory(r *http.Request, id string, out *view) error {
 	out.Reach = out.reach()
-	if out.Detail.Kind != report.Profile || out.Engagement == nil {
+	if out.Kind != report.Profile || out.Engagement == nil {
 		return nil
 	}
 	found, err := p.reports.History(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id, out.Engagement.Counts, out.zone)

@@ -3,8 +3,6 @@ package reports
 import (
 	"fmt"
 	"html/template"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,15 +14,7 @@ import (
 // words are what the templates here say things with.
 var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours, "rate": rate, "component": component, "figure": figureName,
-	"subject": subject, "basis": basis, "moment": frame.Time, "holds": func(b *bool) bool { return b != nil && *b }, "number": plainNumber, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
-}
-
-// plainNumber writes a figure in full, with what digits it has.
-func plainNumber(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return frame.Count(int64(v))
-	}
-	return strings.Replace(strconv.FormatFloat(v, 'f', -1, 64), "-", "−", 1)
+	"subject": subject, "basis": basis, "moment": frame.Time, "holds": func(b *bool) bool { return b != nil && *b }, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
 }
 
 // number is a figure in short; a dash where there is none.

@@ -28,6 +28,7 @@ var kinds = []kind{
 	{"key.limit_changed", "API keys", "set the daily limit of an API key to {daily_credits}"},
 	{"key.end_changed", "API keys", "moved the end of an API key"},
 	{"key.revoked", "API keys", "revoked an API key"},
+	{"key.forgotten", "API keys", "forgot a revoked API key"},
 	{"team.access", "The team", "switched API and tool access {on}"},
 	{"team.created", "The team", "made the team on the plan {plan}"},
 	{"team.changed", "The team", "changed the team’s settings"},
@@ -36,23 +37,27 @@ var kinds = []kind{
 	{"team.daily_credits", "The team", "set the operator’s daily limit to {credits}"},
 	{"team.own_daily_credits", "The team", "set the team’s own daily limit to {credits}"},
 	{"team.closed", "The team", "closed the team"},
+	{"team.deletion_begun", "The team", "asked for the deletion of the team"},
 	{"team.reopened", "The team", "opened the team again"},
 	{"access.paused", "The team", "paused {action} of the {scope}"},
 	{"access.resumed", "The team", "ended the pause of {action} of the {scope}"},
 	{"member.set", "Members", "made a member {role}"},
 	{"member.removed", "Members", "took a member out of the team"},
+	{"member.left", "Members", "left the team"},
 	{"invitation.created", "Members", "invited somebody as {role}"},
 	{"invitation.accepted", "Members", "joined by an invitation as {role}"},
 	{"invitation.revoked", "Members", "took an invitation back"},
 	{"social_account.connected", "Social accounts", "connected an account on {platform}"},
 	{"social_account.expiring", "Social accounts", "noticed that an account’s connection is about to end"},
 	{"social_account.lost", "Social accounts", "noticed that an account’s connection is lost"},
+	{"social_account.erased", "Social accounts", "deleted what was kept of an account on {platform}, as the network asked"},
 	{"post.created", "Posts", "made a post"},
 	{"post.changed", "Posts", "changed a post"},
 	{"post.returned", "Posts", "changed a post, so that it has to be approved anew"},
 	{"post.scheduled", "Posts", "scheduled a post"},
 	{"post.handed_over", "Posts", "handed a post over to be published on {accounts} accounts"},
 	{"post.cancelled", "Posts", "took a post from the schedule"},
+	{"post.deleted", "Posts", "deleted a draft"},
 	{"post.recurred", "Posts", "made a post of a series"},
 	{"post.approval_asked", "Posts", "asked a client to approve a post"},
 	{"post.approved", "Posts", "noted that a client approved a post"},
@@ -168,7 +173,7 @@ var places = map[string]string{
 }
 
 // gone are kinds of events after which there is nothing to be shown any more, or whose subject is no item with a page.
-var gone = []string{"member.removed", "hashtag_list.deleted", "brand_voice.deleted", "media.import", "media.download"}
+var gone = []string{"key.forgotten", "member.left", "member.removed", "post.deleted", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted", "media.import", "media.download"}
 
 // linkOf is where what an event is about is shown; empty where it is nowhere.
 func linkOf(e event.Event) string {

@@ -32,7 +32,7 @@ var roleNames = map[access.Role][2]string{
 	access.Admin:  {"Admin", "Everything but what is the owner’s alone: also members, credits and the record of events."},
 	access.Editor: {"Editor", "Writes, schedules and publishes. Spends no credits."},
 	access.Viewer: {"Viewer", "Sees everything and changes nothing."},
-	access.Client: {"Client", "Sees what the team shows to clients and changes nothing."},
+	access.Client: {"Client", "Changes nothing, and does not see the media library. For people of the company that the posts are for."},
 }
 
 func roleName(r access.Role) string { return roleNames[r][0] }

@@ -1,0 +1,61 @@
+package leaving
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"testing"
+)
+
+func sign(secret, payload string) string {
+	part := base64.RawURLEncoding.EncodeToString([]byte(payload))
+	h := hmac.New(sha256.New, []byte(secret))
+	h.Write([]byte(part))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)) + "." + part
+}
+
+// A request is believed by the secret of one of the apps alone, never by one that is not set.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	s := New(Options{MetaSecrets: map[string]string{"facebook": "shared", "instagram": "shared", "threads": "own", "none": ""}})
+	const good = `{"algorithm":"HMAC-SHA256","user_id":"12"}`
+	for name, c := range map[string]struct {
+		request   string
+		platforms []string
+		user      string
+	}{
+		"an app of its own":    {sign("own", good), []string{"threads"}, "12"},
+		"an app for two":       {sign("shared", good), []string{"facebook", "instagram"}, "12"},
+		"a number":             {sign("own", `{"algorithm":"hmac-sha256","user_id":9007199254740993}`), []string{"threads"}, "9007199254740993"},
+		"with padding":         {sign("own", good) + "=", nil, ""}, // it is not what was signed
+		"no secret":            {sign("", good), nil, ""},
+		"another secret":       {sign("other", good), nil, ""},
+		"no parts":             {"abc", nil, ""},
+		"no base64":            {"?." + good, nil, ""},
+		"no JSON":              {sign("own", "12"), nil, ""},
+		"nobody":               {sign("own", `{"algorithm":"HMAC-SHA256","user_id":""}`), nil, ""},
+		"an algorithm of none": {sign("own", `{"algorithm":"none","user_id":"12"}`), nil, ""},
+	} {
+		platforms, user, err := s.verify(c.request)
+		if c.user == "" {
+			if err == nil {
+				t.Errorf("%s: believed", name)
+			}
+			continue
+		}
+		if err != nil || user != c.user || !slices.Equal(platforms, c.platforms) {
+			t.Errorf("%s: %v, %q (%v)", name, platforms, user, err)
+		}
+	}
+}
+
+// Names of files name no folder.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"a.jpg": "a.jpg", "../../etc/passwd": "passwd", `..\..\x.png`: "x.png", "a\x00b?.mp4": "a_b_.mp4", "über.jpg": "über.jpg"} {
+		if got := plain(name); got != want {
+			t.Errorf("%q became %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+// Package notice tells people what happened in their teams while they looked elsewhere: in the app and, where whoever
+// runs the service has a mail server, by mail. A notice is written in the transaction of the effect that it tells of,
+// once for each person who can do something about it.
+package notice
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+)
+
+// Kind is what notices are about.
+type Kind string
+
+// The kinds.
+const (
+	PostFailed      Kind = "post_failed"
+	PostUnconfirmed Kind = "post_unconfirmed"
+	AccountLost     Kind = "account_lost"
+	ApprovalAsked   Kind = "approval_asked"
+	ApprovalDecided Kind = "approval_decided"
+	CreditsLow      Kind = "credits_low"
+	TrackingStopped Kind = "tracking_stopped"
+	KeyChanged      Kind = "key_changed"
+)
+
+// About is what a kind is: its name where people choose among kinds, whom it is for, and what several of it are called.
+type About struct {
+	Kind Kind
+	Name string
+	Many string // "%d posts could not be published"
+	To   []access.Role
+}
+
+// The roles that can do something about a kind.
+var (
+	publishers = []access.Role{access.Owner, access.Admin, access.Editor}
+	managers   = []access.Role{access.Owner, access.Admin}
+	owners     = []access.Role{access.Owner}
+)
+
+// Kinds are all kinds, in the order in which people choose among them.
+var Kinds = []About{
+	{PostFailed, "A post failed", "%d times a post could not be published", publishers},
+	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers},
+	{AccountLost, "An account has to be connected again", "%d accounts have to be connected again", managers},
+	{ApprovalAsked, "A post waits for the client’s approval", "%d posts wait for the client’s approval", publishers},
+	{ApprovalDecided, "The client approved or rejected a post", "The client decided %d times", publishers},
+	{CreditsLow, "Credits run low", "Credits ran low %d times", managers},
+	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers},
+	{KeyChanged, "An API key was made, or its rights changed", "API keys were made or changed %d times", owners},
+}
+
+func (k Kind) about() About {
+	for _, a := range Kinds {
+		if a.Kind == k {
+			return a
+		}
+	}
+	return About{Kind: k, Name: string(k), Many: "%d notices"}
+}
+
+// detail is what a notice's sentence says beside its kind.
+type detail struct {
+	Event    string `json:"event"`              // the kind of the event
+	Platform string `json:"platform,omitempty"` // of an account
+	Name     string `json:"name,omitempty"`     // of an account or a key
+	Reason   string `json:"reason,omitempty"`
+	Level    string `json:"level,omitempty"`
+	Credits  int64  `json:"credits,omitempty"`
+}
+
+// Notice is what one person is to know.
+type Notice struct {
+	ID       int64
+	Team     int64
+	TeamName string
+	Kind     Kind
+	Subject  string
+	At       time.Time
+	Read     bool
+	Unmailed bool // its mail was tried and given up
+	detail   detail
+}
+
+// Platform is the network that the notice is about; empty for none.
+func (n Notice) Platform() string { return n.detail.Platform }
+
+// Name is what the notice's account or key is called, which somebody wrote; empty for none.
+func (n Notice) Name() string { return n.detail.Name }
+
+// Text is the notice as a sentence, without what others wrote.
+func (n Notice) Text() string {
+	d := n.detail
+	switch n.Kind {
+	case PostFailed:
+		return "A post could not be published. Look at why, then try it again."
+	case PostUnconfirmed:
+		return "A network did not confirm a post. Look there whether it stands, then say so here."
+	case AccountLost:
+		return "An account has lost its connection. Posts to it wait until it is connected again."
+	case ApprovalAsked:
+		return "A post waits for the client’s approval."
+	case ApprovalDecided:
+		if d.Event == "post.approved" {
+			return "The client approved a post."
+		}
+		return "The client rejected a post. It says why there."
+	case CreditsLow:
+		return fmt.Sprintf("The team has fewer than %d credits left.", d.Credits)
+	case TrackingStopped:
+		if d.Reason == "credits" {
+			return "Tracking of a report has stopped: the team has too few credits left for its next refresh."
+		}
+		return "Tracking of a report has stopped: the team’s plan does not include it any more."
+	case KeyChanged:
+		return keyText(d)
+	}
+	return n.Kind.about().Name + "."
+}
+
+// levels are what a key of a level may do.
+var levels = map[string]string{
+	string(access.ReadOnly): "It may read.", string(access.Drafts): "It may read and make drafts.", string(access.Full): "It may read, write, publish and spend credits.",
+}
+
+func keyText(d detail) string {
+	if d.Event == "key.created" {
+		return "An API key was made. " + levels[d.Level] + " If nobody of you made it, revoke it."
+	}
+	return "An API key was changed. " + levels[d.Level] + " If nobody of you changed it, revoke it."
+}
+
+// Place is the path of what the notice is about.
+func (n Notice) Place() string {
+	switch n.Kind {
+	case AccountLost:
+		return "/accounts"
+	case CreditsLow:
+		return "/settings/credits"
+	case TrackingStopped:
+		return "/reports/" + n.Subject
+	case KeyChanged:
+		return "/settings/keys/" + n.Subject
+	case PostFailed, PostUnconfirmed, ApprovalAsked, ApprovalDecided:
+		return "/posts/" + n.Subject
+	}
+	return "/notices"
+}
+
+// Options say what the service stands on beside the database.
+type Options struct {
+	PublicURL string                            // where mails lead to, without a slash at its end
+	Send      func(context.Context, Mail) error // sends a mail; nil where this installation sends none
+	Log       *slog.Logger
+}
+
+// Service keeps notices.
+type Service struct {
+	Options
+
+	db *db.DB
+}
+
+// New makes the service.
+func New(d *db.DB, o Options) *Service { return &Service{o, d} }
+
+// Mails tells whether this installation sends mail.
+func (s *Service) Mails() bool { return s.Send != nil }

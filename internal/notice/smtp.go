@@ -1,0 +1,87 @@
+package notice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	netmail "net/mail"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/wneessen/go-mail"
+)
+
+// Server is a mail server that takes our mails.
+type Server struct {
+	// URL is smtp://USER:PASSWORD@HOST:PORT, which has to offer STARTTLS, or smtps:// for TLS from the beginning. With
+	// ?tls=none nothing is encrypted, which is for a server on the same machine. No mail is sent where it is empty.
+	URL  string
+	From string // the sender's address
+}
+
+const sendWithin = 30 * time.Second
+
+// Sender is what sends mails by the server; nil where there is none. An address that is none is an error.
+func (s Server) Sender() (func(context.Context, Mail) error, error) {
+	if s.URL == "" {
+		return nil, nil //nolint:nilnil // an installation without mail is a usual one
+	}
+	from, err := netmail.ParseAddress(s.From)
+	if err != nil {
+		return nil, fmt.Errorf("the sender's address of mails (--mail-from): %w", err)
+	}
+	client, err := s.client()
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, m Mail) error {
+		msg := mail.NewMsg()
+		if err := errors.Join(msg.FromFormat(from.Name, from.Address), msg.To(m.To)); err != nil {
+			return fmt.Errorf("addressing a mail: %w", err)
+		}
+		msg.Subject(m.Subject)
+		msg.SetMessageIDWithValue(m.ID + "." + from.Address)
+		msg.SetDate()
+		msg.SetGenHeader("Auto-Submitted", "auto-generated")
+		msg.SetBodyString(mail.TypeTextPlain, m.Text)
+		if err := client.DialAndSendWithContext(ctx, msg); err != nil {
+			return fmt.Errorf("sending a mail: %w", err)
+		}
+		return nil
+	}, nil
+}
+
+func (s Server) client() (*mail.Client, error) {
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
+		return nil, errors.New("the mail server (--smtp) has to be smtp://USER:PASSWORD@HOST:PORT or smtps://…")
+	}
+	opts := []mail.Option{mail.WithTimeout(sendWithin), mail.WithTLSPortPolicy(mail.TLSMandatory)}
+	switch {
+	case u.Scheme == "smtps":
+		opts = append(opts, mail.WithSSLPort(false))
+	case u.Query().Get("tls") == "none":
+		opts = append(opts, mail.WithTLSPortPolicy(mail.NoTLS))
+	}
+	if port := u.Port(); port != "" {
+		n, err := strconv.Atoi(port)
+		if err != nil {
+			return nil, fmt.Errorf("the port of the mail server: %w", err)
+		}
+		opts = append(opts, mail.WithPort(n))
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		kind := mail.SMTPAuthAutoDiscover
+		if u.Query().Get("tls") == "none" {
+			kind = mail.SMTPAuthPlainNoEnc
+		}
+		opts = append(opts, mail.WithSMTPAuth(kind), mail.WithUsername(u.User.Username()), mail.WithPassword(password))
+	}
+	client, err := mail.NewClient(u.Hostname(), opts...)
+	if err != nil {
+		return nil, fmt.Errorf("the mail server: %w", err)
+	}
+	return client, nil
+}

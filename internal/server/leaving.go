@@ -1,0 +1,34 @@
+package server
+
+import (
+	"context"
+	"io"
+
+	"pressroom/internal/db"
+	"pressroom/internal/leaving"
+)
+
+// buildLeaving joins what lets data go to those who hold it.
+func (s *Server) buildLeaving() {
+	secrets := map[string]string{}
+	if s.cfg.Networks.Secret != nil {
+		for platform, name := range map[string]string{"facebook": "FACEBOOK", "instagram": "INSTAGRAM", "threads": "THREADS"} {
+			secrets[platform] = s.cfg.Networks.Secret(name)
+		}
+	}
+	s.Leaving = leaving.New(leaving.Options{
+		DB: s.db, MetaSecrets: secrets,
+		Refund: func(ctx context.Context, tx *db.Tx, reservation int64) error {
+			_, err := s.Credits.Refund(ctx, tx, reservation)
+			return err
+		},
+		Disconnect: func(ctx context.Context, person, team, account int64) error {
+			_, err := s.Accounts.Disconnect(ctx, person, team, account)
+			return err
+		},
+		Open: func(ctx context.Context, team, id int64) (io.ReadCloser, error) {
+			opened, err := s.Media.OpenOf(ctx, team, id)
+			return opened.Reader, err
+		},
+	})
+}

@@ -1,0 +1,194 @@
+// Package leaving is the pages by which data goes: deleting a team, a person's account, a draft and a revoked key, leaving
+// a team, taking a team's data along, and what networks ask to be deleted.
+package leaving
+
+import (
+	"embed"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/leaving"
+	"pressroom/internal/web/frame"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
+
+// Part is these pages.
+type Part struct {
+	*frame.Frame
+
+	leaving *leaving.Service
+}
+
+// New makes them.
+func New(f *frame.Frame, s *leaving.Service) *Part { return &Part{f, s} }
+
+// Routes are their addresses.
+func (p *Part) Routes() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /settings/delete", For: frame.Owners, Do: p.teamPage},
+		{Pattern: "POST /settings/delete", For: frame.Owners, Do: p.again("/settings/delete", p.deleteTeam)},
+		{Pattern: "GET /settings/export", For: frame.Managers, Do: p.exportPage},
+		{Pattern: "GET /settings/export.zip", For: frame.Managers, Do: p.export},
+		{Pattern: "GET /settings/keys/{key}/forget", For: frame.Owners, Do: p.keyPage},
+		{Pattern: "POST /settings/keys/{key}/forget", For: frame.Owners, Do: p.forgetKey},
+		{Pattern: "GET /posts/{id}/delete", For: frame.Writers, Do: p.draftPage},
+		{Pattern: "POST /posts/{id}/delete", For: frame.Writers, Do: p.deleteDraft},
+		{Pattern: "GET /account/teams/{team}/leave", For: frame.People, Do: p.leavePage},
+		{Pattern: "POST /account/teams/{team}/leave", For: frame.People, Do: p.leave},
+		{Pattern: "GET /account/delete", For: frame.People, Do: p.personPage},
+		{Pattern: "POST /account/delete", For: frame.People, Do: p.again("/account/delete", p.deletePerson)},
+		{Pattern: "POST /networks/meta/deletion", For: frame.Anyone, Do: p.metaAsks},
+		{Pattern: "GET /networks/deletions/{code}", For: frame.Anyone, Do: p.erased},
+	}
+}
+
+// again asks whoever signed in long ago to do so once more: somebody else may sit at the browser.
+func (p *Part) again(page string, do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !p.Fresh(r.Context()) {
+			frame.Redirect(w, r, "/sign-in?"+url.Values{"again": {"1"}, "next": {page}}.Encode())
+			return
+		}
+		do(w, r)
+	}
+}
+
+// teamView is the page on which a team is deleted, or what it shows while that goes on.
+type teamView struct {
+	leaving.Touched
+
+	Only     bool // the visitor is in no other team
+	Progress *leaving.Progress
+	Wrong    string
+}
+
+func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) { p.showTeam(w, r, http.StatusOK, "") }
+
+func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	v := frame.VisitorOf(r.Context())
+	view := teamView{Only: len(v.Teams) == 1, Wrong: wrong}
+	progress, err := p.leaving.Progress(r.Context(), v.Team.ID)
+	switch {
+	case err == nil:
+		progress.AskedAt = progress.AskedAt.In(zone(v))
+		view.Progress = &progress
+	case !fault.Is(err, fault.NotFound):
+		p.Refuse(w, r, err)
+		return
+	}
+	if view.Touched, err = p.leaving.Touched(r.Context(), v.Team.ID); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, status, pages["team"], "Delete the team", view)
+}
+
+// zone is the one of the team that is looked at.
+func zone(v *frame.Visitor) *time.Location {
+	z, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		return time.UTC // no team has one that there is not
+	}
+	return z
+}
+
+func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	v := frame.VisitorOf(r.Context())
+	if err := p.leaving.Ask(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"), r.PostForm.Get("account") == "yes"); err != nil {
+		if told, ok := p.WrongAt(w, r, err, nil); ok {
+			p.showTeam(w, r, frame.StatusOf(err), told.Text)
+		}
+		return
+	}
+	p.Say(r, "The team is being deleted.")
+	frame.Redirect(w, r, "/settings/delete")
+}
+
+func (p *Part) exportPage(w http.ResponseWriter, r *http.Request) {
+	touched, err := p.leaving.Touched(r.Context(), frame.VisitorOf(r.Context()).Team.ID)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["export"], "Take the team’s data along", touched)
+}
+
+// stalled is how long an export waits for a client that takes nothing.
+const stalled = time.Minute
+
+func (p *Part) export(w http.ResponseWriter, r *http.Request) {
+	if _, err := p.Acting(r, "export"); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	team, control := frame.VisitorOf(r.Context()).Team.ID, http.NewResponseController(w)
+	w.Header().Set("Content-Type", "application/zip")
+	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-team-`+strconv.FormatInt(team, 10)+`.zip"`)
+	alive := func() { _ = control.SetWriteDeadline(time.Now().Add(stalled)) } // a server that knows no deadlines has none to be moved
+	if err := p.leaving.Export(r.Context(), team, w, alive); err != nil {
+		if r.Context().Err() == nil {
+			p.Log.ErrorContext(r.Context(), "an export was cut off", "team", team, "error", err)
+		}
+		panic(http.ErrAbortHandler) // the client must not take a part for the whole
+	}
+}
+
+// item is what a page asks about before it goes.
+type item struct{ ID, Wrong string }
+
+func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) { p.showItem(w, r, "key", "key", nil) }
+
+func (p *Part) draftPage(w http.ResponseWriter, r *http.Request) {
+	p.showItem(w, r, "draft", "id", nil)
+}
+
+// showItem shows the page about the item of the address, with why it was refused.
+func (p *Part) showItem(w http.ResponseWriter, r *http.Request, page, name string, err error) {
+	status, view := http.StatusOK, item{ID: r.PathValue(name)}
+	if err != nil {
+		told, ok := p.WrongAt(w, r, err, nil)
+		if !ok {
+			return
+		}
+		status, view.Wrong = frame.StatusOf(err), told.Text
+	}
+	p.Show(w, r, status, pages[page], map[string]string{"key": "Forget the key", "draft": "Delete the draft"}[page], view)
+}
+
+func (p *Part) forgetKey(w http.ResponseWriter, r *http.Request) {
+	v := frame.VisitorOf(r.Context())
+	id, err := frame.IDIn(r, "key")
+	if err == nil {
+		err = p.leaving.ForgetKey(r.Context(), v.ID, v.Team.ID, id)
+	}
+	if err != nil {
+		p.showItem(w, r, "key", "key", err)
+		return
+	}
+	p.Say(r, "The key is forgotten.")
+	frame.Redirect(w, r, "/settings/keys")
+}
+
+func (p *Part) deleteDraft(w http.ResponseWriter, r *http.Request) {
+	call, err := p.Acting(r, "delete_draft")
+	if err == nil {
+		err = p.leaving.DeleteDraft(r.Context(), call.PersonID, call.TeamID, r.PathValue("id"))
+	}
+	if err != nil {
+		p.showItem(w, r, "draft", "id", err)
+		return
+	}
+	p.Say(r, "The draft is deleted.")
+	frame.Redirect(w, r, "/posts")
+}

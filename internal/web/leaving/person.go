@@ -1,0 +1,101 @@
+package leaving
+
+import (
+	"net/http"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+// leaveView is a team that the visitor may leave.
+type leaveView struct {
+	team.OwnTeam
+
+	Only  bool // the visitor is in no other one
+	Owner bool
+	Wrong string
+}
+
+// leaveOf finds the visitor's team of the address.
+func leaveOf(r *http.Request) (leaveView, error) {
+	v := frame.VisitorOf(r.Context())
+	id, err := frame.IDIn(r, "team")
+	if err != nil {
+		return leaveView{}, err
+	}
+	found := frame.LookedAt(v.Account, id)
+	if found.ID != id {
+		return leaveView{}, fault.Missing()
+	}
+	return leaveView{OwnTeam: found, Only: len(v.Teams) == 1, Owner: found.Role == access.Owner}, nil
+}
+
+func (p *Part) leavePage(w http.ResponseWriter, r *http.Request) {
+	view, err := leaveOf(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["leave"], "Leave the team", view)
+}
+
+func (p *Part) leave(w http.ResponseWriter, r *http.Request) {
+	view, err := leaveOf(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if err := p.leaving.Leave(r.Context(), frame.VisitorOf(r.Context()).ID, view.ID); err != nil {
+		if told, ok := p.WrongAt(w, r, err, nil); ok {
+			view.Wrong = told.Text
+			p.Show(w, r, frame.StatusOf(err), pages["leave"], "Leave the team", view)
+		}
+		return
+	}
+	p.Say(r, "You have left the team.")
+	frame.Redirect(w, r, "/account")
+}
+
+// personView is the page on which people delete their accounts.
+type personView struct {
+	Owned []team.OwnTeam
+	Wrong string
+}
+
+func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
+	p.showPerson(w, r, http.StatusOK, "")
+}
+
+func (p *Part) showPerson(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	view := personView{Wrong: wrong}
+	for _, t := range frame.VisitorOf(r.Context()).Teams {
+		if t.Role == access.Owner {
+			view.Owned = append(view.Owned, t)
+		}
+	}
+	p.Show(w, r, status, pages["person"], "Delete your account", view)
+}
+
+func (p *Part) deletePerson(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	v := frame.VisitorOf(r.Context())
+	err := error(fault.Invalid(fault.NotAllowedValue, "email", "This is not your e-mail address. Type it as it stands above."))
+	if r.PostForm.Get("email") == v.Email {
+		err = p.leaving.DeletePerson(r.Context(), v.ID)
+	}
+	if err != nil {
+		if told, ok := p.WrongAt(w, r, err, nil); ok {
+			p.showPerson(w, r, frame.StatusOf(err), told.Text)
+		}
+		return
+	}
+	if err := p.SignOut(r.Context()); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Notice(w, r.WithContext(r.Context()), http.StatusOK, "Your account is deleted", "Nothing of it is left but a number in the records of the teams that you were in.")
+}

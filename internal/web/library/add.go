@@ -1,0 +1,119 @@
+package library
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"pressroom/internal/job"
+	"pressroom/internal/media"
+	"pressroom/internal/operation"
+	"pressroom/internal/source"
+	"pressroom/internal/web/frame"
+)
+
+// addView is the ways by which files come in.
+type addView struct {
+	Folders []media.Folder
+	Price   int64
+	Spends  bool
+	Fields  url.Values
+	Wrong   frame.Wrong
+	At      string // which of the forms was refused
+}
+
+// Of is what stands in a field.
+func (v addView) Of(name string) string { return v.Fields.Get(name) }
+
+// Is tells whether a folder is chosen.
+func (v addView) Is(folder int64) bool { return folder > 0 && numberOf(v.Of("folder")) == folder }
+
+// kinds are what can be downloaded of a profile, with what people call it.
+var kinds = []struct{ Value, Text string }{
+	{source.Posts, "Posts"}, {source.Reels, "Reels (Instagram)"}, {source.Stories, "Stories (Instagram)"}, {source.Highlights, "Highlights (Instagram)"},
+	{source.Playlists, "Playlists (TikTok)"}, {source.Avatar, "Profile picture"}, {source.Profile, "Profile picture and posts"},
+}
+
+// Kinds are what the form offers.
+func (addView) Kinds() any { return kinds }
+
+func (p *Part) addPage(w http.ResponseWriter, r *http.Request) {
+	p.showAdd(w, r, http.StatusOK, addView{Fields: url.Values{"folder": {r.URL.Query().Get("folder")}}})
+}
+
+func (p *Part) showAdd(w http.ResponseWriter, r *http.Request, status int, v addView) {
+	var err error
+	if v.Folders, err = p.folders(r); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	v.Price, v.Spends = p.media.Terms.Prices.ProfileMediaDownload, frame.VisitorOf(r.Context()).Is(frame.Spenders)
+	p.Show(w, r, status, pages["add"], "Add files", v)
+}
+
+// again shows the forms with what was typed and what is wrong with it.
+func (p *Part) again(w http.ResponseWriter, r *http.Request, at string, err error) {
+	if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
+		p.showAdd(w, r, frame.StatusOf(err), addView{Fields: r.PostForm, Wrong: wrong, At: at})
+	}
+}
+
+// upload opens a page on which the person uploads.
+func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	args := operation.Arguments{}
+	if into := numberOf(r.PostForm.Get("folder")); into != 0 {
+		args["folder_id"] = into
+	}
+	outcome, err := p.Do(r, "create_uploads", args)
+	if err != nil {
+		p.again(w, r, "upload", err)
+		return
+	}
+	batch, err := frame.Read[media.UploadBatch](outcome)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	frame.Redirect(w, r, "/upload/"+strings.TrimPrefix(batch.JobID, string(job.MediaImport)+":"))
+}
+
+func (p *Part) importFile(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	args := operation.Arguments{"url": strings.TrimSpace(r.PostForm.Get("url"))}
+	if name := r.PostForm.Get("filename"); name != "" {
+		args["filename"] = name
+	}
+	if into := numberOf(r.PostForm.Get("folder")); into != 0 {
+		args["folder_id"] = into
+	}
+	p.begin(w, r, "import_media", "import", args)
+}
+
+func (p *Part) download(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	p.begin(w, r, "download_profile_media", "download", operation.Arguments{
+		"platform": r.PostForm.Get("platform"), "type": r.PostForm.Get("type"), "username": r.PostForm.Get("username"), "limit": numberOf(r.PostForm.Get("limit")), "save_to_library": true,
+	})
+}
+
+// begin begins work that a page of its own tells of.
+func (p *Part) begin(w http.ResponseWriter, r *http.Request, tool, form string, args operation.Arguments) {
+	outcome, err := p.Do(r, tool, args)
+	if err != nil {
+		p.again(w, r, form, err)
+		return
+	}
+	begun, err := frame.Read[job.Entry](outcome)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	frame.Redirect(w, r, "/jobs/"+begun.JobID)
+}

@@ -1,0 +1,86 @@
+package library
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"pressroom/internal/media"
+	"pressroom/internal/operation"
+	"pressroom/internal/web/frame"
+)
+
+// gridView is a page of the library.
+type gridView struct {
+	media.List
+
+	Folder, Kind, Query string
+	FolderName          string // of the folder that is shown; empty for none
+	Filtered            bool
+	Writes              bool
+	Pager               pager
+}
+
+// pager leads to other pages of what is shown; an empty address to none.
+type pager struct{ First, Next string }
+
+// perPage is how many items a page shows.
+const perPage = 24
+
+func (p *Part) grid(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	v := gridView{Folder: q.Get("folder"), Kind: q.Get("kind"), Query: q.Get("query"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers)}
+	args, keep := operation.Arguments{"limit": int64(perPage)}, url.Values{}
+	add := func(argument, field, value string, as any) {
+		if value != "" {
+			args[argument], v.Filtered = as, true
+			keep.Set(field, value)
+		}
+	}
+	add("folder_id", "folder", v.Folder, json.Number(v.Folder))
+	add("kind", "kind", v.Kind, v.Kind)
+	add("query", "query", v.Query, v.Query)
+	if cursor := q.Get("cursor"); cursor != "" {
+		args["cursor"], v.Pager.First = cursor, "/media?"+keep.Encode()
+	}
+	outcome, err := p.Do(r, "list_media", args)
+	if err == nil {
+		v.List, err = frame.Read[media.List](outcome)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	for _, f := range v.Folders {
+		if strconv.FormatInt(f.ID, 10) == v.Folder {
+			v.FolderName = f.Name
+		}
+	}
+	if outcome.Page != nil {
+		keep.Set("cursor", outcome.Page.Cursor)
+		v.Pager.Next = "/media?" + keep.Encode()
+	}
+	p.Show(w, r, http.StatusOK, pages["grid"], "Media", v)
+}
+
+// Is tells whether a folder is the one that is shown.
+func (v gridView) Is(folder int64) bool { return strconv.FormatInt(folder, 10) == v.Folder }
+
+// Share is how much of the plan's storage is taken up, in percent; -1 where the plan sets no end.
+func (v gridView) Share() int64 {
+	if v.Storage.LimitBytes <= 0 {
+		return -1
+	}
+	return min(100, v.Storage.UsedBytes*100/v.Storage.LimitBytes)
+}
+
+// folders are all folders of the team.
+func (p *Part) folders(r *http.Request) ([]media.Folder, error) {
+	outcome, err := p.Do(r, "list_media", operation.Arguments{"limit": int64(1)})
+	if err != nil {
+		return nil, err
+	}
+	found, err := frame.Read[media.List](outcome)
+	return found.Folders, err
+}

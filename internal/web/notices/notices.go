@@ -1,0 +1,236 @@
+// Package notices is where people see what happened in their teams while they looked elsewhere, and choose what they are
+// told of by mail.
+package notices
+
+import (
+	"embed"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/notice"
+	"pressroom/internal/web/frame"
+)
+
+//go:embed templates/*.html
+var files embed.FS
+
+var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
+
+// Part is these pages.
+type Part struct {
+	*frame.Frame
+
+	notices *notice.Service
+}
+
+// New makes them.
+func New(f *frame.Frame, notices *notice.Service) *Part { return &Part{f, notices} }
+
+// Routes are their addresses. Notices are a person's own, of all teams.
+func (p *Part) Routes() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /notices", For: frame.People, Do: p.list},
+		{Pattern: "POST /notices/read", For: frame.People, Do: p.readAll},
+		{Pattern: "GET /notices/settings", For: frame.People, Do: p.settingsPage},
+		{Pattern: "POST /notices/settings", For: frame.People, Do: p.choose},
+		{Pattern: "POST /notices/threshold", For: frame.Owners, Do: p.setThreshold},
+		{Pattern: "GET /notices/{id}", For: frame.People, Do: p.follow},
+		{Pattern: "POST /notices/{id}/read", For: frame.People, Do: p.read},
+	}
+}
+
+// perPage is how many notices a page shows.
+const perPage = 50
+
+// listing is what the list shows.
+type listing struct {
+	Notices []notice.Notice
+	Newest  int64 // the id up to which all are read by one button; 0 where this is not the first page
+	Unread  bool
+	Pages   paging
+}
+
+// paging leads to the pages beside this one.
+type paging struct{ First, Next string }
+
+func (p *Part) list(w http.ResponseWriter, r *http.Request) {
+	var before int64
+	if text := r.URL.Query().Get("before"); text != "" {
+		var err error
+		if before, err = strconv.ParseInt(text, 10, 64); err != nil || before < 1 {
+			p.Missing(w, r)
+			return
+		}
+	}
+	found, err := p.notices.List(r.Context(), frame.VisitorOf(r.Context()).ID, before, perPage+1)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	l := listing{Notices: found}
+	if len(found) > perPage {
+		l.Notices = found[:perPage]
+		l.Pages.Next = "/notices?before=" + strconv.FormatInt(l.Notices[perPage-1].ID, 10)
+	}
+	for _, n := range l.Notices {
+		l.Unread = l.Unread || !n.Read
+	}
+	if before > 0 {
+		l.Pages.First = "/notices"
+	} else if len(found) > 0 {
+		l.Newest = found[0].ID
+	}
+	p.Show(w, r, http.StatusOK, pages["list"], "Notices", l)
+}
+
+// follow leads to what a notice is about, and looks at its team from then on.
+func (p *Part) follow(w http.ResponseWriter, r *http.Request) {
+	v := frame.VisitorOf(r.Context())
+	n, err := p.named(r)
+	if err == nil {
+		err = p.notices.Read(r.Context(), v.ID, n.ID, false)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if n.Team != v.Team.ID {
+		p.LookAt(r.Context(), n.Team)
+		p.Say(r, "This is of the team "+n.TeamName+": you look at that team now.")
+	}
+	frame.Redirect(w, r, n.Place())
+}
+
+// named is the visitor's notice that the address names.
+func (p *Part) named(r *http.Request) (notice.Notice, error) {
+	id, err := frame.IDIn(r, "id")
+	if err != nil {
+		return notice.Notice{}, err
+	}
+	return p.notices.Get(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+}
+
+func (p *Part) read(w http.ResponseWriter, r *http.Request) {
+	n, err := p.named(r)
+	if err == nil {
+		err = p.notices.Read(r.Context(), frame.VisitorOf(r.Context()).ID, n.ID, false)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	frame.Redirect(w, r, "/notices")
+}
+
+// readAll reads those that the page has shown, and older ones: what came meanwhile stays unread.
+func (p *Part) readAll(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	newest, err := strconv.ParseInt(r.PostForm.Get("newest"), 10, 64)
+	if err != nil {
+		p.Notice(w, r, http.StatusBadRequest, "Not done", "This form cannot be read.")
+		return
+	}
+	if err := p.notices.Read(r.Context(), frame.VisitorOf(r.Context()).ID, newest, true); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Say(r, "All notices are read.")
+	frame.Redirect(w, r, "/notices")
+}
+
+// choices is what the settings show.
+type choices struct {
+	Mails   bool // that this installation sends any
+	Kinds   []choice
+	Owns    bool
+	Credits string // the threshold as it stands or was typed
+	Wrong   string
+}
+
+type choice struct {
+	notice.About
+
+	Wanted bool
+}
+
+func (p *Part) settingsPage(w http.ResponseWriter, r *http.Request) {
+	p.settings(w, r, http.StatusOK, nil, "")
+}
+
+func (p *Part) settings(w http.ResponseWriter, r *http.Request, status int, typed *string, wrong string) {
+	v := frame.VisitorOf(r.Context())
+	unwanted, err := p.notices.Unwanted(r.Context(), v.ID)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	c := choices{Mails: p.notices.Mails(), Owns: v.Team.Role == access.Owner, Wrong: wrong}
+	not := map[notice.Kind]bool{}
+	for _, k := range unwanted {
+		not[k] = true
+	}
+	for _, k := range notice.Kinds {
+		c.Kinds = append(c.Kinds, choice{k, !not[k.Kind]})
+	}
+	credits, err := p.notices.Threshold(r.Context(), v.Team.ID)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if credits > 0 {
+		c.Credits = strconv.FormatInt(credits, 10)
+	}
+	if typed != nil {
+		c.Credits = *typed
+	}
+	p.Show(w, r, status, pages["settings"], "What you are told of", c)
+}
+
+func (p *Part) choose(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	unwanted := map[notice.Kind]bool{}
+	for _, k := range notice.Kinds {
+		unwanted[k.Kind] = true
+	}
+	for _, wanted := range r.PostForm["mail"] {
+		unwanted[notice.Kind(wanted)] = false
+	}
+	if err := p.notices.Choose(r.Context(), frame.VisitorOf(r.Context()).ID, unwanted); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Say(r, "Your choice is kept.")
+	frame.Redirect(w, r, "/notices/settings")
+}
+
+func (p *Part) setThreshold(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	v := frame.VisitorOf(r.Context())
+	typed := strings.TrimSpace(r.PostForm.Get("credits"))
+	credits, err := int64(0), error(nil)
+	if typed != "" {
+		if credits, err = strconv.ParseInt(typed, 10, 64); err != nil {
+			credits = -1 // out of range, as the service says
+		}
+	}
+	if err := p.notices.SetThreshold(r.Context(), v.ID, v.Team.ID, credits); err != nil {
+		if fault.Is(err, fault.ValidationFailed) {
+			p.settings(w, r, frame.StatusOf(err), &typed, fault.Of(err).Detail)
+			return
+		}
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Say(r, "The threshold is kept.")
+	frame.Redirect(w, r, "/notices/settings")
+}

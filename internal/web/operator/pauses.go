@@ -1,0 +1,112 @@
+package operator
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/team"
+)
+
+// pausesView is what is paused, and the form for one more.
+type pausesView struct {
+	Pauses []team.Pause
+	APIOff bool
+	Wrong  string
+	Form   url.Values
+}
+
+// pauses lists them apart from the switch of the API.
+func (p *Part) pauses(ctx context.Context) ([]team.Pause, bool, error) {
+	all, err := p.Teams.Pauses(ctx)
+	var out []team.Pause
+	off := false
+	for _, x := range all {
+		if x.Action == team.API {
+			off = true
+			continue
+		}
+		out = append(out, x)
+	}
+	return out, off, err
+}
+
+func (p *Part) pausesPage(w http.ResponseWriter, r *http.Request) {
+	p.showPauses(w, r, http.StatusOK, pausesView{Form: url.Values{"scope": {"team"}, "target": {r.URL.Query().Get("team")}}})
+}
+
+func (p *Part) showPauses(w http.ResponseWriter, r *http.Request, status int, view pausesView) {
+	var err error
+	if view.Pauses, view.APIOff, err = p.pauses(r.Context()); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, status, pages["pauses"], "Switches and pauses", view)
+}
+
+// pauseIn reads which pause a form means.
+func pauseIn(form url.Values) (team.Pause, error) {
+	out := team.Pause{Scope: team.Scope(form.Get("scope")), Action: team.Action(form.Get("action")), Reason: strings.TrimSpace(form.Get("reason"))}
+	if out.Scope == team.ForService {
+		return out, nil
+	}
+	id, err := strconv.ParseInt(strings.TrimSpace(form.Get("target")), 10, 64)
+	if err != nil || id < 1 {
+		return out, fault.Refusal("say which team or key by its number")
+	}
+	out.Target = id
+	return out, nil
+}
+
+func (p *Part) pause(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	what, err := pauseIn(r.PostForm)
+	if err == nil && what.Action == team.API {
+		err = fault.Refusal("choose what to pause")
+	}
+	if err == nil {
+		err = p.Teams.Pause(r.Context(), what)
+	}
+	if err != nil {
+		if text, status, ok := p.wrongOf(w, r, err); ok {
+			p.showPauses(w, r, status, pausesView{Wrong: text, Form: r.PostForm})
+		}
+		return
+	}
+	p.did(w, r, "Paused. It holds everywhere within a second.", "/operator/pauses")
+}
+
+func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	what, err := pauseIn(r.PostForm)
+	if err == nil {
+		err = p.Teams.Resume(r.Context(), what)
+	}
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	p.did(w, r, "The pause is ended.", "/operator/pauses")
+}
+
+func (p *Part) switchAPI(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	do, said := p.Teams.Pause, "The API is off for every key. People work in the app as before."
+	if r.PostForm.Get("api") == "on" {
+		do, said = p.Teams.Resume, "The API is on."
+	}
+	if err := do(r.Context(), team.Pause{Scope: team.ForService, Action: team.API}); err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	p.did(w, r, said, "/operator/pauses")
+}

@@ -1,0 +1,131 @@
+package operator
+
+import (
+	"fmt"
+	"net/http"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+// peopleView is a part of all people.
+type peopleView struct {
+	Text   string
+	People []team.Person
+	Pages  pager
+}
+
+func (p *Part) peoplePage(w http.ResponseWriter, r *http.Request) {
+	q := team.Search{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: atOnce + 1}
+	found, err := p.Teams.FindPeople(r.Context(), q)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	view := peopleView{Text: q.Text, People: found[:min(len(found), atOnce)]}
+	view.Pages = searchPages("/operator/people", q, len(found), func(i int) int64 { return found[i].ID })
+	p.Show(w, r, http.StatusOK, pages["people"], "People", view)
+}
+
+// personView is a person's page.
+type personView struct {
+	team.Person
+
+	Teams []team.OwnTeam
+	Self  bool // the operator's own
+}
+
+// person finds the person of the address, or answers.
+func (p *Part) person(w http.ResponseWriter, r *http.Request) (team.Person, bool) {
+	id, err := frame.IDIn(r, "person")
+	var found team.Person
+	if err == nil {
+		found, err = p.Teams.Person(r.Context(), id)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+	}
+	return found, err == nil
+}
+
+func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
+	found, ok := p.person(w, r)
+	if !ok {
+		return
+	}
+	teams, err := p.Teams.TeamsOf(r.Context(), found.ID)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	title := found.Name
+	if found.Deleted {
+		title = "Deleted person"
+	}
+	p.Show(w, r, http.StatusOK, pages["person"], title, personView{found, teams, found.ID == frame.VisitorOf(r.Context()).ID})
+}
+
+// onPerson does something to the person of the address. Nobody does it to themselves, so that an operator remains.
+func (p *Part) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Person) (string, error)) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	found, ok := p.person(w, r)
+	if !ok {
+		return
+	}
+	err := error(fault.Refusal("this is your own account; ask another operator"))
+	said := ""
+	if found.ID != frame.VisitorOf(r.Context()).ID {
+		said, err = do(found)
+	}
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	p.did(w, r, said, fmt.Sprintf("/operator/people/%d", found.ID))
+}
+
+func (p *Part) hold(w http.ResponseWriter, r *http.Request) {
+	p.onPerson(w, r, func(found team.Person) (string, error) {
+		held := r.PostForm.Get("held") == "yes"
+		said := "The hold is ended."
+		if held {
+			said = "The account is on hold: the person cannot sign in, and no key of the teams that the person owns works."
+		}
+		return said, p.Teams.SetHold(r.Context(), found.ID, held)
+	})
+}
+
+func (p *Part) setOperator(w http.ResponseWriter, r *http.Request) {
+	p.onPerson(w, r, func(found team.Person) (string, error) {
+		on := r.PostForm.Get("operator") == "yes"
+		said := "This person runs the service no more."
+		if on {
+			said = "This person runs the service now."
+		}
+		_, err := p.Teams.SetOperator(r.Context(), found.Email, on)
+		return said, err
+	})
+}
+
+// recoveryView is the one page that shows a recovery's link.
+type recoveryView struct {
+	team.Recovery
+
+	Link string
+}
+
+func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
+	found, ok := p.person(w, r)
+	if !ok {
+		return
+	}
+	made, err := p.Teams.Recover(r.Context(), found.Email)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["recovery"], "Recovery link", recoveryView{made, p.PublicURL + team.RecoveryPath + made.Token})
+}

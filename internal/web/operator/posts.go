@@ -1,0 +1,54 @@
+package operator
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/delivery"
+	"pressroom/internal/fault"
+)
+
+// postsView is what a person has to decide.
+type postsView struct {
+	Doubts []delivery.Doubt
+	Wrong  string
+}
+
+func (p *Part) postsPage(w http.ResponseWriter, r *http.Request) {
+	p.showPosts(w, r, http.StatusOK, "")
+}
+
+func (p *Part) showPosts(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+	doubts, err := p.Delivery.Unconfirmed(r.Context(), 0)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{doubts, wrong})
+}
+
+// decide settles an account of a post. The operator is named in the record by the event alone: the team sees that it was
+// the operator.
+func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	account, err := strconv.ParseInt(r.PostForm.Get("account"), 10, 64)
+	found := r.PostForm.Get("found")
+	switch {
+	case err != nil:
+		err = fault.Missing()
+	case found != "published" && found != "not_published":
+		err = fault.Refusal("say what you found at the network")
+	default:
+		err = p.Delivery.Decide(r.Context(), 0, 0, r.PostForm.Get("post"), account, delivery.Decision{Published: found == "published", Permalink: strings.TrimSpace(r.PostForm.Get("permalink"))})
+	}
+	if err != nil {
+		if text, status, ok := p.wrongOf(w, r, err); ok {
+			p.showPosts(w, r, status, text)
+		}
+		return
+	}
+	p.did(w, r, "Decided.", "/operator/posts")
+}

@@ -1,0 +1,99 @@
+package operator
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"pressroom/internal/delivery"
+	"pressroom/internal/fault"
+	"pressroom/internal/job"
+	"pressroom/internal/web/frame"
+)
+
+const (
+	long   = 10 * time.Minute // after which work is shown as taking long
+	lately = time.Hour        // in which ended jobs are counted
+)
+
+// queueView is the work under way.
+type queueView struct {
+	Jobs, Ended []job.Load
+	Deliveries  []delivery.Load
+	SlowJobs    []job.Stuck
+	Slow        []delivery.Stuck
+}
+
+func (p *Part) queuePage(w http.ResponseWriter, r *http.Request) {
+	view, err := p.queue(r.Context())
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["queue"], "Work under way", view)
+}
+
+func (p *Part) queue(ctx context.Context) (queueView, error) {
+	var out queueView
+	var err error
+	now := p.DB.Now()
+	if out.Jobs, err = p.Jobs.UnderWay(ctx); err != nil {
+		return out, err
+	}
+	if out.Ended, err = p.Jobs.Ended(ctx, now.Add(-lately)); err != nil {
+		return out, err
+	}
+	if out.Deliveries, err = p.Delivery.UnderWay(ctx); err != nil {
+		return out, err
+	}
+	if out.SlowJobs, err = p.Jobs.Stuck(ctx, now.Add(-long)); err != nil {
+		return out, err
+	}
+	out.Slow, err = p.Delivery.Stuck(ctx, now.Add(-long))
+	return out, err
+}
+
+func (p *Part) wake(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	var err error
+	if id := r.PostForm.Get("job"); id != "" {
+		err = p.Jobs.Wake(r.Context(), id)
+	} else {
+		err = p.Delivery.Wake(r.Context(), r.PostForm.Get("delivery"))
+	}
+	switch {
+	case fault.Is(err, fault.NotFound):
+		p.did(w, r, "Nothing was woken: it has ended, somebody works on it, or it rests until a time.", "/operator/queue")
+	case err != nil:
+		p.Refuse(w, r, err)
+	default:
+		p.did(w, r, "Woken. It is taken up within a second or two.", "/operator/queue")
+	}
+}
+
+// networkView is how a network stands.
+type networkView struct {
+	Name string
+	delivery.Circuit
+}
+
+// networksView is how all of them stand, and what they failed at.
+type networksView struct {
+	Networks []networkView
+	Failures []delivery.Failure
+}
+
+func (p *Part) networksPage(w http.ResponseWriter, r *http.Request) {
+	var view networksView
+	for _, platform := range p.Platforms {
+		view.Networks = append(view.Networks, networkView{frame.NetworkName(platform), p.Delivery.Circuit(platform)})
+	}
+	var err error
+	if view.Failures, err = p.Delivery.Failures(r.Context()); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["networks"], "Networks", view)
+}

@@ -1,0 +1,54 @@
+package reports
+
+import (
+	"encoding/csv"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A stranger's caption is never a formula of a spreadsheet, and comes out as it went in but for that.
+func TestSheet(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	s := sheetOf(w, "naïve.csv", "caption", "likes")
+	s.row(`=HYPERLINK("https://evil.example")`, "-5")
+	s.row("@harbour, \"fresh\"\nand hot", "12")
+	s.csv.Flush()
+	rows, err := csv.NewReader(strings.NewReader(w.Body.String())).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"caption", "likes"}, {`'=HYPERLINK("https://evil.example")`, "-5"}, {"'@harbour, \"fresh\"\nand hot", "12"}}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	if got := w.Header().Get("Content-Disposition"); got != `attachment; filename*=utf-8''na%C3%AFve.csv` {
+		t.Error(got)
+	}
+}
+
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ in, want []string }{
+		{nil, nil}, {[]string{"a,b", "b", " c "}, []string{"a", "b", "c"}}, {[]string{",,"}, nil},
+	} {
+		if diff := cmp.Diff(c.want, asked(c.in)); diff != "" {
+			t.Errorf("%q: %s", c.in, diff)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]string{
+		subject("hashtag", "latteart"): "#latteart", subject("profile", "harbour"): "@harbour", hours(8, 4): "08–12 h", rate(0.01714): "1.71 %", rate((*float64)(nil)): "–",
+		number((*int64)(nil)): "–", number(int64(1234)): "1.23K", times(nil): "–", title("top_likes"): "Top likes", component("reach"): "Reach", string(shareOf(3, 0)): "",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

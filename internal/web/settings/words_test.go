@@ -1,0 +1,129 @@
+package settings
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/credit"
+	"pressroom/internal/event"
+)
+
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]event.Event{
+		"Ada, by the key robot, made a post /posts/p1":                                 {Person: "Ada", Key: "robot", Kind: "post.created", Subject: "p1"},
+		"The operator put the team on the plan agency ":                                {Kind: "team.plan", Subject: "1", Detail: map[string]any{"plan": "agency", "until": 0.0}},
+		"Ada set an API key to “Full”, no limit in a day /settings/keys/3":             {Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0}},
+		"Ada switched API and tool access off ":                                        {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
+		"Ada set the team’s own daily limit to what the plan allows ":                  {Person: "Ada", Kind: "team.own_daily_credits", Detail: map[string]any{"credits": nil}},
+		"Ada changed the team’s settings: its name, its time zone to Asia/Tokyo ":      {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
+		"Pressroom could not publish a post on an account: rejected content /posts/p2": {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
+		"Ada took a member out of the team ":                                           {Person: "Ada", Kind: "member.removed", Subject: "4"},
+		"Ada thing: new kind ":                                                         {Person: "Ada", Kind: "thing.new_kind", Subject: "4"},
+	} {
+		if got := whoOf(e) + " " + sentence(e) + " " + linkOf(e); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Every kind has words of its own, and a name in the filter that holds no blank.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, k := range kinds {
+		if seen[k.Name] || k.Group == "" || strings.ContainsAny(k.Label(), "{}") {
+			t.Errorf("%+v, in the filter %q", k, k.Label())
+		}
+		seen[k.Name] = true
+	}
+}
+
+func TestStatementWords(t *testing.T) {
+	t.Parallel()
+	for want, i := range map[string]credit.Item{
+		"Credits granted by The operator":                                {Kind: credit.Granted},
+		"Report: set aside by Key robot":                                 {Kind: credit.Reserved, Operation: "create_report", Person: "Ada", Key: "robot", Amount: 5},
+		"Hashtag search: charged by Ada":                                 {Kind: credit.Settled, Operation: "search_hashtags", Person: "Ada", Amount: 3, Charged: 3},
+		"Report: refunded by Ada":                                        {Kind: credit.Settled, Operation: "create_report", Person: "Ada", Amount: 5},
+		"Download of a profile’s media: charged in part by Ada":          {Kind: credit.Settled, Operation: "download_profile_media", Person: "Ada", Amount: 4, Charged: 2},
+		"Refresh of a report: set aside by Tracking, switched on by Ada": {Kind: credit.Reserved, Operation: "refresh_report", Person: "Ada", Automatic: true, Amount: 2},
+		"something new: charged by Ada":                                  {Kind: credit.Settled, Operation: "something_new", Person: "Ada", Amount: 1, Charged: 1},
+	} {
+		if got := whatOf(i) + " by " + byOf(i); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// No spreadsheet takes a name for a formula.
+func TestCell(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "robot": "robot", "=1+1": "'=1+1", "+49": "'+49", "-1": "'-1", "@sum": "'@sum", "a=b": "a=b", "\tx": "'\tx"} {
+		if got := cell(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A key works through its last day in the team's zone, on days that are longer than others too.
+func TestEndOf(t *testing.T) {
+	t.Parallel()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for day, want := range map[string]string{"2026-10-25": "2026-10-25T23:00:00Z", "2026-12-31": "2026-12-31T23:00:00Z", "2027-03-27": "2027-03-27T23:00:00Z"} {
+		at, err := endOf(day, berlin)
+		if err != nil || at.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%s ends %v, want %s (%v)", day, at.UTC(), want, err)
+		}
+	}
+	if at, err := endOf("", berlin); err != nil || !at.IsZero() {
+		t.Errorf("no day ends %v (%v)", at, err)
+	}
+	if _, err := endOf("31.12.2026", berlin); err == nil {
+		t.Error("a day that browsers do not write is taken")
+	}
+}
+
+// Every zone that is offered can be had, and every role and level has its words.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	for _, z := range zones {
+		if _, err := time.LoadLocation(z); err != nil {
+			t.Errorf("%s: %v", z, err)
+		}
+	}
+	if len(zones) < 300 {
+		t.Errorf("there are %d zones", len(zones))
+	}
+	for _, r := range access.Roles() {
+		if roleName(r) == "" || roleSays(r) == "" {
+			t.Errorf("the role %s has no words", r)
+		}
+	}
+	for _, l := range access.Levels() {
+		if levelName(l) == "" || levelSays(l) == "" {
+			t.Errorf("the level %s has no words", l)
+		}
+	}
+}
+
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"x", "1", "1-", "-1-2", "0-1", "1-x", "1-0"} {
+		if _, err := positionOf(text); err == nil {
+			t.Errorf("%q is taken for a position", text)
+		}
+	}
+	at := credit.Position{At: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), ID: 7}
+	path := statementPath(at.At, at)
+	_, after, _ := strings.Cut(path, "after=")
+	after, _, _ = strings.Cut(after, "&")
+	if got, err := positionOf(after); err != nil || got != at {
+		t.Errorf("%s leads to %v (%v)", path, got, err)
+	}
+}

@@ -1,0 +1,175 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pressroom/internal/access"
+	"pressroom/internal/media"
+)
+
+// pictureOf puts a picture of one shade into the crew's library and gives its path.
+func (c *crew) pictureOf(t *testing.T, name string, shade uint8) string {
+	t.Helper()
+	img := image.NewGray(image.Rect(0, 0, 40, 30))
+	for i := range img.Pix {
+		img.Pix[i] = shade
+	}
+	img.Set(0, 0, color.White)
+	var out bytes.Buffer
+	must(t, png.Encode(&out, img))
+	arrived, err := c.Media.Add(t.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
+		media.Incoming{Name: name + ".png", Type: "image/png", Size: int64(out.Len()), Body: &out})
+	must(t, err)
+	return fmt.Sprintf("/media/%d", arrived.MediaID)
+}
+
+func TestLibrary(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		b.open("/media").wants(200, "The library is empty.", "0 bytes of").in100()
+		at := c.pictureOf(t, "quay", 10)
+		c.pictureOf(t, "roaster", 90)
+		b.open("/media").wants(200, "quay", "roaster", "PNG").in100()
+		b.open("/media?query=QUA").wants(200, "quay").lacks("roaster")
+		b.open("/media?kind=video").wants(200, "Nothing here is like that.")
+		for _, bad := range []string{"?folder=x", "?kind=sound", "?cursor=x"} {
+			b.open("/media" + bad).wants(422)
+		}
+		b.open("/media?folder=77").wants(404)
+
+		made := b.open("/media").follow("New folder").form("Make the folder").fill("name", "Spring").press().wants(200, "The folder is made.", "Folder Spring", "Nothing here")
+		b.open("/media/folder").form("Make the folder").fill("name", "Spring").press().wants(422, "Another folder goes by this name.")
+		b.open("/media/folder").form("Make the folder").fill("name", " . ").press().wants(422, "It needs a name")
+		item := b.open(at).wants(200, "quay.png", "40 × 30 pixels", "No post has it.").in100()
+		folder := strings.TrimPrefix(made.path, "/media?folder=")
+		item = item.form("Move").fill("folder", folder).press().wants(200, "The file is moved.", "Folder Spring")
+		b.send(http.MethodPost, at+"/move", url.Values{"folder": {"99"}}).wants(404, "no such folder")
+		item = item.form("Rename").fill("name", "<i>The quay</i>").press().wants(200, "The file has another name.", "_i_The quay__i_").lacks("<i>The")
+		item.form("Rename").fill("name", " .. ").press().wants(422, "It needs a name")
+		item.form("Save the description").fill("alt", "A quay in the morning.").press().wants(200, "A quay in the morning.")
+		b.open("/media?query=the+quay&folder="+folder).wants(200, "_i_The quay").lacks("roaster")
+		change := b.open(made.path).follow("Rename or delete the folder")
+		change.form("Delete this folder").press().wants(422, "The folder holds files.")
+		change.form("Rename").fill("name", "Summer").press().wants(200, "The folder has another name.", "Folder Summer")
+		b.open(at).form("Move").fill("folder", "0").press().wants(200, "All media")
+		change.form("Delete this folder").press().wants(200, "The folder is deleted.")
+		if n := h.count(t, "media_folders"); n != 0 {
+			t.Errorf("%d folders are left", n)
+		}
+	})
+}
+
+func TestFilesAreDeleted(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		at := c.pictureOf(t, "quay", 10)
+		id := strings.TrimPrefix(at, "/media/")
+		draft := c.draft(t, "With a picture", "")
+		c.does(t, "update_post", map[string]any{"id": draft, "media_ids": []int64{int64(mustNumber(t, id))}})
+		b.open(at).wants(200, "With a picture", "Draft").follow("Delete the file").wants(200, "These drafts lose it:", "With a picture").follow("Keep it").wants(200, "quay.png")
+		scheduled := c.draft(t, "Goes out", h.wish(1<<42))
+		c.does(t, "update_post", map[string]any{"id": scheduled, "media_ids": []int64{int64(mustNumber(t, id))}})
+		h.change(t, "UPDATE posts SET status = 'scheduled' WHERE id = ?", scheduled)
+		b.open(at+"/delete").wants(200, "It cannot be deleted as long as these posts have it.", "Goes out").lacks("Delete this file")
+		b.send(http.MethodPost, at+"/delete", url.Values{}).wants(422, "Posts that are no plain drafts have this file")
+		if n := h.count(t, "post_media"); n != 2 {
+			t.Errorf("%d posts have it", n)
+		}
+		h.change(t, "UPDATE posts SET status = 'draft' WHERE id = ?", scheduled)
+		b.open(at+"/delete").form("Delete this file").press().wants(200, "The file is deleted.", "0 bytes of")
+		for _, path := range []string{at, at + "/file", at + "/thumbnail", at + "/delete"} {
+			b.open(path).wants(404)
+		}
+		b.open("/posts/"+draft).wants(200, "With a picture")
+		if posts, files := h.count(t, "post_media"), h.count(t, "media"); posts != 0 || files != 0 {
+			t.Errorf("%d posts have a file, %d files are left", posts, files)
+		}
+		if found, err := h.Media.Audit(t.Context()); err != nil || len(found) != 0 {
+			t.Errorf("the audit finds %v (%v)", found, err)
+		}
+		c.pictureOf(t, "quay again", 10)
+		b.open("/media").wants(200, "quay again")
+	})
+}
+
+func mustNumber(t *testing.T, text string) int {
+	t.Helper()
+	var n int
+	_, err := fmt.Sscan(text, &n)
+	must(t, err)
+	return n
+}
+
+func TestFilesComeIn(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		c.grant(t, 10)
+		b := c.as(t, access.Owner)
+		page := b.open("/media/add")
+		opened := page.form("Choose files").press().wants(200, "Upload files", c.team.Name)
+		if !strings.HasPrefix(opened.path, "/upload/") {
+			t.Errorf("it leads to %s", opened.path)
+		}
+		page.form("Bring it in").fill("url", "http://127.0.0.1/x.png").fill("filename", "typed").press().wants(422)
+		again := page.form("Bring it in").fill("url", "https://10.0.0.1/x.png").fill("filename", "typed").press().wants(422)
+		if got := again.form("Bring it in").values; got.Get("filename") != "typed" {
+			t.Errorf("what was typed is lost: %v", got)
+		}
+		b.open("/media/add").form("Bring it in").fill("url", "https://files.example.com/x.png").press().wants(200, "Bringing files into the library")
+		b.open("/media/add").wants(200, "This costs 2 credits").form("Download for 2 credits").fill("username", "not a name!").press().wants(422, "Give a user name of the platform")
+		b.open("/media/add").form("Download for 2 credits").fill("type", "playlists").fill("username", "harbour_cafe").press().wants(422, "Profiles of this platform have")
+		b.open("/media/add").form("Download for 2 credits").fill("username", "harbour_cafe").press().wants(200, "Downloading a profile’s media")
+		c.as(t, access.Editor).open("/media/add").wants(200, "your role in this team may not spend them")
+	})
+}
+
+func TestWhoUsesTheLibrary(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		at := c.pictureOf(t, "oursalone", 10)
+		pages := []string{"/media/add", "/media/folder", at + "/delete"}
+		actions := []string{"/media/uploads", "/media/imports", "/media/downloads", "/media/folder/new", "/media/folder/rename", "/media/folder/delete", at + "/rename", at + "/move", at + "/delete", at + "/description"}
+		viewer, client, stranger, signedOut := c.as(t, access.Viewer), c.as(t, access.Client), other.as(t, access.Owner), h.browser(t)
+		viewer.open("/media").wants(200, "oursalone").lacks("Add files", "New folder")
+		viewer.open(at).wants(200, "oursalone").lacks("Rename", "Delete the file", "Save the description")
+		for _, path := range append([]string{"/media", at}, pages...) {
+			signedOut.open(path).wants(200, "Sign in").lacks("oursalone")
+		}
+		for _, path := range []string{at, at + "/delete"} {
+			stranger.open(path).wants(404, "There is no such page").lacks("oursalone")
+		}
+		client.open("/media").wants(404)
+		client.open(at).wants(404).lacks("oursalone")
+		for _, path := range pages {
+			viewer.open(path).wants(403)
+			client.open(path).wants(403)
+		}
+		for _, path := range actions {
+			form := url.Values{"name": {"mine"}, "alt": {"mine"}, "folder": {"1"}}
+			signedOut.send(http.MethodPost, path, form).wants(200, "Sign in")
+			for who, b := range map[string]*browser{"viewer": viewer, "client": client} {
+				if p := b.send(http.MethodPost, path, form); p.status != 403 && p.status != 404 {
+					t.Errorf("%s at %s: %d", who, path, p.status)
+				}
+			}
+			if strings.HasPrefix(path, at) {
+				stranger.send(http.MethodPost, path, form).wants(404).lacks("oursalone")
+			}
+		}
+		if n := h.count(t, "media WHERE name = 'oursalone' AND alt = '' AND folder_id = 0"); n != 1 || h.count(t, "media_folders") != 0 {
+			t.Error("something was changed")
+		}
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Editor].ID, access.Editor))
+		other.as(t, access.Editor).open(at).wants(200, "you look at that team now", "oursalone")
+	})
+}

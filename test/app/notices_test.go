@@ -1,0 +1,138 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pressroom/internal/access"
+	"pressroom/internal/team"
+)
+
+// A person is told of a failed post, comes from the notice to the post, and has read it then. Who can do nothing about it
+// is told nothing.
+func TestNoticesOfAFailedPost(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		b.open("/notices").wants(200, "There is nothing to tell.")
+		id := c.draft(t, "No [sandbox:reject]", "")
+		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
+		b.handedOver(id)
+		const text = "A post could not be published. Look at why, then try it again."
+		p := b.open("/notices").wants(200, text, "Notices 1 unread", "Bluesky", "New", c.team.Name)
+		if at := p.follow(text); at.status != http.StatusOK || !strings.HasPrefix(at.path, "/posts/"+id) {
+			t.Errorf("the notice leads to %s (%d)", at.path, at.status)
+		}
+		b.open("/notices").wants(200, text).lacks(" unread", "Mark as read")
+		owner := c.as(t, access.Owner)
+		owner.open("/notices").form("Mark as read: "+text).press().wants(200, text).lacks(" unread")
+		admin := c.as(t, access.Admin)
+		admin.open("/notices").form("Mark all as read").press().wants(200, "All notices are read.").lacks(" unread")
+		for _, role := range []access.Role{access.Viewer, access.Client} {
+			c.as(t, role).open("/notices").wants(200, "There is nothing to tell.").lacks(text)
+		}
+		if n := h.count(t, "notices WHERE kind = 'post_failed' AND subject = ?", id); n != 3 {
+			t.Errorf("%d notices, want one for each of three people", n)
+		}
+	})
+}
+
+// What each of the other effects tells, and whom.
+func TestNoticesOfEachEffect(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		owner, admin, editor := c.as(t, access.Owner), c.as(t, access.Admin), c.as(t, access.Editor)
+		for range 2 { // lost once
+			must(t, h.Accounts.Lose(t.Context(), c.account, "refused"))
+		}
+		p := admin.open("/notices").wants(200, "An account has lost its connection.", fmt.Sprintf("harbour%d.test", c.team.ID), "Notices 1 unread")
+		p.follow("An account has lost its connection. Posts to it wait until it is connected again.").wants(200)
+		editor.open("/notices").lacks("An account has lost its connection.")
+
+		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "<Robot>", Level: access.Drafts})
+		must(t, err)
+		must(t, h.Teams.SetKeyLevel(t.Context(), key.ID, access.Full))
+		p = owner.open("/notices").wants(200, "An API key was made. It may read and make drafts.", "An API key was changed. It may read, write, publish and spend credits.", "<Robot>")
+		p.follow("An API key was changed. It may read, write, publish and spend credits. If nobody of you changed it, revoke it.").wants(200, "<Robot>")
+		admin.open("/notices").lacks("Robot")
+
+		c.grant(t, 100)
+		owner.open("/notices/settings").form("Save the threshold").fill("credits", "60").press().wants(200, "The threshold is kept.")
+		for i := range 3 { // crossed once, and once in a day
+			_, err = h.Credits.Withdraw(t.Context(), c.team.ID, 25, fmt.Sprint("taken ", c.team.ID, i), "")
+			must(t, err)
+		}
+		admin.open("/notices").wants(200, "The team has fewer than 60 credits left.")
+		if n := h.count(t, "notices WHERE kind = 'credits_low' AND team_id = ?", c.team.ID); n != 2 {
+			t.Errorf("%d notices of low credits, want one each for owner and admin", n)
+		}
+	})
+}
+
+func TestNoticesAreAPersonsOwn(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, strangers := h.crew(t), h.crew(t)
+		must(t, h.Accounts.Lose(t.Context(), c.account, "refused"))
+		var id int64
+		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM notices WHERE person_id = ?`, c.people[access.Owner].ID).Scan(&id))
+		at := fmt.Sprint("/notices/", id)
+		for _, b := range []*browser{strangers.as(t, access.Owner), c.as(t, access.Admin)} {
+			b.open(at).wants(404, "There is no such page")
+			b.send(http.MethodPost, at+"/read", nil).wants(404)
+		}
+		out := h.browser(t)
+		for _, path := range []string{"/notices", at, "/notices/settings"} {
+			if p := out.open(path); !strings.HasPrefix(p.path, "/sign-in") {
+				t.Errorf("signed out, %s is answered by %s", path, p.path)
+			}
+		}
+		if p := out.send(http.MethodPost, "/notices/read", url.Values{"newest": {fmt.Sprint(id)}}); !strings.HasPrefix(p.path, "/sign-in") {
+			t.Errorf("signed out, notices are read at %s", p.path)
+		}
+		strangers.as(t, access.Owner).send(http.MethodPost, "/notices/read", url.Values{"newest": {fmt.Sprint(id)}})
+		c.as(t, access.Owner).open("/notices").wants(200, "Notices 1 unread")
+
+		// Whoever has left the team is told nothing of it any more.
+		admin := c.as(t, access.Admin)
+		_, err := h.Teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en", Plan: "agency"}, c.people[access.Admin].ID)
+		must(t, err)
+		admin.open("/notices").wants(200, "An account has lost its connection.")
+		must(t, h.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Admin].ID))
+		admin.open("/notices").wants(200, "There is nothing to tell.").lacks("unread")
+		for _, path := range []string{"/notices?before=x", "/notices?before=0"} {
+			c.as(t, access.Owner).open(path).wants(404)
+		}
+	})
+}
+
+func TestNoticeSettings(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		owner := c.as(t, access.Owner)
+		p := owner.open("/notices/settings").wants(200, "This installation sends no mail.", "Empty for never.")
+		p.form("Save the threshold").fill("credits", "few").press().wants(422, "has to be a whole number").form("Save the threshold").fill("credits", "-3").press().wants(422)
+		p.form("Save the threshold").fill("credits", "40").press().wants(200, "The threshold is kept.")
+		c.as(t, access.Admin).open("/notices/settings").wants(200).lacks("Save the threshold")
+		c.as(t, access.Admin).send(http.MethodPost, "/notices/threshold", url.Values{"credits": {"1"}}).wants(403)
+		if n := h.count(t, "notice_thresholds WHERE team_id = ? AND credits = 40", c.team.ID); n != 1 {
+			t.Error("the threshold is not kept")
+		}
+		p.form("Save the threshold").fill("credits", "").press().wants(200, "The threshold is kept.")
+	})
+}
+
+// The reference is there for everybody.
+func TestTheReference(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		for _, b := range []*browser{h.browser(t), c.as(t, access.Viewer)} {
+			b.open("/docs").wants(200, "API reference", "POST /posts").follow("Draft a post").wants(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostFull")
+			b.open("/docs/start").wants(200, h.root+"/api/v1/me")
+			b.open("/docs/assistants").wants(200, h.root+"/mcp")
+			b.open("/docs/nothing").wants(404)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pressroom/internal/access"
+	"pressroom/internal/team"
+)
+
+// operates makes the crew's person of a role somebody who runs the service, and signs that person in.
+func (c *crew) operates(t *testing.T, role access.Role) *browser {
+	t.Helper()
+	_, err := c.Teams.SetOperator(t.Context(), c.people[role].Email, true)
+	must(t, err)
+	return c.as(t, role)
+}
+
+// operatorPages are the addresses that only operators have.
+var operatorPages = []string{"", "/teams", "/people", "/pauses", "/queue", "/networks", "/posts", "/ledger", "/events", "/events.jsonl"}
+
+// For whoever does not run the service its pages are not there, and nothing can be sent to them.
+func TestOperatorPagesAreForOperatorsAlone(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b, nobody := c.as(t, access.Owner), h.browser(t)
+		b.open("/").lacks(`href="/operator"`)
+		for _, page := range operatorPages {
+			b.open("/operator"+page).wants(http.StatusNotFound, "There is no such page, or it is not for you.")
+			nobody.open("/operator"+page).wants(http.StatusOK, "Sign in").lacks("Operator")
+		}
+		for _, form := range []string{"/api", "/pauses", "/pauses/end", "/queue/wake", "/posts", "/ledger",
+			fmt.Sprintf("/teams/%d/credits", c.team.ID), fmt.Sprintf("/teams/%d/close", c.team.ID), fmt.Sprintf("/people/%d/hold", c.people[access.Viewer].ID), fmt.Sprintf("/people/%d/recovery", c.people[access.Viewer].ID)} {
+			b.send(http.MethodPost, "/operator"+form, map[string][]string{"api": {"off"}, "scope": {"service"}, "action": {"everything"}, "held": {"yes"}, "credits": {"5"}, "reference": {"x"}}).wants(http.StatusNotFound)
+		}
+		if n := h.count(t, "pauses"); n != 0 {
+			t.Errorf("%d pauses hold", n)
+		}
+		p := c.operates(t, access.Viewer)
+		p.open("/").follow("Operator").wants(http.StatusOK, "Nothing is paused; the API is on")
+		for _, page := range operatorPages {
+			p.open("/operator" + page).wants(http.StatusOK).lacks("style=")
+		}
+	})
+}
+
+// An operator finds a team, puts it on a plan, gives and takes credits, limits, closes and opens it.
+func TestOperatorLooksAfterTeams(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.operates(t, access.Viewer)
+		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().wants(http.StatusOK, c.team.Name, "as the plan says")
+		b.open("/operator/teams?q=nobody").wants(http.StatusOK, "No team is called so.")
+		path := fmt.Sprintf("/operator/teams/%d", c.team.ID)
+		p := b.open(path)
+		p.wants(http.StatusOK, "Nothing was booked yet.", "Ada owner")
+
+		p = p.form("Change the plan").fill("plan", "team").fill("until", "2000-01-01").press()
+		p.wants(http.StatusUnprocessableEntity, "The last day is over already")
+		p.form("Change the plan").fill("until", "2090-01-01").press().wants(http.StatusOK, "The plan is changed.", "It lapses Mon 2 Jan 2090, 00:00")
+
+		grant := p.form("Grant").fill("credits", "50").fill("reference", "invoice 7").fill("note", "thank you")
+		grant.press().wants(http.StatusOK, "50 credits granted. The team has 50 left.", "invoice 7", "thank you")
+		grant.press().wants(http.StatusOK, "This was booked before by the same reference.")
+		wrong := p.form("Withdraw").fill("credits", "80").fill("reference", "back").press()
+		wrong.wants(http.StatusUnprocessableEntity, "has 50 credits available; 80 cannot be withdrawn.")
+		if typed := wrong.form("Withdraw").values.Get("credits"); typed != "80" {
+			t.Errorf("what was typed is gone: %q", typed)
+		}
+		wrong.form("Withdraw").fill("credits", "20").press().wants(http.StatusOK, "20 credits withdrawn. The team has 30 left.")
+
+		p.form("Set the limit").fill("limit", "some").press().wants(http.StatusUnprocessableEntity, "whole number")
+		p.form("Set the limit").fill("limit", "7").press().wants(http.StatusOK, "The daily limit is changed.")
+
+		p.follow("Close the team…").wants(http.StatusOK, "What is scheduled waits.").form("Close the team").press().wants(http.StatusOK, "The team is closed.")
+		if found, err := h.Teams.Team(t.Context(), c.team.ID); err != nil || !found.Closed || *found.DailyCredits != 7 {
+			t.Errorf("the team is %+v (%v)", found, err)
+		}
+		b.open(path).form("Open the team again").press().wants(http.StatusOK, "The team is open again.")
+
+		// Who did it stands in the record, and the team does not read it.
+		b.open(path).follow("Its events").wants(http.StatusOK, "team.closed", fmt.Sprintf(`{"operator":%d}`, c.people[access.Viewer].ID))
+		c.as(t, access.Owner).open("/settings/audit").wants(http.StatusOK, "The operator").lacks("Ada viewer")
+		lines := b.open(fmt.Sprintf("/operator/events.jsonl?team=%d", c.team.ID)).wants(http.StatusOK).source
+		if n := strings.Count(lines, "\n"); n != h.count(t, "events WHERE team_id = ?", c.team.ID) {
+			t.Errorf("the file has %d lines", n)
+		}
+		b.open("/operator/ledger").form("Prove the ledger").press().wants(http.StatusOK, "Everything adds up.")
+	})
+}
+
+// An operator puts people on hold, says who else runs the service, and lets somebody in who lost the password.
+func TestOperatorLooksAfterPeople(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b, editor := c.operates(t, access.Viewer), c.as(t, access.Editor)
+		p := b.open("/operator/people").form("Search").fill("q", c.people[access.Editor].Email).press().follow("Ada editor")
+		p.form("Put on hold").press().wants(http.StatusOK, "The account is on hold")
+		editor.open("/posts").wants(http.StatusOK, "Sign in")
+		b.open(p.path).form("End the hold").press().wants(http.StatusOK, "The hold is ended.")
+
+		link := b.open(p.path).form("Make a recovery link").press()
+		link.wants(http.StatusOK, "It is shown this once.")
+		_, rest, _ := strings.Cut(link.source, team.RecoveryPath)
+		token, _, _ := strings.Cut(rest, `"`)
+		h.browser(t).open(team.RecoveryPath+token).wants(http.StatusOK, "password")
+
+		b.open(p.path).form("Let this person run the service").press().wants(http.StatusOK, "This person runs the service now.")
+		b.open(p.path).form("Take this right away").press().wants(http.StatusOK, "runs the service no more")
+		own := fmt.Sprintf("/operator/people/%d", c.people[access.Viewer].ID)
+		b.open(own).wants(http.StatusOK, "This is your own account.")
+		b.send(http.MethodPost, own+"/operator", map[string][]string{"operator": {"no"}}).wants(http.StatusUnprocessableEntity, "ask another operator")
+	})
+}
+
+// An operator pauses things and switches the API; both are seen in the list and ended there.
+func TestOperatorPauses(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.operates(t, access.Owner)
+		p := b.open("/operator/pauses")
+		p.form("Pause").fill("scope", "team").fill("target", "x").fill("action", "publish").press().wants(http.StatusUnprocessableEntity, "Say which team or key by its number.")
+		p.form("Pause").fill("scope", "team").fill("target", "987654").fill("action", "publish").press().wants(http.StatusUnprocessableEntity, "There is no such team or key")
+		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID)).fill("action", "publish").fill("reason", "odd posts").press()
+		p.wants(http.StatusOK, "It holds everywhere within a second.", "odd posts")
+		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).wants(http.StatusOK, "Publishing is paused: odd posts")
+		p.form(fmt.Sprintf("End the pause: Publishing of team %d", c.team.ID)).press().wants(http.StatusOK, "The pause is ended.", "Nothing is paused.")
+		p.form("Switch the API off").press().wants(http.StatusOK, "The API is off for every key.")
+		b.open("/operator").wants(http.StatusOK, "The API is off for every key. Switch it on again")
+		b.open("/operator/pauses").form("Switch the API on").press().wants(http.StatusOK, "The API is on.")
+	})
+}
+
+// A job that nobody takes up is shown with what it waits for, and is woken.
+func TestOperatorWakesWork(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.operates(t, access.Owner)
+		b.open("/operator/queue").wants(http.StatusOK, "No job takes longer than ten minutes.", "Nothing waits to be delivered.")
+		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).wants(http.StatusOK, "Nothing was woken")
+		b.open("/operator/networks").wants(http.StatusOK, "Bluesky", "Well", "Nothing failed in the last 500 attempts.")
+		b.open("/operator/posts").wants(http.StatusOK, "Every post is known to have gone out")
+	})
+}

@@ -1,0 +1,59 @@
+// The operator's pages, and those by which data goes: each read, a team found and paused, a draft and a team deleted.
+'use strict';
+
+const { assert, look, open, run, signIn } = require('./drive.js');
+
+run(async (browser) => {
+  const page = await open(browser);
+  await signIn(page, '/operator');
+  await page.getByRole('heading', { name: 'Operator' }).waitFor();
+  await look(page, 'operator');
+  for (const part of ['teams', 'people', 'pauses', 'queue', 'networks', 'posts', 'ledger', 'events']) {
+    await page.goto(`/operator/${part}`);
+    await look(page, `operator-${part}`);
+  }
+
+  // By keyboard alone: a team is found, given credits, and what was wrong is told at the form.
+  await page.goto('/operator/teams');
+  await page.locator('main table a').first().focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Credits' }).waitFor();
+  await look(page, 'operator-team');
+  const team = page.url();
+  await page.getByLabel('Credits', { exact: true }).fill('ten');
+  await page.getByLabel('Reference').fill('browser 1');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  assert.equal(await page.getByLabel('Credits', { exact: true }).inputValue(), 'ten');
+  await look(page, 'operator-team-wrong');
+  await page.getByLabel('Credits', { exact: true }).fill('10');
+  await page.keyboard.press('Enter');
+  await page.getByText('10 credits granted.').waitFor();
+  await page.goto(`${team}/close`);
+  await look(page, 'operator-close');
+  await page.goto('/operator/people/1');
+  await look(page, 'operator-person');
+  await page.goto('/operator/ledger');
+  await page.getByRole('button', { name: 'Prove the ledger' }).click();
+  await page.getByText('Everything adds up.').waitFor();
+  await look(page, 'operator-ledger-proved');
+
+  await page.goto('/settings/export');
+  await look(page, 'leaving-export');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download the data' }).click()]);
+  assert.match(download.suggestedFilename(), /^pressroom-team-\d+\.zip$/);
+  assert.equal(await download.failure(), null);
+  await page.goto('/account/delete');
+  await look(page, 'leaving-person');
+  await page.goto('/settings/delete');
+  await look(page, 'leaving-team');
+  const name = await page.locator('h1 bdi').innerText();
+  await page.getByLabel('The team’s name').fill('another');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await look(page, 'leaving-team-wrong');
+  await page.getByLabel('The team’s name').fill(name);
+  await page.getByRole('button', { name: 'Delete the team for good' }).click();
+  await page.getByRole('button', { name: 'Delete the team for good' }).waitFor({ state: 'detached' });
+  assert.deepEqual(page.complaints, []);
+});

@@ -1,0 +1,122 @@
+// Media, hashtags and brand voices, as their people look after them.
+'use strict';
+
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+run(async (browser) => {
+  const page = await open(browser);
+  await signIn(page, '/voices');
+  await voices(page);
+  await hashtags(page);
+  await search(page);
+  await media(page);
+  await byKeyboard(browser);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+async function voices(page) {
+  await page.goto('/voices');
+  await look(page, 'voices');
+  await page.getByRole('main').getByRole('link', { name: 'Harbour Coffee' }).click();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy the text' }).click();
+  await page.getByText('Copied.').waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(copied, /roastery/);
+  await look(page, 'voice');
+  await page.getByRole('link', { name: 'Change' }).click();
+  await look(page, 'voice-form');
+  await page.getByLabel('Words to avoid').fill('quay');
+  await page.getByRole('button', { name: 'Save' }).click();
+  assert.match(await page.getByRole('alert').textContent(), /^The field “Words to avoid”/);
+  await look(page, 'voice-wrong');
+  await page.getByLabel('Words to avoid').fill('passion');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The brand voice is changed.').waitFor();
+  await page.getByRole('link', { name: 'Material' }).click();
+  await look(page, 'voice-material-empty');
+  await page.getByLabel('Text', { exact: true }).fill('We roast on Mondays.\nBy Sunday it is gone.');
+  await page.getByRole('button', { name: 'Add the text' }).click();
+  await page.getByRole('textbox', { name: 'Link' }).fill('https://harbour.example.com/about');
+  await page.getByRole('button', { name: 'Add the link' }).click();
+  await page.getByRole('button', { name: 'Add the post' }).click();
+  await page.getByText('Post of yours', { exact: true }).waitFor();
+  await look(page, 'voice-material');
+  await page.getByRole('link', { name: /^Read all of it .*: We roast/ }).click();
+  await look(page, 'voice-piece');
+  await page.goto('/voices');
+  await page.getByRole('link', { name: 'Wholesale' }).click();
+  await page.getByRole('link', { name: 'Delete' }).click();
+  await look(page, 'voice-delete');
+  await page.getByRole('button', { name: 'Delete this voice' }).click();
+  await page.getByText('The brand voice is deleted.').waitFor();
+}
+
+async function hashtags(page) {
+  await page.getByRole('link', { name: 'Hashtags', exact: true }).click();
+  await look(page, 'hashtags');
+  await page.getByRole('link', { name: 'New list' }).click();
+  await look(page, 'hashtag-form');
+  await page.getByLabel('Name').fill('Bar');
+  await page.getByLabel('Colour').fill('#b3541e');
+  await page.getByLabel('Hashtags').fill('coffee latteart\n#espresso bad-one');
+  await page.getByRole('button', { name: 'Make the list' }).click();
+  await page.getByText('3 hashtags are added.').waitFor();
+  await look(page, 'hashtag-list');
+  await page.getByRole('button', { name: 'Take out #espresso' }).click();
+  await page.getByText('#espresso is taken out.').waitFor();
+  await page.goto('/hashtags?scope=system');
+  await page.locator('.cards a').first().click();
+  await look(page, 'hashtag-ready');
+  await page.getByRole('button', { name: 'Copy into a list of our own' }).click();
+  await page.getByText('This is your own list now.').waitFor();
+  await page.getByRole('link', { name: 'Delete' }).click();
+  await look(page, 'hashtag-delete');
+  await page.getByRole('button', { name: 'Delete this list' }).click();
+  await page.getByText('The hashtag list is deleted.').waitFor();
+}
+
+async function search(page) {
+  await page.getByRole('link', { name: 'Search hashtags' }).click();
+  await look(page, 'hashtag-search');
+  await page.getByLabel('Keyword').fill('latte art');
+  await page.keyboard.press('Enter');
+  await page.getByText(/credits? charged/).waitFor({ timeout: 60_000 });
+  await look(page, 'hashtag-found');
+  await page.getByLabel('Choose #latteart').check();
+  await page.getByRole('button', { name: 'Add them to the list' }).click();
+  await page.getByText(/added|there already/).first().waitFor();
+}
+
+async function media(page) {
+  await page.getByRole('link', { name: 'Media', exact: true }).click();
+  await look(page, 'media');
+  await page.getByRole('link', { name: 'Add files' }).first().click();
+  await look(page, 'media-add');
+  await page.getByRole('button', { name: 'Choose files' }).click();
+  await page.locator('#choose').setInputFiles(world.picture);
+  await page.locator('#files').getByText('Arrived').waitFor();
+  await page.goto('/media');
+  await look(page, 'media-some');
+  await page.getByRole('link', { name: 'quay' }).click();
+  await page.getByLabel('What the picture shows').fill('The quay in the morning.');
+  await page.getByRole('button', { name: 'Save the description' }).click();
+  await look(page, 'media-item');
+  await page.getByRole('link', { name: 'Delete the file' }).click();
+  await look(page, 'media-delete');
+  await page.goto('/media/folder');
+  await look(page, 'media-folder');
+}
+
+// byKeyboard makes a voice without a mouse and without scripts.
+async function byKeyboard(browser) {
+  const page = await open(browser, { javaScriptEnabled: false });
+  await signIn(page, '/voices/new');
+  await page.getByLabel('Name', { exact: true }).focus();
+  await page.keyboard.type('By keyboard');
+  await page.keyboard.press('Enter');
+  await page.getByText('The brand voice is made.').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Copy the text' }).count(), 0);
+}

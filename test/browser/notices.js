@@ -1,0 +1,33 @@
+// Notices: seen in the header, followed to their item by keyboard, read; what a person is told of.
+'use strict';
+
+const { assert, look, open, run, signIn } = require('./drive.js');
+
+run(async (browser) => {
+  const page = await open(browser);
+  await signIn(page, '/notices');
+  const text = 'A post could not be published. Look at why, then try it again.';
+  for (let i = 0; i < 50 && (await page.getByText(text).count()) === 0; i++) {
+    await page.waitForTimeout(200);
+    await page.reload();
+  }
+  await page.getByRole('link', { name: 'Notices 1 unread' }).waitFor();
+  await look(page, 'notices');
+  await page.getByRole('link', { name: text }).focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/posts/*');
+  assert.equal(await page.getByRole('link', { name: 'Notices', exact: true }).count(), 1);
+  await page.getByRole('link', { name: 'Notices', exact: true }).click();
+  await look(page, 'notices-read');
+  await page.getByRole('link', { name: 'What you are told of' }).click();
+  await page.getByLabel('Credits').fill('many');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  await look(page, 'notices-settings');
+  await page.getByLabel('Credits').fill('50');
+  await page.keyboard.press('Enter');
+  await page.getByText('The threshold is kept.').waitFor();
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,25 @@
+// The reference, signed out: every page of it, and a command that is copied.
+'use strict';
+
+const { assert, look, open, run, world } = require('./drive.js');
+
+run(async (browser) => {
+  const page = await open(browser);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  for (const name of ['start', 'assistants', 'answers', 'api/posts', 'api/reports', 'api/account']) {
+    await page.goto(`/docs/${name}`);
+    await look(page, `docs-${name.replace('/', '-')}`);
+  }
+  await page.goto('/docs');
+  await look(page, 'docs');
+  await page.getByRole('link', { name: 'Draft a post' }).click();
+  assert.match(page.url(), /\/docs\/api\/posts#create_post$/);
+  await page.getByRole('button', { name: 'Copy: Command: Draft a post' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('Copied.').waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(copied.startsWith('curl ') && copied.includes('$PRESSROOM_KEY') && copied.includes(`${world.app_url}/api/v1/posts`), copied);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
