@@ -48,19 +48,7 @@ func TestItems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var paged []Item
-		for span.Most = 1; ; {
-			page, err := w.Items(t.Context(), a.TeamID, span)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(page) == 0 {
-				break
-			}
-			paged = append(paged, page...)
-			span.After = Position{page[0].At, page[0].ID}
-		}
-		if diff := cmp.Diff(all, paged); diff != "" {
+		if diff := cmp.Diff(all, w.paged(t, a.TeamID, span)); diff != "" {
 			t.Errorf("page by page it is another statement: %s", diff)
 		}
 		for i := range all {
@@ -87,4 +75,21 @@ func TestItems(t *testing.T) {
 			t.Errorf("a team without any begins %v (%v)", at, err)
 		}
 	})
+}
+
+// paged reads a statement line by line.
+func (w world) paged(t *testing.T, team int64, span Span) []Item {
+	t.Helper()
+	var out []Item
+	for span.Most = 1; ; {
+		page, err := w.Items(t.Context(), team, span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			return out
+		}
+		out = append(out, page...)
+		span.After = Position{page[0].At, page[0].ID}
+	}
 }

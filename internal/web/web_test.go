@@ -199,7 +199,7 @@ func TestFrontPage(t *testing.T) {
 		b := w.browser(t)
 		b.get("/").wants(t, 200, "http://press.example/api/v1", "/api/v1/openapi.json", "/docs/errors", `href="/sign-in"`)
 		b.get("/docs/errors").wants(t, 200, `id="idempotency_key_reused"`, "422")
-		for _, path := range []string{"/nothing", "/upload", "/sign-out", "/assets/none.css", "/assets/app.css", "/media/1", "/sign-in/x", "/%00"} {
+		for _, path := range []string{"/nothing", "/upload", "/sign-out", "/assets/none.css", "/assets/app.css", "/sign-in/x", "/%00"} {
 			b.get(path).wants(t, 404, "There is no such page")
 		}
 	})

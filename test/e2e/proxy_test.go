@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 
 	"pressroom/internal/testkit"
@@ -13,7 +14,7 @@ func TestConformsToTheDescription(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testkit.SQLite(t), options{})
 	proxy := prism.Start(t, "../../api/openapi.json", h.base)
-	for _, s := range scenarios() {
+	for _, s := range slices.Concat(scenarios(), hashtagListScenarios(), searchScenarios()) {
 		if s.verbatim != "" {
 			continue // the proxy writes JSON anew, so that what is odd about it is gone
 		}

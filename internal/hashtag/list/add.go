@@ -76,7 +76,7 @@ func (s *Service) mayHaveAnother(ctx context.Context, tx *db.Tx, call operation.
 // add adds hashtags to a list. Those that it has stay as they are, so that a repeat changes nothing.
 func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (operation.Answer[Changed], error) {
 	var out operation.Answer[Changed]
-	subcategory, err := line("subcategory", in.Subcategory, MaxSubcategory)
+	subcategory, err := labelled(in.Subcategory)
 	if err != nil {
 		return out, err
 	}

@@ -136,10 +136,27 @@ func line(argument, text string, most int) (string, error) {
 // named reads the name of a list: something of it has to be seen.
 func named(text string) (string, error) {
 	name, err := line("name", text, MaxName)
-	if err == nil && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) }) {
+	if err == nil && !strings.ContainsFunc(name, drawn) {
 		err = fault.Invalid(fault.TooShort, "name", "A list needs a name that can be seen.")
 	}
 	return name, err
+}
+
+// labelled reads the label of hashtags: one of which nothing is seen is none.
+func labelled(text string) (string, error) {
+	label, err := line("subcategory", text, MaxSubcategory)
+	if !strings.ContainsFunc(label, drawn) {
+		label = ""
+	}
+	return label, err
+}
+
+// drawn tells what is seen of a text. Blanks that count as letters or signs are not: the fillers of Korean, the
+// braille pattern without dots.
+func drawn(r rune) bool {
+	const noDots = '\u2800'
+	return r != noDots && !unicode.IsSpace(r) &&
+		!unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // icon reads the token of an icon; empty for none.

@@ -113,22 +113,50 @@ func TestBannedOfTheOperator(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for name, c := range map[string]struct{ text, want, reason string }{
-		"plain":             {text: "Summer in Lisbon", want: "Summer in Lisbon"},
-		"spaces around":     {text: "  Summer\u3000", want: "Summer"},
-		"the longest":       {text: strings.Repeat("é", 50), want: strings.Repeat("é", 50)},
-		"emoji":             {text: "👩\u200d🚀 space", want: "👩\u200d🚀 space"},
-		"too long":          {text: strings.Repeat("é", 51), reason: fault.TooLong},
-		"empty":             {text: "", reason: fault.TooShort},
-		"spaces alone":      {text: " \t\u3000", reason: fault.TooShort},
-		"nothing seen":      {text: "\u200b\u2060", reason: fault.TooShort},
-		"a line break":      {text: "a\nb", reason: fault.Malformed},
-		"a separator":       {text: "a\u2028b", reason: fault.Malformed},
-		"a control":         {text: "a\x07b", reason: fault.Malformed},
-		"no valid Unicode":  {text: "a\xff", reason: fault.Malformed},
-		"an escape to ring": {text: "\x1b[31mred", reason: fault.Malformed},
+		"plain":              {text: "Summer in Lisbon", want: "Summer in Lisbon"},
+		"spaces around":      {text: "  Summer\u3000", want: "Summer"},
+		"the longest":        {text: strings.Repeat("é", 50), want: strings.Repeat("é", 50)},
+		"emoji":              {text: "👩\u200d🚀 space", want: "👩\u200d🚀 space"},
+		"too long":           {text: strings.Repeat("é", 51), reason: fault.TooLong},
+		"empty":              {text: "", reason: fault.TooShort},
+		"spaces alone":       {text: " \t\u3000", reason: fault.TooShort},
+		"nothing seen":       {text: "\u200b\u2060", reason: fault.TooShort},
+		"fillers alone":      {text: "\u3164\u115f\uffa0", reason: fault.TooShort},
+		"no dots of braille": {text: "\u2800", reason: fault.TooShort},
+		"selectors alone":    {text: "\ufe0f\u034f", reason: fault.TooShort},
+		"Korean":             {text: "서울\u3164여행", want: "서울\u3164여행"},
+		"a line break":       {text: "a\nb", reason: fault.Malformed},
+		"a separator":        {text: "a\u2028b", reason: fault.Malformed},
+		"a control":          {text: "a\x07b", reason: fault.Malformed},
+		"no valid Unicode":   {text: "a\xff", reason: fault.Malformed},
+		"an escape to ring":  {text: "\x1b[31mred", reason: fault.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := named(c.text)
+			if c.reason != "" {
+				refused(t, err, fault.ValidationFailed, c.reason)
+				return
+			}
+			if got != c.want || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestLabels(t *testing.T) {
+	for name, c := range map[string]struct{ text, want, reason string }{
+		"plain":         {text: " Drinks ", want: "Drinks"},
+		"none":          {},
+		"a mark alone":  {text: "\u200f"},
+		"filler alone":  {text: "\u3164"},
+		"with a mark":   {text: "\u200fקפה", want: "\u200fקפה"},
+		"too long":      {text: strings.Repeat("s", 51), reason: fault.TooLong},
+		"a line break":  {text: "a\nb", reason: fault.Malformed},
+		"unseen, split": {text: "\u200f\n\u200f", reason: fault.Malformed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := labelled(c.text)
 			if c.reason != "" {
 				refused(t, err, fault.ValidationFailed, c.reason)
 				return

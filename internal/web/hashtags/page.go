@@ -107,12 +107,11 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, id int64, status int
 	q := r.URL.Query()
 	v := view{Entry: l.Entry, Group: q.Get("group"), Sort: q.Get("sort"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers), Fields: fields, Wrong: wrong}
 	page, _ := strconv.Atoi(q.Get("page")) // anything else is the first
-	v.fill(l.Hashtags, page)
-	p.Show(w, r, status, pages["list"], l.Name, v)
+	p.Show(w, r, status, pages["list"], l.Name, v.with(l.Hashtags, page))
 }
 
-// fill takes the hashtags of a page out of all those of a list.
-func (v *view) fill(all []list.Hashtag, page int) {
+// with is the view with the hashtags of a page, of all those of a list.
+func (v view) with(all []list.Hashtag, page int) view {
 	for _, h := range all {
 		if h.Subcategory != "" && !slices.Contains(v.Groups, h.Subcategory) {
 			v.Groups = append(v.Groups, h.Subcategory)
@@ -137,6 +136,7 @@ func (v *view) fill(all []list.Hashtag, page int) {
 	if page < last {
 		v.Pager.Next = v.at(v.Sort, v.Group, page+1)
 	}
+	return v
 }
 
 // asText is hashtags as a caption takes them.
