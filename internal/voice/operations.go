@@ -34,7 +34,7 @@ type ListInput struct{}
 
 // GetInput names a voice.
 type GetInput struct {
-	ID int64 `json:"id" min:"1"`
+	ID int64 `json:"id"`
 }
 
 // Operations declares what clients can ask of voices.

@@ -27,7 +27,7 @@ func TestAddresses(t *testing.T) {
 			"", "/", "//", "/nowhere", "/me/", "//me", "/ME", "/me/me", "/posts/", "/posts/" + id + "/", "/posts/" + id + "/nowhere", "/posts/" + id + "/cancel/now",
 			"/posts/bad_id", "/posts/a.b", "/posts/" + strings.Repeat("a", 65), "/posts/%00", "/posts/a%2Fb", "/posts/..", "/posts/%2e%2e/me", "/posts/é",
 			"/jobs", "/jobs/social_post", "/jobs/Social:abc", "/jobs/" + strings.Repeat("a", 33) + ":abc", "/jobs/social_post:" + strings.Repeat("a", 65), "/jobs/:abc", "/jobs/a:b:c",
-			"/social-accounts/1", "/mcp", "/../v1/me", "/openapi.yaml", "/me;x=1", "/{id}",
+			"/social-accounts/1", "/hashtag-lists/one", "/hashtag-lists/01", "/hashtag-lists/-1/hashtags", "/hashtags", "/brand-voices/" + noSuchID, "/mcp", "/../v1/me", "/openapi.yaml", "/me;x=1", "/{id}",
 		} {
 			for name, header := range callers(w) {
 				got := w.raw(http.MethodGet, w.base+path, header, nil)
@@ -54,6 +54,9 @@ func TestMethods(t *testing.T) {
 			id := noSuchID
 			if strings.HasPrefix(op.Path, "/jobs/") {
 				id = "social_post:" + noSuchID
+			}
+			if strings.HasPrefix(op.Path, "/hashtag-lists/") || strings.HasPrefix(op.Path, "/brand-voices/") {
+				id = "1"
 			}
 			path := strings.NewReplacer("{type}", "profile", "{account_id}", "1").Replace(op.Path)
 			path = names.ReplaceAllString(path, id)

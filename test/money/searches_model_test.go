@@ -83,12 +83,12 @@ func (d *desk) judgeSearch(now time.Time, w wish) verdict {
 // the window.
 func (d *desk) endSearch(now time.Time, e *errand, how ending) {
 	p := e.paper
-	switch {
-	case how == served:
+	switch how {
+	case served:
 		e.state, p.paidUntil, p.known = "succeeded", now.Add(window), true
 		d.settle(now, e.toll, e.toll.amount)
 		return
-	case how == missing:
+	case missing:
 		e.state, e.code = "failed", "nothing_found"
 	default:
 		e.state, e.code = "failed", "source_unavailable"
@@ -99,7 +99,7 @@ func (d *desk) endSearch(now time.Time, e *errand, how ending) {
 	d.settle(now, e.toll, 0)
 }
 
-// takes takes over what cannot be told beforehand: whether anything stood beside a hashtag that is gone now. It is not
+// takes is for what cannot be told beforehand: whether anything stood beside a hashtag that is gone now. It is not
 // charged either way.
 func (e *errand) takes(job jobOfReport) {
 	if e.paper.known && e.code == "nothing_found" && job.State == "succeeded" {

@@ -49,7 +49,7 @@ func (s *Service) covered(ctx context.Context, q db.Querier, call operation.Call
 }
 
 const (
-	paidNote     = "The team has paid for this keyword already: nothing was charged, and what is stored was taken."
+	paidNote     = "The team has paid for this keyword already, by a search or by a report on the hashtag: nothing is charged."
 	underWayNote = "This keyword is being searched for already: nothing was charged again."
 )
 
