@@ -405,7 +405,7 @@ func TestTermsByCommand(t *testing.T) {
 	for name, want := range map[string]string{
 		"lapsed_plan": "free",
 		"prices":      "map[hashtag_refresh:5 hashtag_report:10 hashtag_search:3 profile_media_download:2 profile_refresh:2 profile_report:5]",
-		"limits": "map[jobs_in_flight:5 max_image_bytes:5.24288e+07 max_video_bytes:4.294967296e+09 networks:map[burst:10 per_minute:20] open_upload_batches:5 open_upload_links:100 " +
+		"limits": "map[hashtag_days:7 jobs_in_flight:5 max_image_bytes:5.24288e+07 max_video_bytes:4.294967296e+09 networks:map[burst:10 per_minute:20] open_upload_batches:5 open_upload_links:100 " +
 			"refresh_minutes:10 requests:map[burst:30 per_minute:120] upload_minutes:60 writes:map[burst:20 per_minute:60]]",
 	} {
 		if got := fmt.Sprint(shipped[name]); got != want {
