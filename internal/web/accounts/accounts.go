@@ -10,8 +10,6 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/fault"
 	"pressroom/internal/insight"
-	"pressroom/internal/operation"
-	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/web/frame"
@@ -83,13 +81,6 @@ func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a social.Accou
 		}
 		do(w, r, found[id])
 	}
-}
-
-// answer runs an operation whose answer is of a type.
-func answer[T any](p *Part, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
-	outcome, err := p.Do(r, tool, args)
-	data, _ := outcome.Data.(T) // reads alone are asked for here, which are never repeats
-	return data, outcome, err
 }
 
 // actor is the visitor as operations know people.

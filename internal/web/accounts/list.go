@@ -52,7 +52,7 @@ func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wron
 			args[name] = value
 		}
 	}
-	found, outcome, err := answer[social.List](p, r, "list_social_accounts", args)
+	found, outcome, err := frame.Ask[social.List](p.Frame, r, "list_social_accounts", args)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -116,7 +116,7 @@ func (p *Part) connect(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	got, _, err := answer[social.Link](p, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
+	got, _, err := frame.Ask[social.Link](p.Frame, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
 		if wrong, ok := p.mendable(w, r, err); ok {
 			p.showList(w, r, frame.StatusOf(err), wrong)

@@ -96,7 +96,7 @@ func (p *Part) read(r *http.Request, out *view) error {
 
 // figures asks for the analytics of an account.
 func (p *Part) figures(r *http.Request, account int64, days int) (insight.Analytics, pipeline.Outcome, error) {
-	return answer[insight.Analytics](p, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
+	return frame.Ask[insight.Analytics](p.Frame, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
 }
 
 // sizes are how many followed day by day, in the team's zone.

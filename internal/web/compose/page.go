@@ -194,11 +194,10 @@ func (p *Part) accounts(r *http.Request) ([]social.Entry, error) {
 	out := []social.Entry{}
 	args := operation.Arguments{"active_only": false, "limit": int64(50)}
 	for len(out) < mostAccounts {
-		got, err := p.Do(r, "list_social_accounts", args)
+		page, got, err := frame.Ask[social.List](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}
-		page, _ := got.Data.(social.List)
 		out = append(out, page.SocialAccounts...)
 		if got.Page == nil || !got.Page.HasMore {
 			break
@@ -299,11 +298,11 @@ func (p *Part) shelf(r *http.Request, s *sheet) (shelf, error) {
 	if s.Picker.Cursor != "" {
 		args["cursor"] = s.Picker.Cursor
 	}
-	got, err := p.Do(r, "list_media", args)
+	list, got, err := frame.Ask[media.List](p.Frame, r, "list_media", args)
 	if err != nil && args["cursor"] != nil && fault.Is(err, fault.ValidationFailed) {
 		delete(args, "cursor")
 		s.Picker.Cursor = ""
-		got, err = p.Do(r, "list_media", args)
+		list, got, err = frame.Ask[media.List](p.Frame, r, "list_media", args)
 	}
 	if fault.Is(err, fault.ValidationFailed) {
 		return shelf{Wrong: fault.Of(err).Detail}, nil
@@ -311,7 +310,6 @@ func (p *Part) shelf(r *http.Request, s *sheet) (shelf, error) {
 	if err != nil {
 		return shelf{}, err
 	}
-	list, _ := got.Data.(media.List)
 	out := shelf{Items: list.Media}
 	if got.Page != nil && got.Page.HasMore {
 		out.Next = got.Page.Cursor

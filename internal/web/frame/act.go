@@ -45,6 +45,17 @@ func Read[T any](o pipeline.Outcome) (T, error) {
 	return out, fmt.Errorf("%s answered with %T", o.Call.Operation, o.Data)
 }
 
+// Ask is Do with its answer read.
+func Ask[T any](f *Frame, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
+	outcome, err := f.Do(r, tool, args)
+	if err != nil {
+		var none T
+		return none, outcome, err
+	}
+	data, err := Read[T](outcome)
+	return data, outcome, err
+}
+
 // Wrong is what a form tells of a refusal: the sentence, and the field that it is about where that is known.
 type Wrong struct{ Text, Field string }
 

@@ -1,8 +1,6 @@
 package posts
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -95,14 +93,11 @@ func (p *Part) sendAgain(r *http.Request) (string, error) {
 	if len(chosen) == 0 {
 		return "", fault.Invalid(fault.MissingArgument, "account_ids", "Choose at least one account.")
 	}
-	outcome, err := p.Do(r, "retry_post", operation.Arguments{"post_id": id, "account_ids": chosen})
+	told, _, err := frame.Ask[post.Retried](p.Frame, r, "retry_post", operation.Arguments{"post_id": id, "account_ids": chosen})
 	if err != nil {
 		return "", err
 	}
-	again := len(chosen)
-	if told, ok := outcome.Data.(post.Retried); ok {
-		again -= len(told.Skipped)
-	}
+	again := len(chosen) - len(told.Skipped)
 	if again == 0 {
 		return "Nothing was sent again: the accounts say why.", nil
 	}
@@ -141,30 +136,11 @@ func (p *Part) copyOf(r *http.Request) (string, error) {
 	for _, m := range from.Media {
 		media = append(media, m.ID)
 	}
-	outcome, err := p.Do(r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
+	made, _, err := frame.Ask[post.Full](p.Frame, r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
 	if err != nil {
 		return "", err
 	}
-	made, err := idOf(outcome.Data)
-	if err != nil {
-		return "", err
-	}
-	return "/posts/" + made, p.posts.Resemble(r.Context(), v.ID, made, id)
-}
-
-// idOf is the id of a post that was made, also where it was made by an earlier sending of the same form.
-func idOf(data any) (string, error) {
-	switch made := data.(type) {
-	case post.Full:
-		return made.ID, nil
-	case json.RawMessage:
-		var kept post.Full
-		if err := json.Unmarshal(made, &kept); err != nil {
-			return "", fmt.Errorf("reading which post was made: %w", err)
-		}
-		return kept.ID, nil
-	}
-	return "", errAnswer
+	return "/posts/" + made.ID, p.posts.Resemble(r.Context(), v.ID, made.ID, id)
 }
 
 // linkKept is where the session keeps a client's link for the next page.

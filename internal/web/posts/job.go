@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
 )
 
 // jobView is the page of a job.
@@ -79,13 +80,9 @@ func (p *Part) readJob(r *http.Request) (jobView, error) {
 	if !jobForm.MatchString(id) {
 		return jobView{}, fault.Missing()
 	}
-	outcome, err := p.Do(r, "get_job", operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
+	entry, outcome, err := frame.Ask[job.Entry](p.Frame, r, "get_job", operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
 	if err != nil {
 		return jobView{}, err
-	}
-	entry, ok := outcome.Data.(job.Entry)
-	if !ok {
-		return jobView{}, errAnswer
 	}
 	v := jobView{Entry: entry, ID: id, What: jobWords[entry.Type][0], Notes: outcome.Notes}
 	if v.What == "" {

@@ -118,13 +118,9 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 		args["cursor"] = cursor
 		view.First = "/posts?" + here.Encode()
 	}
-	outcome, err := p.Do(r, "list_posts", args)
+	found, outcome, err := frame.Ask[post.List](p.Frame, r, "list_posts", args)
 	if err != nil {
 		return err
-	}
-	found, ok := outcome.Data.(post.List)
-	if !ok {
-		return errAnswer
 	}
 	for _, s := range found.Posts {
 		one := listedPost{Summary: s, Others: max(0, len(s.Accounts)-maxNamed)}
@@ -143,13 +139,9 @@ func (p *Part) choices(r *http.Request, chosen string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
 	out, seen := []choice{}, chosen == ""
 	for len(out) < maxToChoose {
-		outcome, err := p.Do(r, "list_social_accounts", args)
+		found, outcome, err := frame.Ask[social.List](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
-		}
-		found, ok := outcome.Data.(social.List)
-		if !ok {
-			return nil, errAnswer
 		}
 		for _, a := range found.SocialAccounts {
 			c := choice{strconv.FormatInt(a.ID, 10), frame.NetworkName(a.Platform) + ": " + a.Username}

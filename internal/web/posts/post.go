@@ -130,13 +130,9 @@ func (p *Part) moving(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	outcome, err := p.Do(r, "get_post", operation.Arguments{"id": id})
+	full, outcome, err := frame.Ask[post.Full](p.Frame, r, "get_post", operation.Arguments{"id": id})
 	if err != nil {
 		return view{}, err
-	}
-	full, ok := outcome.Data.(post.Full)
-	if !ok {
-		return view{}, errAnswer
 	}
 	zone := outcome.Call.Zone
 	open := full.Status == post.Draft || full.Status == post.Scheduled
@@ -261,13 +257,9 @@ func (p *Part) upcoming(ctx context.Context, v *view, zone *time.Location) error
 
 // validate adds what the networks would not take.
 func (p *Part) validate(r *http.Request, v *view) error {
-	outcome, err := p.Do(r, "validate_post", operation.Arguments{"post_id": v.ID})
+	found, _, err := frame.Ask[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": v.ID})
 	if err != nil {
 		return err
-	}
-	found, ok := outcome.Data.(post.Validation)
-	if !ok {
-		return errAnswer
 	}
 	names := map[int64]string{}
 	for _, a := range v.Accounts {

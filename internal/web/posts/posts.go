@@ -4,7 +4,6 @@ package posts
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -68,5 +67,3 @@ func (p *Part) zone(r *http.Request) (*time.Location, error) {
 	}
 	return zone, nil
 }
-
-var errAnswer = errors.New("an operation answered with another type than the page reads")

@@ -56,7 +56,7 @@ func (p *Part) compare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, id := range ids {
-		one, _, err := answer[report.Summary](p, r, "get_report", operation.Arguments{"type": report.Profile, "id": id})
+		one, _, err := frame.Ask[report.Summary](p.Frame, r, "get_report", operation.Arguments{"type": report.Profile, "id": id})
 		if err != nil {
 			if fault.Is(err, fault.ValidationFailed) {
 				err = fault.Missing()

@@ -135,7 +135,7 @@ func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id stri
 func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(report.Sections)) error {
 	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
 	for {
-		got, outcome, err := answer[report.Summary](p, r, "get_report", args)
+		got, outcome, err := frame.Ask[report.Summary](p.Frame, r, "get_report", args)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Comparable = plan.ProfilesComparable
-	list, outcome, err := answer[report.List](p, r, "list_reports", args)
+	list, outcome, err := frame.Ask[report.List](p.Frame, r, "list_reports", args)
 	status := http.StatusOK
 	if err != nil {
 		wrong, ok := p.mendable(w, r, err)
@@ -109,7 +109,7 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 	if view.Type == report.Hashtag {
 		view.Platform = "instagram" // the only one that has them
 	}
-	_, outcome, err := answer[job.Entry](p, r, "create_report", operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
+	_, outcome, err := frame.Ask[job.Entry](p.Frame, r, "create_report", operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
 	if err != nil {
 		wrong, ok := p.mendable(w, r, err)
 		if ok {

@@ -121,7 +121,7 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		maps.Copy(args, more)
 		return args
 	}
-	summary, outcome, err := answer[report.Summary](p, r, "get_report", named(nil))
+	summary, outcome, err := frame.Ask[report.Summary](p.Frame, r, "get_report", named(nil))
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		}
 	}
 	if len(wanted) > 0 {
-		whole, _, err := answer[report.Summary](p, r, "get_report", named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
+		whole, _, err := frame.Ask[report.Summary](p.Frame, r, "get_report", named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		args["cursor"] = from
 		out.First = pageOf(r.URL, "posts", "") + "#posts"
 	}
-	rest, outcome, err := answer[report.Summary](p, r, "get_report", args)
+	rest, outcome, err := frame.Ask[report.Summary](p.Frame, r, "get_report", args)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 
 	"pressroom/internal/credit"
 	"pressroom/internal/fault"
-	"pressroom/internal/operation"
-	"pressroom/internal/pipeline"
 	"pressroom/internal/report"
 	"pressroom/internal/web/frame"
 )
@@ -66,13 +64,6 @@ func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, kind, id strin
 	}
 }
 
-// answer runs an operation whose answer is of a type.
-func answer[T any](p *Part, r *http.Request, tool string, args operation.Arguments) (T, pipeline.Outcome, error) {
-	outcome, err := p.Do(r, tool, args)
-	data, _ := outcome.Data.(T) // of a repeat it is as it was kept, and nobody reads it
-	return data, outcome, err
-}
-
 // purse is what stands beside a price: what the team has left, where the role may see it.
 type purse struct {
 	Balance *int64
@@ -82,7 +73,7 @@ type purse struct {
 type prices struct{ Profile, Hashtag int64 }
 
 func (p *Part) purse(r *http.Request) (purse, error) {
-	credits, _, err := answer[credit.Credits](p, r, "get_credits", nil)
+	credits, _, err := frame.Ask[credit.Credits](p.Frame, r, "get_credits", nil)
 	prices := prices{p.reports.Terms.Prices.ProfileReport, p.reports.Terms.Prices.HashtagReport}
 	return purse{credits.Balance, prices}, err
 }
