@@ -5,19 +5,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"pressroom/internal/testkit"
 )
 
 // build builds the program with its crash points.
@@ -41,7 +39,7 @@ type process struct {
 
 // launch starts the program on a database; at is where it kills itself, empty for nowhere.
 func (c *castle) launch(ctx context.Context, database, at, trace string) (*process, error) {
-	addr, err := freeAddr()
+	addr, err := testkit.FreeAddr()
 	if err != nil {
 		return nil, err
 	}
@@ -62,20 +60,6 @@ func (c *castle) launch(ctx context.Context, database, at, trace string) (*proce
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may be dead already
 	<-p.exited
-}
-
-// freeAddr finds a port below those that the system hands out, so that nobody is given it meanwhile.
-func freeAddr() (string, error) {
-	for {
-		addr := fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(6_000))
-		l, err := net.Listen("tcp", addr)
-		if err == nil {
-			return addr, l.Close()
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			return "", fmt.Errorf("finding a port: %w", err)
-		}
-	}
 }
 
 // call makes one request; an error means that no answer came.

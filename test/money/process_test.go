@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"os"
@@ -27,6 +25,7 @@ import (
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
+	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"
 )
 
@@ -166,7 +165,7 @@ func (p *process) start(at, trace string) error {
 	defer p.mu.Unlock()
 	if p.addr == "" {
 		var err error
-		if p.addr, err = freeAddr(); err != nil {
+		if p.addr, err = testkit.FreeAddr(); err != nil {
 			return err
 		}
 	}
@@ -240,20 +239,6 @@ func (p *process) said() string {
 		return ""
 	}
 	return p.log.String()
-}
-
-// freeAddr finds a port below those that the system hands out, so that nobody is given it meanwhile.
-func freeAddr() (string, error) {
-	for {
-		addr := fmt.Sprintf("127.0.0.1:%d", 14_000+rand.IntN(6_000))
-		l, err := net.Listen("tcp", addr)
-		if err == nil {
-			return addr, l.Close()
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			return "", fmt.Errorf("finding a port: %w", err)
-		}
-	}
 }
 
 // client gives up where something hangs, instead of the whole test run.

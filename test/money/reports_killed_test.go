@@ -96,7 +96,7 @@ func (r *raid) start(p *process, at string) {
 	defer p.mu.Unlock()
 	if p.addr == "" {
 		var err error
-		p.addr, err = freeAddr()
+		p.addr, err = testkit.FreeAddr()
 		must(r.t, err)
 	}
 	p.at, p.log, p.ended = at, &bytes.Buffer{}, make(chan struct{})

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -102,7 +101,9 @@ func (s *storm) blow(alone bool) {
 	running := make([]*exec.Cmd, programs)
 	addrs := make([]string, programs)
 	for i := range running {
-		addrs[i] = freeAddr(s.t)
+		addr, err := testkit.FreeAddr()
+		must(s.t, err)
+		addrs[i] = addr
 		running[i] = s.launch(addrs[i], alone)
 	}
 	s.wire.storm(func(platform string) {
@@ -162,18 +163,6 @@ func (s *storm) launch(addr string, alone bool) *exec.Cmd {
 func end(program *exec.Cmd) {
 	_ = program.Process.Kill()
 	_ = program.Wait()
-}
-
-func freeAddr(tb testing.TB) string {
-	tb.Helper()
-	for {
-		// Below those that the system hands out, so that nobody is given it meanwhile.
-		addr := fmt.Sprintf("127.0.0.1:%d", 26_000+rand.IntN(6_000))
-		if l, err := net.Listen("tcp", addr); err == nil {
-			must(tb, l.Close())
-			return addr
-		}
-	}
 }
 
 // unsettled counts accounts that have no outcome yet.

@@ -1,8 +1,6 @@
 package program
 
 import (
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,20 +129,14 @@ func execute(t *testing.T, script string) {
 	}
 }
 
-// freePort finds a port below those that the system hands out, so that nobody is given it meanwhile.
+// freePort finds a port that no other test is given.
 func freePort(t *testing.T) string {
 	t.Helper()
-	for {
-		port := strconv.Itoa(26_000 + rand.IntN(6_000))
-		l, err := net.Listen("tcp", "127.0.0.1:"+port)
-		if err != nil {
-			continue // taken
-		}
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return port
+	addr, err := testkit.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
 	}
+	return strings.TrimPrefix(addr, "127.0.0.1:")
 }
 
 func stopAll(t *testing.T, running string) {

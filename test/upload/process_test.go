@@ -6,23 +6,19 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	mathrand "math/rand/v2"
-
 	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -132,7 +128,8 @@ type process struct {
 // start starts the program and waits until it answers or is gone; at is where it kills itself, empty for nowhere.
 func (s site) start(tb testing.TB, at, trace string) *process {
 	tb.Helper()
-	addr := freeAddr(tb)
+	addr, err := testkit.FreeAddr()
+	must(tb, err)
 	p := &process{site: s, base: "http://" + addr, log: &bytes.Buffer{}, exited: make(chan struct{})}
 	p.cmd = exec.Command(s.binary, s.flags("serve", "--addr", addr, "--metrics-addr", "", "--log-level", "warn")...)
 	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
@@ -171,22 +168,6 @@ func (p *process) until(tb testing.TB, done func() bool) {
 		case <-over:
 			tb.Fatalf("nothing within a minute: %s", p.log)
 		case <-tick.C:
-		}
-	}
-}
-
-// freeAddr finds a port below those that the system hands out, so that nobody is given it meanwhile.
-func freeAddr(tb testing.TB) string {
-	tb.Helper()
-	for {
-		addr := fmt.Sprintf("127.0.0.1:%d", 26_000+mathrand.IntN(6_000))
-		l, err := net.Listen("tcp", addr)
-		if err == nil {
-			must(tb, l.Close())
-			return addr
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			tb.Fatal(err)
 		}
 	}
 }

@@ -1,0 +1,28 @@
+package testkit_test
+
+import (
+	"net"
+	"testing"
+
+	"pressroom/internal/testkit"
+)
+
+func TestFreeAddr(t *testing.T) {
+	t.Parallel()
+	given := map[string]bool{}
+	for range 250 {
+		addr, err := testkit.FreeAddr()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if given[addr] {
+			t.Fatalf("%s was given twice", addr)
+		}
+		given[addr] = true
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Close()
+	}
+}
