@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -160,10 +161,7 @@ func (c *castle) run(t *testing.T, s seeded, name string, plan []string, trace s
 	ctx, cancel := context.WithTimeout(context.Background(), within+10*time.Second)
 	defer cancel()
 	text := fmt.Sprintf("%s of %s on %s (scheduled: %t)", name, t.Name(), strings.Join(plan, ", "), scheduled)
-	story := &client{castle: c, seeded: s, text: text, id: fmt.Sprint(time.Now().UnixNano(), name)}
-	if scheduled {
-		story.at = time.Now().Add(5 * time.Second) // enough to be killed and started before it
-	}
+	story := &client{castle: c, seeded: s, text: text, id: fmt.Sprint(time.Now().UnixNano(), name), later: scheduled}
 	for _, at := range append(plan, "") {
 		p, err := c.launch(ctx, database, at, trace)
 		if err != nil {
@@ -182,11 +180,12 @@ func (c *castle) run(t *testing.T, s seeded, name string, plan []string, trace s
 type client struct {
 	*castle
 	seeded
-	at        time.Time // when the post is to go out; at once where zero
+	later     bool      // the post goes out at a time
+	at        time.Time // which, once it is chosen
+	scheduled bool      // the program has said that it will
 	text, id  string
 	image     int64 // the picture that the post shows, once it is in the library
 	post, job string
-	scheduled string
 	last      string
 }
 
@@ -198,9 +197,9 @@ func (k *client) tell(ctx context.Context, p *process) bool {
 			k.image = k.upload(ctx, p)
 		case k.post == "":
 			k.post = k.ask(ctx, p, "POST", "/posts", map[string]any{"caption": k.text, "account_ids": []int64{k.account}, "media_ids": []int64{k.image}}, "id")
-		case !k.at.IsZero() && k.scheduled == "":
-			k.scheduled = k.ask(ctx, p, "POST", "/posts/"+k.post+"/schedule", map[string]any{"scheduled_at": k.at.Format(time.RFC3339Nano)}, "status")
-		case !k.at.IsZero() && !k.over(ctx, p):
+		case k.later && !k.scheduled:
+			k.scheduled = k.schedule(ctx, p)
+		case k.later && !k.over(ctx, p):
 			return false
 		case k.job == "": // of a post that was released the answer is its job
 			k.job = k.ask(ctx, p, "POST", "/posts/"+k.post+"/publish", map[string]any{}, "job_id")
@@ -252,6 +251,21 @@ func picture(text string) []byte {
 	var out bytes.Buffer
 	_ = png.Encode(&out, img) // into memory
 	return out.Bytes()
+}
+
+// schedule asks for a time that leaves enough to be killed and started before it. Where nothing was kept of a request and
+// its time has gone by meanwhile, another time is asked for.
+func (k *client) schedule(ctx context.Context, p *process) bool {
+	if k.at.IsZero() {
+		k.at = time.Now().Add(5 * time.Second)
+	}
+	when := k.at.Format(time.RFC3339Nano)
+	status, answer, err := p.call(ctx, k.key, "POST", "/posts/"+k.post+"/schedule", map[string]any{"scheduled_at": when}, k.id+when)
+	k.last = fmt.Sprint(status, answer, err)
+	if status == http.StatusBadRequest || status == http.StatusUnprocessableEntity {
+		k.at = time.Time{}
+	}
+	return status == http.StatusOK
 }
 
 // over tells whether a scheduled post has been released and has ended.
