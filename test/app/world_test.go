@@ -116,9 +116,7 @@ func (h *house) crew(t *testing.T) *crew {
 	t.Helper()
 	c := &crew{house: h, people: map[access.Role]team.Person{}}
 	for _, role := range access.Roles() {
-		p, err := h.Teams.AddPerson(t.Context(), "Ada "+string(role), fmt.Sprintf("%s%d@harbour.example", role, h.people.Add(1)), password)
-		must(t, err)
-		c.people[role] = p
+		c.people[role] = h.person(t, "Ada "+string(role), fmt.Sprintf("%s%d@harbour.example", role, h.people.Add(1)))
 	}
 	var err error
 	c.team, err = h.Teams.AddTeam(t.Context(), team.Team{Name: fmt.Sprint("Harbour ", h.people.Add(1)), Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, c.people[access.Owner].ID)
@@ -132,6 +130,30 @@ func (h *house) crew(t *testing.T) *crew {
 	must(t, err)
 	c.account = a.ID
 	return c
+}
+
+// hashed is the password's hash, once somebody has been added with it: to work it out takes long, as it has to.
+var hashed atomic.Pointer[string]
+
+// person adds somebody who signs in by the password.
+func (h *house) person(t *testing.T, name, email string) team.Person {
+	t.Helper()
+	hash := hashed.Load()
+	if hash == nil {
+		p, err := h.Teams.AddPerson(t.Context(), name, email, password)
+		must(t, err)
+		var made string
+		must(t, h.db.QueryRow(t.Context(), `SELECT password_hash FROM people WHERE id = ?`, p.ID).Scan(&made))
+		hashed.Store(&made)
+		return p
+	}
+	p, err := h.Teams.AddPerson(t.Context(), name, email, "")
+	must(t, err)
+	must(t, h.db.Write(t.Context(), "test.password", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE people SET password_hash = ? WHERE id = ?`, *hash, p.ID)
+		return err
+	}))
+	return p
 }
 
 // as is a browser in which the crew's person of a role is signed in.

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -16,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -46,7 +48,30 @@ func needs(t *testing.T) string {
 // greeting is what quickstart --json prints first.
 type greeting map[string]any
 
-// quickstart builds the program and runs it until the test ends.
+// built is the program, built once. TestMain takes it away.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "pressroom-browser-")
+	if err != nil {
+		return "", err
+	}
+	buildDir = dir
+	binary := filepath.Join(dir, "pressroom")
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building: %w\n%s", err, out)
+	}
+	return binary, nil
+})
+
+var buildDir string
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	_ = os.RemoveAll(buildDir)
+	os.Exit(status)
+}
+
+// quickstart runs the program until the test ends.
 func quickstart(t *testing.T) greeting {
 	t.Helper()
 	return quickstartAt(t, "127.0.0.1:0")
@@ -56,9 +81,9 @@ func quickstart(t *testing.T) greeting {
 func quickstartAt(t *testing.T, addr string) greeting {
 	t.Helper()
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "pressroom")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	binary, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.Command(binary, "quickstart", "--data", filepath.Join(dir, "data"), "--addr", addr, "--json")
 	cmd.Stderr = t.Output()
