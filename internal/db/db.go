@@ -164,13 +164,14 @@ func (d *DB) Write(ctx context.Context, name string, work func(context.Context, 
 	}
 	for try := 1; ; try++ {
 		err := d.writeOnce(ctx, name, work)
-		if err == nil || try == maxTries || !d.dialect.conflict(err) {
+		if err == nil || try == maxTries || !d.dialect.conflict(err) && !Blocked(err) {
 			return err
 		}
 	}
 }
 
-// maxTries bounds how often a transaction is run again that another one got in the way of.
+// maxTries bounds how often a transaction is run again that another one got in the way of, by what it changed or by
+// not ending in time.
 const maxTries = 4
 
 func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {

@@ -126,6 +126,36 @@ func TestConcurrentWritersAllSucceed(t *testing.T) {
 	})
 }
 
+// A row that another transaction keeps for too long is asked for again.
+func TestBlockedWriteIsRepeated(t *testing.T) {
+	t.Parallel()
+	d := testkit.Open(t, testkit.Postgres(t), nil)
+	const next = `UPDATE access_version SET version = version + 1 WHERE id = 1`
+	held, let, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		ended <- d.Write(context.Background(), "holder", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, next)
+			close(held)
+			<-let
+			return err
+		})
+	}()
+	<-held
+	tries := 0
+	err := d.Write(t.Context(), "waiter", func(ctx context.Context, tx *db.Tx) error {
+		if tries++; tries > 1 {
+			close(let)
+		} else if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '1ms'`); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, next)
+		return err
+	})
+	if err := errors.Join(err, <-ended); err != nil || tries != 2 {
+		t.Fatalf("%d tries (%v)", tries, err)
+	}
+}
+
 func TestPostgresThatForgetsIsRefused(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
