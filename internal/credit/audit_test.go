@@ -108,22 +108,22 @@ type damage struct {
 }
 
 var damages = []damage{
-	{"an entry is changed", "transfer_form transfer_sum wallet_available", []string{`UPDATE ledger_entries SET amount = amount + 1 WHERE transfer_id = {grant} AND account = 'available'`}},
+	{"an entry is changed", "transfer_balance transfer_form transfer_sum wallet_available", []string{`UPDATE ledger_entries SET amount = amount + 1 WHERE transfer_id = {grant} AND account = 'available'`}},
 	{"an entry is deleted", "transfer_form transfer_sum wallet_granted", []string{`DELETE FROM ledger_entries WHERE transfer_id = {withdrawal} AND account = 'granted'`}},
-	{"a grant is doubled in both entries", "wallet_available wallet_granted", []string{`UPDATE ledger_entries SET amount = amount * 2 WHERE transfer_id = {grant}`}},
-	{"a grant is gone", "entry_transfer*2 wallet_available wallet_granted", []string{`DELETE FROM ledger_transfers WHERE id = {grant}`}},
-	{"a grant is gone with its entries", "wallet_available wallet_granted", []string{
+	{"a grant is doubled in both entries", "transfer_balance wallet_available wallet_granted", []string{`UPDATE ledger_entries SET amount = amount * 2 WHERE transfer_id = {grant}`}},
+	{"a grant is gone", "entry_transfer*2 transfer_balance wallet_available wallet_granted", []string{`DELETE FROM ledger_transfers WHERE id = {grant}`}},
+	{"a grant is gone with its entries", "transfer_balance wallet_available wallet_granted", []string{
 		`DELETE FROM ledger_entries WHERE transfer_id = {grant}`, `DELETE FROM ledger_transfers WHERE id = {grant}`,
 	}},
-	{"a transfer without entries", "transfer_empty transfer_form", []string{`INSERT INTO ledger_transfers (id, team_id, kind, created_at) VALUES (900, {team}, 'grant', 1)`}},
-	{"a grant into nobody's account", "entry_account transfer_form wallet_available", []string{
+	{"a transfer without entries", "transfer_balance transfer_empty transfer_form", []string{`INSERT INTO ledger_transfers (id, team_id, kind, created_at) VALUES (900, {team}, 'grant', 1)`}},
+	{"a grant into nobody's account", "entry_account transfer_balance transfer_form wallet_available", []string{
 		`UPDATE ledger_entries SET account = 'mine' WHERE transfer_id = {grant} AND account = 'available'`,
 	}},
 	{"a transfer of an unknown kind", "transfer_kind", []string{`UPDATE ledger_transfers SET kind = 'gift' WHERE id = {grant}`}},
 	{"a withdrawal that gives", "transfer_form", []string{`UPDATE ledger_transfers SET kind = 'withdraw' WHERE id = {grant}`}},
 	{"a grant that takes", "transfer_form", []string{`UPDATE ledger_transfers SET kind = 'grant' WHERE id = {withdrawal}`}},
 	{"a grant of a reservation", "transfer_form", []string{`UPDATE ledger_transfers SET reservation_id = {partly} WHERE id = {grant}`}},
-	{"a grant that is spent at once", "transfer_form", []string{
+	{"a grant that is spent at once", "transfer_balance transfer_form", []string{
 		`INSERT INTO ledger_transfers (id, team_id, kind, created_at) VALUES (900, {team}, 'grant', 1)`,
 		`INSERT INTO ledger_entries (transfer_id, account, amount) VALUES (900, 'granted', -5), (900, 'spent', 5)`,
 		`UPDATE wallets SET granted = granted - 5, spent = spent + 5 WHERE team_id = {team}`,
@@ -131,7 +131,7 @@ var damages = []damage{
 	{"a reservation's transfer without it", "reserve_count transfer_form", []string{
 		`UPDATE ledger_transfers SET reservation_id = 0 WHERE reservation_id = {running}`,
 	}},
-	{"a transfer is moved to another team", "transfer_team wallet_available*2 wallet_reserved*2", []string{
+	{"a transfer is moved to another team", "transfer_balance*3 transfer_team wallet_available*2 wallet_reserved*2", []string{
 		`UPDATE ledger_transfers SET team_id = {other} WHERE reservation_id = {running}`,
 	}},
 	{"a reservation is moved to another team", "job_team transfer_team wallet_open*2", []string{`UPDATE reservations SET team_id = {other} WHERE id = {running}`}},
@@ -158,18 +158,19 @@ var damages = []damage{
 	{"charged more than was set aside", "reservation_state settle_parts", []string{`UPDATE reservations SET charged = 11 WHERE id = {partly}`}},
 	{"an open one that is charged less", "reservation_state", []string{`UPDATE reservations SET charged = 1 WHERE id = {running}`}},
 	{"an amount that was not set aside", "reserve_amount wallet_open", []string{`UPDATE reservations SET amount = 9, charged = 9 WHERE id = {running}`}},
-	{"a settlement gave more back", "settle_parts transfer_sum wallet_available", []string{
+	{"a settlement gave more back", "settle_parts transfer_balance transfer_sum wallet_available", []string{
 		`UPDATE ledger_entries SET amount = amount + 1 WHERE account = 'available' AND transfer_id = (SELECT id FROM ledger_transfers WHERE reservation_id = {partly} AND kind = 'settle')`,
 	}},
-	{"settled twice", "settle_count settle_parts wallet_available wallet_spent", []string{
+	{"a balance is changed", "transfer_balance*2", []string{`UPDATE ledger_transfers SET balance = balance + 1 WHERE id = {grant}`}},
+	{"settled twice", "settle_count settle_parts transfer_balance wallet_available wallet_spent", []string{
 		`INSERT INTO ledger_transfers (id, team_id, kind, reservation_id, created_at) VALUES (900, {team}, 'settle', {partly}, 1)`,
 		`INSERT INTO ledger_entries (transfer_id, account, amount) VALUES (900, 'available', -1), (900, 'spent', 1)`,
 	}},
-	{"settled twice in full", "settle_count wallet_available wallet_reserved wallet_spent", []string{
+	{"settled twice in full", "settle_count transfer_balance wallet_available wallet_reserved wallet_spent", []string{
 		`INSERT INTO ledger_transfers (id, team_id, kind, reservation_id, created_at) VALUES (900, {team}, 'settle', {partly}, 1)`,
 		`INSERT INTO ledger_entries (transfer_id, account, amount) VALUES (900, 'reserved', -10), (900, 'available', 3), (900, 'spent', 7)`,
 	}},
-	{"set aside twice, wallet and all", "reserve_count wallet_open", []string{
+	{"set aside twice, wallet and all", "reserve_count transfer_balance wallet_open", []string{
 		`INSERT INTO ledger_transfers (id, team_id, kind, reservation_id, created_at) VALUES (900, {team}, 'reserve', {running}, 1)`,
 		`INSERT INTO ledger_entries (transfer_id, account, amount) VALUES (900, 'available', -8), (900, 'reserved', 8)`,
 		`UPDATE wallets SET available = available - 8, reserved = reserved + 8 WHERE team_id = {team}`,

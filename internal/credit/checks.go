@@ -3,7 +3,7 @@ package credit
 // views are what the checks look at: every transfer with its entries side by side, every team's ledger added up, and
 // every reservation with how many transfers it has and how many of them are right.
 const views = `WITH moved AS (
-	SELECT t.id, t.team_id, t.kind, t.reservation_id, COUNT(e.transfer_id) AS entries,
+	SELECT t.id, t.team_id, t.kind, t.reservation_id, t.balance, COUNT(e.transfer_id) AS entries,
 		CAST(COALESCE(SUM(e.amount), 0) AS BIGINT) AS total,
 		CAST(COALESCE(SUM(e.amount) FILTER (WHERE e.account = 'granted'), 0) AS BIGINT) AS granted,
 		CAST(COALESCE(SUM(e.amount) FILTER (WHERE e.account = 'available'), 0) AS BIGINT) AS available,
@@ -63,6 +63,12 @@ var checks = []check{
 	}, {
 		"transfer_team", `m.team_id, m.id, m.team_id, r.team_id, '' FROM moved m JOIN reservations r ON r.id = m.reservation_id WHERE m.team_id <> r.team_id`,
 		"transfer {id} is of team {got}, its reservation of team {to}",
+	}, {
+		// One that is wrong complains by itself, not with all that came later.
+		"transfer_balance", `team_id, id, balance, former + available, '' FROM (
+			SELECT team_id, id, balance, available, LAG(balance, 1, CAST(0 AS BIGINT)) OVER (PARTITION BY team_id ORDER BY id) AS former FROM moved) b
+			WHERE balance <> former + available`,
+		"transfer {id} says that {got} credits are left after it instead of {to}",
 	}, {
 		"entry_account", `t.team_id, t.id, 0, 0, '' FROM ledger_entries e JOIN ledger_transfers t ON t.id = e.transfer_id
 			WHERE e.account NOT IN ('granted', 'available', 'reserved', 'spent')`,

@@ -128,23 +128,18 @@ func (s *Service) Statement(ctx context.Context, team int64, limit int) ([]Line,
 	if err := mustExist(ctx, s.db, team); err != nil {
 		return nil, err
 	}
-	var balance int64
 	lines, err := db.AllOf(ctx, s.db, limit, func(rows *sql.Rows, l *Line) error {
 		var kind string
 		var created int64
-		err := rows.Scan(&l.ID, &kind, &l.Operation, &l.ReservationID, &l.Reference, &l.Note, &l.Change, &created, &balance)
+		err := rows.Scan(&l.ID, &kind, &l.Operation, &l.ReservationID, &l.Reference, &l.Note, &l.Change, &created, &l.Balance)
 		l.Kind, l.CreatedAt = Kind(kind), db.Time(created)
 		return err
-	}, `SELECT t.id, t.kind, COALESCE(r.operation, ''), t.reservation_id, t.reference, t.note, COALESCE(e.amount, 0), t.created_at, COALESCE(w.available, 0)
+	}, `SELECT t.id, t.kind, COALESCE(r.operation, ''), t.reservation_id, t.reference, t.note, COALESCE(e.amount, 0), t.created_at, t.balance
 		FROM ledger_transfers t LEFT JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
-		LEFT JOIN reservations r ON r.id = t.reservation_id LEFT JOIN wallets w ON w.team_id = t.team_id
+		LEFT JOIN reservations r ON r.id = t.reservation_id
 		WHERE t.team_id = ? ORDER BY t.id DESC LIMIT ?`, team, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the statement of team %d: %w", team, err)
-	}
-	for i := range lines { // back from what there is now
-		lines[i].Balance = balance
-		balance -= lines[i].Change
 	}
 	return lines, nil
 }

@@ -19,7 +19,7 @@ type Options struct {
 	Refund func(ctx context.Context, tx *db.Tx, reservation int64) error
 	// Disconnect takes an account from its team in a person's name and tells the network.
 	Disconnect func(ctx context.Context, person, team, account int64) error
-	// Open opens the bytes of a team's media item.
+	// Open opens the bytes of a team's media item; not_found where they cannot be had any more.
 	Open func(ctx context.Context, team, media int64) (io.ReadCloser, error)
 	// MetaSecrets are the secrets of the operator's apps at Meta by their platforms.
 	MetaSecrets map[string]string

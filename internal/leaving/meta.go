@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,24 +69,27 @@ func readSigned(payload string) (string, error) {
 	return said.UserID.String(), nil
 }
 
-// MetaAsks deletes what is kept of the accounts that a signed request of Meta's names, in every team, and gives the code by
-// which the person can ask what became of it.
+// MetaAsks deletes what is kept of the accounts that a signed request of Meta's is about, in every team, and gives the code
+// by which the person can ask what became of it. The same request once more deletes nothing and has the same code: who has
+// connected an account again since must not lose it to a repeat.
 func (s *Service) MetaAsks(ctx context.Context, request string) (string, error) {
 	platforms, user, err := s.verify(request)
 	if err != nil {
 		return "", err
 	}
-	code := rand.Text()
+	sum := sha256.Sum256([]byte(request))
+	which, code := hex.EncodeToString(sum[:]), ""
 	err = s.DB.Write(ctx, "leaving.network_asks", func(ctx context.Context, tx *db.Tx) error {
-		accounts := 0
-		for _, platform := range platforms {
-			n, err := eraseAccounts(ctx, tx, platform, user)
-			if err != nil {
-				return err
-			}
-			accounts += n
+		err := tx.QueryRow(ctx, `SELECT code FROM network_deletions WHERE request = ?`, which).Scan(&code)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO network_deletions (code, app, accounts, asked_at) VALUES (?, ?, ?, ?)`, code, strings.Join(platforms, " "), accounts, db.Micros(tx.Now()))
+		code = rand.Text()
+		accounts, err := eraseAccounts(ctx, tx, platforms, user)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO network_deletions (code, app, accounts, asked_at, request) VALUES (?, ?, ?, ?, ?)`, code, strings.Join(platforms, " "), accounts, db.Micros(tx.Now()), which)
 		if err != nil {
 			return fmt.Errorf("keeping what a network asked: %w", err)
 		}
@@ -94,20 +98,43 @@ func (s *Service) MetaAsks(ctx context.Context, request string) (string, error) 
 	return code, err
 }
 
-// eraseAccounts deletes what is kept of an account of a network, in every team that has it, and tells in how many.
-func eraseAccounts(ctx context.Context, tx *db.Tx, platform, networkID string) (int, error) {
+// InstagramByFacebook is the operator's app by which accounts of Instagram are connected through Facebook Login, among
+// MetaSecrets: its users are people at Facebook.
+const InstagramByFacebook = "instagram_facebook"
+
+// asked is where the user of an app at Meta may be: as an account of its platform, or as the person who allowed the app to
+// act for such accounts.
+func asked(app, user string) (string, string) {
+	if app == InstagramByFacebook {
+		return "instagram", "facebook:" + user
+	}
+	return app, app + ":" + user
+}
+
+// eraseAccounts deletes what is kept of the accounts that a user of some of the operator's apps is or has connected, in
+// every team, and tells of how many.
+func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (int, error) {
 	type account struct{ id, team int64 }
-	found, err := db.All(ctx, tx, func(rows *sql.Rows, a *account) error { return rows.Scan(&a.id, &a.team) },
-		`SELECT id, team_id FROM social_accounts WHERE platform = ? AND network_id = ? ORDER BY id`, platform, networkID)
-	if err != nil {
-		return 0, fmt.Errorf("looking for the accounts that a network names: %w", err)
-	}
-	for _, a := range found {
-		if err := eraseAccount(ctx, tx, a.team, a.id, platform); err != nil {
-			return 0, err
+	total := 0
+	for _, app := range apps {
+		platform, holder := asked(app, user)
+		found, err := db.All(ctx, tx, func(rows *sql.Rows, a *account) error { return rows.Scan(&a.id, &a.team) },
+			`SELECT id, team_id FROM social_accounts WHERE platform = ? AND (network_id = ? OR grant_holder = ?) ORDER BY id`, platform, user, holder)
+		if err != nil {
+			return 0, fmt.Errorf("looking for the accounts that a network's request is about: %w", err)
 		}
+		for _, a := range found {
+			if err := eraseAccount(ctx, tx, a.team, a.id, platform); err != nil {
+				return 0, err
+			}
+		}
+		// What the person allowed is over already.
+		if _, err := tx.Exec(ctx, `DELETE FROM grant_revocations WHERE holder = ? AND next_at > 0`, holder); err != nil {
+			return 0, fmt.Errorf("deleting the grants of a network's user: %w", err)
+		}
+		total += len(found)
 	}
-	return len(found), nil
+	return total, nil
 }
 
 // eraseAccount deletes what the network told of an account: the grant, its names and its figures. What the team has
@@ -117,9 +144,10 @@ func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform 
 		`DELETE FROM account_posts WHERE account_id = ?`,
 		`DELETE FROM account_days WHERE account_id = ?`,
 		`DELETE FROM account_collections WHERE account_id = ?`,
+		`DELETE FROM grant_revocations WHERE account_id = ?`,
 		`UPDATE post_targets SET permalink = '', network_id = '', network_text = '' WHERE account_id = ?`,
 		`UPDATE delivery_attempts SET network_text = '' WHERE delivery_id IN (SELECT d.id FROM post_targets t JOIN deliveries d ON d.post_id = t.post_id AND d.account_id = t.account_id WHERE t.account_id = ?)`,
-		`UPDATE social_accounts SET network_id = 'deleted ' || id, username = 'deleted', display_name = 'deleted', connection_state = 'lost', connection_probe = '', account_status = '',
+		`UPDATE social_accounts SET network_id = 'deleted ' || id, username = 'deleted', display_name = 'deleted', connection_state = 'lost', connection_probe = '', account_status = '', grant_holder = '',
 			grant_version = grant_version + 1, refreshing_until = 0, refresh_at = 0, ends_at = 0 WHERE id = ?`); err != nil {
 		return err
 	}

@@ -92,6 +92,7 @@ const (
 // byTeam are the tables whose rows name their team, in an order in which no row is named by one that stays.
 var byTeam = []removal{
 	{`DELETE FROM account_posts WHERE (account_id, network_id) IN (SELECT p.account_id, p.network_id FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? ` + many + `)`},
+	{`DELETE FROM grant_revocations WHERE team_id = ? AND next_at = 0`},
 	{`DELETE FROM account_days WHERE (account_id, day) IN (SELECT p.account_id, p.day FROM social_accounts a JOIN account_days p ON p.account_id = a.id WHERE a.team_id = ? ` + many + `)`},
 	{
 		`DELETE FROM connect_links WHERE account_id IN (SELECT id FROM social_accounts WHERE team_id = ?)`,
@@ -166,17 +167,20 @@ func removePosts(ctx context.Context, tx *db.Tx, ids []string) (int64, error) {
 // someMedia takes items of the library away. Their bytes are doomed: the sweep of the library takes them from the store.
 func someMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	type file struct {
-		id   int64
-		blob string
+		id      int64
+		blob    string
+		deleted int64
 	}
-	files, err := db.All(ctx, tx, func(rows *sql.Rows, f *file) error { return rows.Scan(&f.id, &f.blob) }, `SELECT id, blob FROM media WHERE team_id = ? ORDER BY id LIMIT 100`, team)
+	files, err := db.All(ctx, tx, func(rows *sql.Rows, f *file) error { return rows.Scan(&f.id, &f.blob, &f.deleted) }, `SELECT id, blob, deleted_at FROM media WHERE team_id = ? ORDER BY id LIMIT 100`, team)
 	if err != nil {
 		return 0, fmt.Errorf("looking for media to delete: %w", err)
 	}
 	for _, f := range files {
-		_, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, doomed, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE SET doomed = 1`, f.blob, db.Micros(tx.Now()))
-		if err != nil {
-			return 0, fmt.Errorf("dooming the bytes of media %d: %w", f.id, err)
+		if f.deleted == 0 { // else its bytes are gone
+			_, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, doomed, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE SET doomed = 1`, f.blob, db.Micros(tx.Now()))
+			if err != nil {
+				return 0, fmt.Errorf("dooming the bytes of media %d: %w", f.id, err)
+			}
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM media WHERE id = ?`, f.id); err != nil {
 			return 0, fmt.Errorf("deleting media %d: %w", f.id, err)
@@ -191,6 +195,10 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, team, by int64, account bo
 		return fmt.Errorf("emptying team %d: %w", team, err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE teams SET name = '', timezone = 'UTC', content_language = '', daily_credits = NULL, own_daily_credits = NULL WHERE id = ?`, team); err != nil {
+		return fmt.Errorf("emptying team %d: %w", team, err)
+	}
+	// A network that could not be told yet that a grant is over is told without the team.
+	if _, err := tx.Exec(ctx, `UPDATE grant_revocations SET team_id = 0 WHERE team_id = ?`, team); err != nil {
 		return fmt.Errorf("emptying team %d: %w", team, err)
 	}
 	if _, err := tx.Exec(ctx, `UPDATE team_deletions SET ended_at = ? WHERE team_id = ?`, db.Micros(tx.Now()), team); err != nil {

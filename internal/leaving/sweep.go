@@ -10,6 +10,7 @@ import (
 
 const (
 	linksKept   = 30 * 24 * time.Hour  // of invitations and recoveries, after their end: whoever opens one is told that it is over
+	revokedKept = 30 * 24 * time.Hour  // of what networks were told of grants
 	networkKept = 365 * 24 * time.Hour // of networks' requests: the person may ask what became of one
 )
 
@@ -20,6 +21,7 @@ var sweeps = []struct {
 }{
 	{`DELETE FROM recoveries WHERE token_hash IN (SELECT token_hash FROM recoveries WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
 	{`DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
+	{`DELETE FROM grant_revocations WHERE id IN (SELECT id FROM grant_revocations WHERE asked_at < ? AND next_at = 0 ORDER BY asked_at LIMIT 1000)`, revokedKept},
 	{`DELETE FROM network_deletions WHERE code IN (SELECT code FROM network_deletions WHERE asked_at < ? ORDER BY asked_at LIMIT 1000)`, networkKept},
 }
 

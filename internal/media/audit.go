@@ -63,7 +63,7 @@ func (s *Service) named(ctx context.Context, key string) (bool, error) {
 func (s *Service) everyItem(ctx context.Context) ([]Item, error) {
 	items, err := db.All(ctx, s.db, func(rows *sql.Rows, i *Item) error {
 		return rows.Scan(&i.ID, &i.TeamID, &i.Blob, &i.Thumbnail, &i.Size)
-	}, `SELECT id, team_id, blob, thumbnail, size_bytes FROM media ORDER BY id`)
+	}, `SELECT id, team_id, blob, thumbnail, size_bytes FROM media WHERE deleted_at = 0 ORDER BY id`)
 	if err != nil {
 		return nil, fmt.Errorf("listing every item: %w", err)
 	}
@@ -93,7 +93,7 @@ func (s *Service) miscounted(ctx context.Context) ([]Finding, error) {
 		f.Rule, f.Text = "storage", "the storage used is not the sum of the items"
 		return rows.Scan(&f.Team)
 	}, `SELECT t.id FROM teams t LEFT JOIN storage s ON s.team_id = t.id
-		WHERE COALESCE(s.used_bytes, 0) <> (SELECT COALESCE(SUM(m.size_bytes), 0) FROM media m WHERE m.team_id = t.id) ORDER BY t.id`)
+		WHERE COALESCE(s.used_bytes, 0) <> (SELECT COALESCE(SUM(m.size_bytes), 0) FROM media m WHERE m.team_id = t.id AND m.deleted_at = 0) ORDER BY t.id`)
 	if err != nil {
 		return nil, fmt.Errorf("adding up items: %w", err)
 	}

@@ -101,6 +101,15 @@ func (i Item) probed() probe.Info {
 
 // Of tells a post's media as networks know them; not_found, by the argument's name, for one that the team lacks.
 func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return told(ctx, q, team, ids, ` AND m.deleted_at = 0`)
+}
+
+// Had is as Of, and tells of files too that were deleted, of posts that went out with them.
+func (s *Service) Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return told(ctx, q, team, ids, ``)
+}
+
+func told(ctx context.Context, q db.Querier, team int64, ids []int64, which string) ([]network.Media, error) {
 	out := make([]network.Media, len(ids))
 	if len(ids) == 0 {
 		return out, nil
@@ -109,7 +118,7 @@ func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64)
 	for _, id := range ids {
 		args = append(args, id)
 	}
-	found, err := db.All(ctx, q, scanItems, `SELECT `+columns+` FROM `+tables+` WHERE m.team_id = ? AND m.id IN (`+db.Marks(len(ids))+`)`, args...)
+	found, err := db.All(ctx, q, scanItems, `SELECT `+columns+` FROM `+tables+` WHERE m.team_id = ? AND m.id IN (`+db.Marks(len(ids))+`)`+which, args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the media of a post: %w", err)
 	}
@@ -119,7 +128,7 @@ func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64)
 			return nil, fault.Missing().With("argument", "media_ids")
 		}
 		i := found[at]
-		out[n] = network.Media{ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Size, Width: i.Width, Height: i.Height, Duration: i.Duration, Alt: i.Alt}
+		out[n] = network.Media{ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Size, Width: i.Width, Height: i.Height, Duration: i.Duration, Alt: i.Alt, Gone: !i.DeletedAt.IsZero()}
 	}
 	return out, nil
 }

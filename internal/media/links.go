@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
@@ -37,6 +39,9 @@ var (
 // unauthorized, one that is over upload_link_closed, and one that was used says so to its own secret.
 func (s *Service) Link(ctx context.Context, id, presented string) (UploadLink, error) {
 	l := UploadLink{id: id, hash: secret.Hash(presented)}
+	if !utf8.ValidString(id) || strings.Contains(id, "\x00") {
+		return l, errNoLink // PostgreSQL cannot look for what is no text
+	}
 	var jobID string
 	var stored []byte
 	err := s.db.QueryRow(ctx, `SELECT job_id, secret_hash FROM upload_files WHERE id = ?`, id).Scan(&jobID, &stored)

@@ -49,7 +49,7 @@ func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, err
 		args = append(args, team)
 	}
 	var home int64
-	err := s.db.QueryRow(ctx, `SELECT team_id FROM media WHERE id = ? AND team_id IN (`+db.Marks(len(teams))+`)`, args...).Scan(&home)
+	err := s.db.QueryRow(ctx, `SELECT team_id FROM media WHERE id = ? AND deleted_at = 0 AND team_id IN (`+db.Marks(len(teams))+`)`, args...).Scan(&home)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fault.Missing()
 	}
@@ -96,7 +96,7 @@ func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64)
 		if err := holdFolder(ctx, tx, s.db, call.TeamID, into); err != nil {
 			return err
 		}
-		moved, err := tx.Exec(ctx, `UPDATE media SET folder_id = ? WHERE id = ? AND team_id = ?`, into, id, call.TeamID)
+		moved, err := tx.Exec(ctx, `UPDATE media SET folder_id = ? WHERE id = ? AND team_id = ? AND deleted_at = 0`, into, id, call.TeamID)
 		if err == nil && moved == 0 {
 			err = fault.Missing()
 		}

@@ -53,6 +53,8 @@ type Item struct {
 	Detail        Detail
 	Alt           string // what an image shows, for those who cannot see it
 	CreatedAt     time.Time
+	DeletedAt     time.Time // zero while the file is there
+	DeletedBy     int64     // the person; 0 while the file is there
 }
 
 // Detail is what else the bytes of a file tell.

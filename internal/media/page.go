@@ -234,7 +234,7 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 		return err
 	}
 	return s.db.Write(ctx, "media.describe", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE media SET alt = ? WHERE id = ?`, alt, id); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE media SET alt = ? WHERE id = ? AND deleted_at = 0`, alt, id); err != nil {
 			return fmt.Errorf("describing an image: %w", err)
 		}
 		return event.Record(ctx, tx, i.TeamID, event.Actor{PersonID: person}, "media.described", text(id), nil)

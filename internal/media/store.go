@@ -12,21 +12,21 @@ import (
 	"pressroom/internal/fault"
 )
 
-const columns = `m.id, m.team_id, m.folder_id, COALESCE(f.name, ''), m.sha256, m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.width, m.height, m.duration, m.detail, m.alt, m.created_at`
+const columns = `m.id, m.team_id, m.folder_id, COALESCE(f.name, ''), m.sha256, m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.width, m.height, m.duration, m.detail, m.alt, m.created_at, m.deleted_at, m.deleted_by`
 
 const tables = `media m LEFT JOIN media_folders f ON f.id = m.folder_id`
 
 type scanner interface{ Scan(...any) error }
 
 func scanItem(row scanner, i *Item) error {
-	var duration, created int64
+	var duration, created, deleted int64
 	var detail []byte
 	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.Blob, &i.Thumbnail, &i.ThumbnailType, &i.Name, &i.FileName, &i.Type, &i.Kind,
-		&i.Size, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created)
+		&i.Size, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created, &deleted, &i.DeletedBy)
 	if err != nil {
 		return err
 	}
-	i.Duration, i.CreatedAt = time.Duration(duration)*time.Microsecond, db.Time(created)
+	i.Duration, i.CreatedAt, i.DeletedAt = time.Duration(duration)*time.Microsecond, db.Time(created), db.Time(deleted)
 	if err := json.Unmarshal(detail, &i.Detail); err != nil {
 		return fmt.Errorf("reading what a file tells: %w", err)
 	}
@@ -35,10 +35,10 @@ func scanItem(row scanner, i *Item) error {
 
 func scanItems(rows *sql.Rows, i *Item) error { return scanItem(rows, i) }
 
-// item reads an item of a team; a missing one and another team's are the same not_found.
+// item reads an item of a team; a missing one, one that was deleted and another team's are the same not_found.
 func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	var i Item
-	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM `+tables+` WHERE m.id = ? AND m.team_id = ?`, id, team), &i)
+	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM `+tables+` WHERE m.id = ? AND m.team_id = ? AND m.deleted_at = 0`, id, team), &i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return i, fault.Missing()
 	}

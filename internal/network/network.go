@@ -9,6 +9,7 @@ package network
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"time"
@@ -33,6 +34,7 @@ type Media struct {
 	Duration time.Duration `json:"duration,omitempty"` // of a video
 	Alt      string        `json:"alt,omitempty"`      // what it shows, for those who cannot see it
 	Cover    time.Duration `json:"cover,omitempty"`    // of a video: when its frame comes that stands for it; 0 for the network's choice
+	Gone     bool          `json:"-"`                  // a person has deleted the file: what is said here is all that is left of it
 }
 
 // The kinds of media.
@@ -87,6 +89,9 @@ type Grant struct {
 	RefreshExpires time.Time         `json:"refresh_expires,omitzero"` // of the refresh token; zero where it is not known
 	Scopes         []string          `json:"scopes,omitempty"`         // what the person allowed
 	Extra          map[string]string `json:"extra,omitempty"`          // what else the network needs, such as a board
+	// Holder says whose permission it is, as network:id. All grants of one holder end together. Empty where it is not known, and
+	// where each grant ends by itself.
+	Holder string `json:"holder,omitempty"`
 }
 
 // Authorizer is a network whose accounts are connected in a browser, by OAuth 2.0 (RFC 6749).
@@ -109,11 +114,15 @@ type Authorization struct {
 	Redirect string // where the browser comes back to; the very same in both calls
 }
 
-// Revoker is a network that can be told that a grant is not to be good for anything any more, without touching what else
-// the same person allowed.
+// Revoker is a network that can be told that a grant is not to be good for anything any more. Where the grant has a
+// Holder, all grants of that one end by it. AuthDead says that it was good for nothing already, and ErrNoMeans that the
+// network has no way for such a grant.
 type Revoker interface {
 	Revoke(ctx context.Context, g Grant) error
 }
+
+// ErrNoMeans says that a grant is one of those that its network lets only the person take back.
+var ErrNoMeans = errors.New("the network has no means for us to end this grant")
 
 // Candidate is an account that a person may connect.
 type Candidate struct {

@@ -20,7 +20,7 @@ var byEvent = map[string]Kind{
 	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, "social_account.lost": AccountLost,
 	"post.approval_asked": ApprovalAsked, "post.approved": ApprovalDecided, "post.rejected": ApprovalDecided,
 	lowEvent: CreditsLow, "report.tracking_ended": TrackingStopped,
-	"key.created": KeyChanged, "key.changed": KeyChanged, "key.level_changed": KeyChanged,
+	"key.created": KeyChanged, "key.changed": KeyChanged, "key.level_changed": KeyChanged, "key.limit_changed": KeyChanged,
 }
 
 // gather is how long a mail waits for more of the same.
@@ -73,6 +73,10 @@ type recorded struct {
 	Reason  string `json:"reason"`
 	Level   string `json:"level"`
 	Credits int64  `json:"credits"`
+
+	LevelBefore *string `json:"level_before"`
+	Limit       *int64  `json:"daily_credits"`
+	LimitBefore *int64  `json:"daily_credits_before"`
 }
 
 // describe reads what the sentence of a notice says: names that are known now and may be gone when it is read.
@@ -81,7 +85,10 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recor
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
 		return detail{}, fmt.Errorf("reading what %s says: %w", e.Kind, err)
 	}
-	d := detail{Event: e.Kind, Reason: r.Reason, Level: r.Level, Credits: r.Credits}
+	d := detail{Event: e.Kind, Reason: r.Reason, Level: r.Level, Credits: r.Credits, SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore}
+	if r.LimitBefore != nil || e.Kind == "key.limit_changed" {
+		d.Limit = r.Limit
+	}
 	var err error
 	switch kind {
 	case PostFailed, PostUnconfirmed:

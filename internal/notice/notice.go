@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
+	"pressroom/internal/terms"
 )
 
 // Kind is what notices are about.
@@ -72,6 +73,10 @@ type detail struct {
 	Reason   string `json:"reason,omitempty"`
 	Level    string `json:"level,omitempty"`
 	Credits  int64  `json:"credits,omitempty"`
+
+	SameLevel   bool   `json:"same_level,omitempty"`   // of a key: only its daily limit was changed
+	Limit       *int64 `json:"limit,omitempty"`        // of a key, in credits, where it was changed; terms.Unlimited for none
+	LimitBefore *int64 `json:"limit_before,omitempty"` // where that is known
 }
 
 // Notice is what one person is to know.
@@ -81,9 +86,10 @@ type Notice struct {
 	TeamName string
 	Kind     Kind
 	Subject  string
-	At       time.Time
+	At       time.Time // in the team's zone
 	Read     bool
-	Unmailed bool // its mail was tried and given up
+	Unmailed bool   // its mail was tried and given up
+	Post     string // how the text of the post begins that it is about, as somebody wrote it; empty for none
 	detail   detail
 }
 
@@ -129,10 +135,38 @@ var levels = map[string]string{
 }
 
 func keyText(d detail) string {
-	if d.Event == "key.created" {
+	const close = " If nobody of you changed it, revoke it."
+	switch {
+	case d.Event == "key.created":
 		return "An API key was made. " + levels[d.Level] + " If nobody of you made it, revoke it."
+	case d.SameLevel || d.Event == "key.limit_changed":
+		return "An API key was changed: its daily limit" + limitText(d) + "." + close
+	case d.Limit != nil:
+		return "An API key was changed. " + levels[d.Level] + " Its daily limit" + limitText(d) + "." + close
 	}
-	return "An API key was changed. " + levels[d.Level] + " If nobody of you changed it, revoke it."
+	return "An API key was changed. " + levels[d.Level] + close
+}
+
+// limitText says what a key's daily limit was and is.
+func limitText(d detail) string {
+	out := ""
+	if d.LimitBefore != nil {
+		out = " was " + limitWords(*d.LimitBefore) + " and"
+	}
+	if d.Limit != nil {
+		out += " is " + limitWords(*d.Limit) + " now"
+	}
+	return out
+}
+
+func limitWords(credits int64) string {
+	switch credits {
+	case terms.Unlimited:
+		return "none of its own"
+	case 1:
+		return "1 credit"
+	}
+	return fmt.Sprintf("%d credits", credits)
 }
 
 // Place is the path of what the notice is about.

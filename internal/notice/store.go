@@ -16,15 +16,20 @@ import (
 // Whoever has left a team is told nothing of it any more.
 const ofMember = ` FROM notices n JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id JOIN teams t ON t.id = n.team_id WHERE n.person_id = ? AND `
 
-const columns = `SELECT n.id, n.team_id, t.name, n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed`
+const columns = `SELECT n.id, n.team_id, t.name, t.timezone, n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,
+	COALESCE((SELECT x.excerpt FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), '')`
 
 func scan(rows *sql.Rows, n *Notice) error {
-	var raw string
+	var raw, zone string
 	var at, read int64
-	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &n.Kind, &n.Subject, &raw, &at, &read, &n.Unmailed); err != nil {
+	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &zone, &n.Kind, &n.Subject, &raw, &at, &read, &n.Unmailed, &n.Post); err != nil {
 		return err
 	}
-	n.At, n.Read = db.Time(at), read > 0
+	where, err := time.LoadLocation(zone)
+	if err != nil {
+		return fmt.Errorf("reading the zone of team %d: %w", n.Team, err)
+	}
+	n.At, n.Read = db.Time(at).In(where), read > 0
 	if err := json.Unmarshal([]byte(raw), &n.detail); err != nil {
 		return fmt.Errorf("reading what notice %d says: %w", n.ID, err)
 	}

@@ -218,13 +218,26 @@ func (a *Approvals) proposal(ctx context.Context, l approvalLink) (Proposal, err
 	return out, err
 }
 
+// Shows gives a medium that the post has, or an account in place of the post's.
+func (p Proposal) Shows(id int64) (network.Media, bool) {
+	all := slices.Clone(p.Media)
+	for _, t := range p.Targets {
+		all = append(all, t.Media...)
+	}
+	i := slices.IndexFunc(all, func(m network.Media) bool { return m.ID == id })
+	if i < 0 {
+		return network.Media{}, false
+	}
+	return all[i], true
+}
+
 // Picture opens a picture of the post of a link, small. Whatever else is asked for is not_found.
 func (a *Approvals) Picture(ctx context.Context, token string, id int64) (network.File, error) {
 	p, err := a.Proposal(ctx, token)
 	if err != nil {
 		return network.File{}, err
 	}
-	if !slices.ContainsFunc(p.Media, func(m network.Media) bool { return m.ID == id && m.Kind == network.Image }) {
+	if m, ok := p.Shows(id); !ok || m.Kind != network.Image {
 		return network.File{}, fault.Missing()
 	}
 	file, err := a.Files(p.TeamID).Open(ctx, id, network.Fit{Types: []string{"image/jpeg", "image/png"}, MaxSide: pictureSide})

@@ -36,18 +36,22 @@ const (
 )
 
 // Calendar gives a team's posts by the time at which they went out, will, or are wished to, and the occurrences that its
-// series are going to make within 400 days. Bounds part it into spans, each with the first posts of it, most at the most.
-func (s *Service) Calendar(ctx context.Context, team int64, bounds []time.Time, most int) ([]Span, error) {
+// series are going to make within 400 days; those that go to an account alone, where that is not 0. Bounds part it into
+// spans, each with the first posts of it, most at the most.
+func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []time.Time, most int) ([]Span, error) {
 	spans := make([]Span, len(bounds)-1)
 	for i := range spans {
 		spans[i] = Span{From: bounds[i], To: bounds[i+1]}
 	}
-	slots, err := s.kept(ctx, team, spans, most)
+	slots, err := s.kept(ctx, team, account, spans, most)
 	if err != nil {
 		return nil, err
 	}
 	ahead, err := s.ahead(ctx, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(most+1))
 	if err != nil {
+		return nil, err
+	}
+	if ahead, err = s.goingTo(ctx, account, ahead); err != nil {
 		return nil, err
 	}
 	slots = append(slots, ahead...)
@@ -67,8 +71,8 @@ func (s *Service) Calendar(ctx context.Context, team int64, bounds []time.Time, 
 }
 
 // kept reads the posts of some spans, one more of each than are shown.
-func (s *Service) kept(ctx context.Context, team int64, spans []Span, most int) ([]Slot, error) {
-	text, args := keptQuery(team, spans, most)
+func (s *Service) kept(ctx context.Context, team, account int64, spans []Span, most int) ([]Slot, error) {
+	text, args := keptQuery(team, account, spans, most)
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
 		var at, series int64
 		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series)
@@ -81,14 +85,41 @@ func (s *Service) kept(ctx context.Context, team int64, spans []Span, most int) 
 	return out, nil
 }
 
-// keptQuery is one short walk along an index for each span.
-func keptQuery(team int64, spans []Span, most int) (string, []any) {
-	parts, args := make([]string, len(spans)), []any{}
+// keptQuery is one short walk along an index for each span (slotted says why its condition comes last).
+func keptQuery(team, account int64, spans []Span, most int) (string, []any) {
+	parts, args, alone := make([]string, len(spans)), []any{}, ``
+	if account > 0 {
+		alone = ` AND EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?)`
+	}
 	for i, span := range spans {
-		parts[i] = `SELECT id, status, excerpt, slot_at, series_id FROM (SELECT p.id, p.status, p.excerpt, p.slot_at, p.series_id FROM posts p WHERE p.team_id = ? AND p.slot_at > 0 AND p.slot_at >= ? AND p.slot_at < ? ORDER BY p.slot_at, p.id LIMIT ?) AS span`
-		args = append(args, team, db.Micros(span.From), db.Micros(span.To), most+1)
+		parts[i] = `SELECT id, status, excerpt, slot_at, series_id FROM (SELECT p.id, p.status, p.excerpt, p.slot_at, p.series_id FROM posts p WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`
+		args = append(args, team, db.Micros(span.From), db.Micros(span.To))
+		if account > 0 {
+			args = append(args, account)
+		}
+		args = append(args, most+1)
 	}
 	return strings.Join(parts, ` UNION ALL `), args
+}
+
+// goingTo leaves out the occurrences of series that do not go to an account; none of them where it is 0.
+func (s *Service) goingTo(ctx context.Context, account int64, slots []Slot) ([]Slot, error) {
+	if account == 0 || len(slots) == 0 {
+		return slots, nil
+	}
+	args, seen := []any{account}, map[string]bool{}
+	for _, slot := range slots {
+		if !seen[slot.PostID] {
+			seen[slot.PostID] = true
+			args = append(args, slot.PostID)
+		}
+	}
+	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+		`SELECT post_id FROM post_targets WHERE account_id = ? AND post_id IN (`+db.Marks(len(args)-1)+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading which series go to account %d: %w", account, err)
+	}
+	return slices.DeleteFunc(slots, func(slot Slot) bool { return !slices.Contains(ids, slot.PostID) }), nil
 }
 
 // ahead are the first occurrences that a team's series are going to make between two times; of one series where it is

@@ -22,7 +22,7 @@ func (w *world) midnights(year int, month time.Month, day, n int) []time.Time {
 // shown is the calendar as day, time, status and text.
 func (w *world) shown(t *testing.T, bounds []time.Time, most int) string {
 	t.Helper()
-	spans, err := w.Calendar(t.Context(), w.call.TeamID, bounds, most)
+	spans, err := w.Calendar(t.Context(), w.call.TeamID, 0, bounds, most)
 	must(t, err)
 	days := []string{}
 	for _, span := range spans {
@@ -62,7 +62,7 @@ func TestTheCalendar(t *testing.T) {
 		if got, want := w.shown(t, bounds, 1), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, more"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		spans, err := w.Calendar(t.Context(), w.call.TeamID+1, bounds, 5)
+		spans, err := w.Calendar(t.Context(), w.call.TeamID+1, 0, bounds, 5)
 		must(t, err)
 		for _, span := range spans {
 			if len(span.Slots) > 0 {

@@ -92,7 +92,6 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	}
 	if q.bySlot {
 		q.order = "p.slot_at DESC, p.id DESC"
-		q.add("p.slot_at > 0")
 		q.add("(p.scheduled_at > 0 OR p.published_at > 0)") // others have a slot for the month's allowance alone
 	}
 	for _, bound := range []struct {
@@ -109,8 +108,15 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 		}
 		q.add(bound.where, db.Micros(at))
 	}
+	if q.bySlot {
+		q.add(slotted)
+	}
 	return q, q.after(call, in.Cursor)
 }
+
+// slotted is the condition of the index of slots. It stands behind the bounds wherever there are some: of two lower bounds
+// SQLite walks from the first, and from this one that is all there ever was.
+const slotted = "p.slot_at > 0"
 
 func (q *listQuery) add(where string, args ...any) {
 	q.where, q.args = append(q.where, where), append(q.args, args...)

@@ -187,7 +187,7 @@ func (s *Service) leftFor(ctx context.Context, q db.Querier, p Post) (int64, err
 	}
 	first, next := moment.StartOfMonth(p.ScheduledAt, where)
 	var used int64
-	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at > 0 AND slot_at >= ? AND slot_at < ? AND status <> 'draft' AND id <> ? AND NOT (occurs_at > 0 AND status = 'scheduled')`,
+	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft' AND id <> ? AND NOT (occurs_at > 0 AND status = 'scheduled')`,
 		p.TeamID, db.Micros(first), db.Micros(next), p.ID).Scan(&used)
 	if err != nil {
 		return 0, fmt.Errorf("counting the month's posts: %w", err)

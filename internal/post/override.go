@@ -172,7 +172,7 @@ func (s *Service) describe(ctx context.Context, q db.Querier, team int64, shown 
 	for i, m := range shown {
 		ids[i] = m.id
 	}
-	out, err := s.library.Of(ctx, q, team, ids)
+	out, err := s.library.Had(ctx, q, team, ids)
 	for i := range out {
 		out[i].Cover = shown[i].cover
 	}

@@ -147,6 +147,8 @@ var DefaultLimits = Limits{Retries: 3, RetryBetween: time.Minute}
 type Library interface {
 	// Of describes items as networks know them; one that the team does not have is not_found, by the argument media_ids.
 	Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
+	// Had describes items that posts have, also those that were deleted since.
+	Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
 // New makes the service. The delivery is given to it by Deliver, as each needs the other.

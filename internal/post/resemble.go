@@ -52,7 +52,7 @@ func (s *Service) copyOwn(ctx context.Context, tx *db.Tx, draft, from Post) (boo
 			continue
 		}
 		differs = true
-		t.Caption, t.Media = from.Targets[i].Caption, from.Targets[i].Media
+		t.Caption, t.Media = from.Targets[i].Caption, slices.DeleteFunc(slices.Clone(from.Targets[i].Media), gone)
 		if err := setOverride(ctx, tx, draft.ID, t); err != nil {
 			return false, err
 		}

@@ -1,6 +1,8 @@
 package post
 
 import (
+	"slices"
+
 	"pressroom/internal/job"
 	"pressroom/internal/moment"
 	"pressroom/internal/network"
@@ -132,6 +134,9 @@ func (s *Service) answer(call operation.Call, p Post) operation.Answer[Full] {
 	var quotes operation.Quotes
 	out := operation.Answer[Full]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes)}
 	out.Untrusted = quotes
+	if slices.ContainsFunc(slices.Concat(append(mediaOfAll(p.Targets), p.Media)...), gone) {
+		out.Notes = append(out.Notes, "A person has deleted a file of this post from the library: what stands in media is its record alone, and it cannot be used again.")
+	}
 	return out
 }
 

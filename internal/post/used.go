@@ -17,7 +17,7 @@ const Counted = 10_000
 func (s *Service) UsedInMonth(ctx context.Context, team int64, at time.Time) (int64, error) {
 	first, next := moment.StartOfMonth(at, at.Location())
 	var n int64
-	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM posts WHERE team_id = ? AND slot_at > 0 AND slot_at >= ? AND slot_at < ? AND status <> 'draft' LIMIT ?) counted`,
+	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft' LIMIT ?) counted`,
 		team, db.Micros(first), db.Micros(next), Counted+1).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("counting the month's posts: %w", err)

@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
 	"pressroom/internal/moment"
+	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/terms"
 )
@@ -63,11 +64,17 @@ func (s *Service) contentProblems(p Post, t Target, language string) []Problem {
 		return []Problem{{Code: inactive, Blocking: true, AccountID: t.AccountID, Message: "This installation does not speak with the account's network."}}
 	}
 	out := []Problem{}
-	for _, found := range n.Check(p.Content(t, language)) {
+	content := p.Content(t, language)
+	if slices.ContainsFunc(content.Media, gone) {
+		out = append(out, Problem{Code: "media_missing", Blocking: true, AccountID: t.AccountID, Message: "A file of this post was deleted from the library."})
+	}
+	for _, found := range n.Check(content) {
 		out = append(out, problemOf(t.AccountID, found))
 	}
 	return out
 }
+
+func gone(m network.Media) bool { return m.Gone }
 
 // mayBeSent refuses a post with a blocking problem.
 func (s *Service) mayBeSent(call operation.Call, p Post) error {
@@ -106,7 +113,7 @@ func (s *Service) left(ctx context.Context, q db.Querier, call operation.Call, a
 	}
 	first, next := moment.StartOfMonth(at, call.Zone)
 	var used int64
-	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at > 0 AND slot_at >= ? AND slot_at < ? AND status <> 'draft'`, call.TeamID, db.Micros(first), db.Micros(next)).Scan(&used)
+	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft'`, call.TeamID, db.Micros(first), db.Micros(next)).Scan(&used)
 	if err != nil {
 		return 0, fmt.Errorf("counting the month's posts: %w", err)
 	}

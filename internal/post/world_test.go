@@ -71,6 +71,10 @@ func (o *outbox) Submit(ctx context.Context, tx *db.Tx, order post.Order) error 
 
 type emptyLibrary struct{}
 
+func (l emptyLibrary) Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return l.Of(ctx, q, team, ids)
+}
+
 func (emptyLibrary) Of(context.Context, db.Querier, int64, []int64) ([]network.Media, error) {
 	return nil, nil
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -22,6 +23,14 @@ type History struct {
 	Spans    []Span // from the oldest that has a post to the newest
 	Week     [7][24]Hour
 	Measured []Size // followers at each measurement, the oldest first
+	Best     []Best // those that people reacted to most, the best first
+}
+
+// Best is a post with what people did with it.
+type Best struct {
+	source.Post
+
+	Engagement float64
 }
 
 // Span is a week or a month.
@@ -44,11 +53,12 @@ type Size struct {
 
 const (
 	mostCounted = 2000      // posts that a history counts
+	mostBest    = 5         // of them that it names
 	mostWeeks   = 183 * day // posts of a longer time are told by the month
 )
 
 // countedPosts are the figures of a report's newest posts.
-const countedPosts = `SELECT taken_at, likes, comments, shares FROM report_posts WHERE report_id = ? AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
+const countedPosts = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ? AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
 
 // History counts it, with the figures of a post that the report adds up as its engagement. The report has to be the
 // team's.
@@ -59,7 +69,7 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 	}
 	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *source.Post) error {
 		var taken int64
-		err := rows.Scan(&taken, &p.Likes, &p.Comments, &p.Shares)
+		err := rows.Scan(&p.ID, &taken, &p.Likes, &p.Comments, &p.Shares)
 		p.TakenAt = db.Time(taken).In(zone)
 		return err
 	}, countedPosts, r.id, db.Micros(r.measuredAt.Add(-analysis.Settled)), mostCounted)
@@ -67,8 +77,37 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 		return History{}, fmt.Errorf("reading the posts of report %s: %w", r.id, err)
 	}
 	out := historyOf(posts, counts)
+	if err := s.describe(ctx, r.id, out.Best, zone); err != nil {
+		return out, err
+	}
 	out.Measured, err = s.sizes(ctx, r.id)
 	return out, err
+}
+
+// describe reads what the best posts show.
+func (s *Service) describe(ctx context.Context, report string, best []Best, zone *time.Location) error {
+	if len(best) == 0 {
+		return nil
+	}
+	args, of := []any{report, shownPosts}, map[string]*Best{}
+	for i := range best {
+		args, of[best[i].ID] = append(args, best[i].ID), &best[i]
+	}
+	found, err := db.All(ctx, s.db, scanPost, `SELECT `+postColumns+` FROM report_posts WHERE report_id = ? AND shown = ? AND post IN (`+db.Marks(len(best))+`)`, args...)
+	if err != nil {
+		return fmt.Errorf("reading the best posts of report %s: %w", report, err)
+	}
+	for _, p := range found {
+		of[p.ID].Post = p.Post
+		of[p.ID].TakenAt = p.TakenAt.In(zone)
+	}
+	return nil
+}
+
+// bestOf are the posts with the greatest figures; of equals the newer ones.
+func bestOf(newestFirst []Best) []Best {
+	slices.SortStableFunc(newestFirst, func(a, b Best) int { return cmp.Compare(b.Engagement, a.Engagement) })
+	return newestFirst[:min(len(newestFirst), mostBest)]
 }
 
 func (s *Service) sizes(ctx context.Context, report string) ([]Size, error) {
@@ -93,28 +132,24 @@ func (s *Service) sizes(ctx context.Context, report string) ([]Size, error) {
 // figure of counts.
 func historyOf(posts []source.Post, counts []string) History {
 	var out History
-	type counted struct {
-		at    time.Time
-		value float64
-	}
-	var all []counted
+	var all []Best
 	for _, p := range posts {
 		if value, ok := engagementOf(p, counts); ok {
-			all = append(all, counted{p.TakenAt, value})
+			all = append(all, Best{p, value})
 		}
 	}
 	if len(all) == 0 {
 		return out
 	}
 	out.Posts = len(all)
-	first, last := all[len(all)-1].at, all[0].at
+	first, last := all[len(all)-1].TakenAt, all[0].TakenAt
 	out.Monthly = last.Sub(first) > mostWeeks
 	spans, hours := map[time.Time][]float64{}, [7][24][]float64{}
 	for _, p := range all {
-		from := spanOf(p.at, out.Monthly)
-		spans[from] = append(spans[from], p.value)
-		weekday := (int(p.at.Weekday()) + 6) % 7
-		hours[weekday][p.at.Hour()] = append(hours[weekday][p.at.Hour()], p.value)
+		from := spanOf(p.TakenAt, out.Monthly)
+		spans[from] = append(spans[from], p.Engagement)
+		weekday := (int(p.TakenAt.Weekday()) + 6) % 7
+		hours[weekday][p.TakenAt.Hour()] = append(hours[weekday][p.TakenAt.Hour()], p.Engagement)
 	}
 	for from := spanOf(first, out.Monthly); !from.After(last); from = nextSpan(from, out.Monthly) {
 		out.Spans = append(out.Spans, Span{from, finding.MedianOf(spans[from])})
@@ -127,6 +162,7 @@ func historyOf(posts []source.Post, counts []string) History {
 			}
 		}
 	}
+	out.Best = bestOf(all)
 	return out
 }
 

@@ -49,6 +49,13 @@ func TestHistory(t *testing.T) {
 	if sunday := got.Week[6][23]; sunday != (Hour{1, 2}) {
 		t.Errorf("sundays at 23: %+v", sunday)
 	}
+	var best []float64
+	for _, b := range got.Best {
+		best = append(best, b.Engagement)
+	}
+	if diff := cmp.Diff([]float64{12, 6, 3, 2}, best); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // A span without a post is there and tells nothing; nothing at all is empty.

@@ -3,8 +3,10 @@ package report
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
@@ -181,6 +183,36 @@ func (s *Service) trackOff(ctx context.Context, tx *db.Tx, r *record, reason str
 		return err
 	}
 	return s.Credits.Release(ctx, tx, r.id)
+}
+
+// EndTracking switches the tracking of a team's reports off for a person whose role may spend, also while spending is paused:
+// what goes on being charged must always be stoppable. It tells of how many; those that are not tracked are left alone.
+func (s *Service) EndTracking(ctx context.Context, call operation.Call, reports ...Named) (int, error) {
+	if !slices.Contains(access.OfRole(call.Role), access.Spend) {
+		return 0, call.Require(access.Spend)
+	}
+	ended := 0
+	err := s.db.Write(ctx, "report.end_tracking", func(ctx context.Context, tx *db.Tx) error {
+		ended = 0
+		for _, one := range reports {
+			r, err := lock(ctx, tx, call.TeamID, one.Type, one.ID)
+			if err != nil {
+				return err
+			}
+			if !r.tracked {
+				continue
+			}
+			if err := s.trackOff(ctx, tx, &r, ""); err != nil {
+				return err
+			}
+			if err := event.Record(ctx, tx, r.team, event.By(call), "report.tracked", r.id, map[string]any{"enabled": false, "frequency_days": r.frequency}); err != nil {
+				return err
+			}
+			ended++
+		}
+		return nil
+	})
+	return ended, err
 }
 
 func (r record) keepTracking(ctx context.Context, tx *db.Tx) error {

@@ -53,11 +53,16 @@ func (b *bluesky) describeRepo(r *http.Request) (any, error) {
 
 // nextTID is a timestamp identifier later than every one before it in this process.
 func (b *bluesky) nextTID() string {
-	const digits = "234567abcdefghijklmnopqrstuvwxyz"
 	b.tid.Lock()
+	defer b.tid.Unlock()
 	b.lastTID = max(b.now().UnixMicro(), b.lastTID+1)
-	value := uint64(b.lastTID) << 10
-	b.tid.Unlock()
+	return tidAt(b.lastTID)
+}
+
+// tidAt is the key of a moment, in microseconds since 1970.
+func tidAt(micros int64) string {
+	const digits = "234567abcdefghijklmnopqrstuvwxyz"
+	value := uint64(micros) << 10 //nolint:gosec // moments since 1970 alone
 	key := make([]byte, 13)
 	for i := len(key) - 1; i >= 0; i-- {
 		key[i] = digits[value%32]

@@ -35,16 +35,17 @@ func (n *facebook) handler() http.Handler {
 	mux.HandleFunc("POST /www/{version}/dialog/oauth", n.dialog)
 	mux.HandleFunc("POST /video/{version}/{user}/videos", n.takeVideo)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
-		"GET /graph/{version}/oauth/access_token":     n.giveToken,
-		"GET /graph/{version}/me/permissions":         n.permissions,
-		"GET /graph/{version}/me/accounts":            n.pages,
-		"GET /graph/{version}/{user}/published_posts": n.listPosts,
-		"POST /graph/{version}/{user}/photos":         n.createPhoto,
-		"POST /graph/{version}/{user}/feed":           n.post,
-		"GET /graph/{version}/{id}":                   n.describe,
-		"GET /graph/{version}/{id}/insights":          n.postInsights,
-		"GET /media/{account}/{cid}":                  n.mediaFile,
-		"/":                                           n.nowhere,
+		"GET /graph/{version}/oauth/access_token":      n.giveToken,
+		"GET /graph/{version}/me/permissions":          n.permissions,
+		"DELETE /graph/{version}/{person}/permissions": n.takeBack,
+		"GET /graph/{version}/me/accounts":             n.pages,
+		"GET /graph/{version}/{user}/published_posts":  n.listPosts,
+		"POST /graph/{version}/{user}/photos":          n.createPhoto,
+		"POST /graph/{version}/{user}/feed":            n.post,
+		"GET /graph/{version}/{id}":                    n.describe,
+		"GET /graph/{version}/{id}/insights":           n.postInsights,
+		"GET /media/{account}/{cid}":                   n.mediaFile,
+		"/":                                            n.nowhere,
 	} {
 		mux.HandleFunc(pattern, n.graph(do))
 	}

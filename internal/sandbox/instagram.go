@@ -36,15 +36,17 @@ func (n *instagram) handler() http.Handler {
 		mux.HandleFunc("POST "+pattern, n.authorize)
 	}
 	calls := map[string]func(*http.Request) (any, error){
-		"POST /api/oauth/access_token":               n.exchangeInstagramCode,
-		"GET /graph/access_token":                    n.exchangeToken,
-		"GET /graph/refresh_access_token":            n.refreshToken,
-		"GET /graph/{version}/me":                    n.instagramMe,
-		"GET /facebook/{version}/oauth/access_token": n.giveToken,
-		"GET /facebook/{version}/me/permissions":     n.permissions,
-		"GET /facebook/{version}/me/accounts":        n.instagramPages,
-		"GET /media/{account}/{cid}":                 n.mediaFile,
-		"/":                                          n.nowhere,
+		"POST /api/oauth/access_token":                    n.exchangeInstagramCode,
+		"GET /graph/access_token":                         n.exchangeToken,
+		"GET /graph/refresh_access_token":                 n.refreshToken,
+		"GET /graph/{version}/me":                         n.instagramMe,
+		"GET /facebook/{version}/oauth/access_token":      n.giveToken,
+		"GET /facebook/{version}/me/permissions":          n.permissions,
+		"DELETE /facebook/{version}/{person}/permissions": n.takeBack,
+		"GET /facebook/{version}/me":                      n.facebookMe,
+		"GET /facebook/{version}/me/accounts":             n.instagramPages,
+		"GET /media/{account}/{cid}":                      n.mediaFile,
+		"/":                                               n.nowhere,
 	}
 	for _, host := range []string{"/graph", "/facebook"} {
 		calls["POST "+host+"/{version}/{user}/media"] = n.createContainer

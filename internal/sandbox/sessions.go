@@ -44,6 +44,14 @@ func (t tx) killSession(ctx context.Context, platform, id string) error {
 	return nil
 }
 
+// killSessionsOf ends all sessions of an account, as a network does that takes back what somebody allowed.
+func (t tx) killSessionsOf(ctx context.Context, platform, account string) error {
+	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and account = ?`, platform, account); err != nil {
+		return fmt.Errorf("ending the sessions of an account: %w", err)
+	}
+	return nil
+}
+
 // refreshToken finds a refresh token. It is false where there is none.
 func (t tx) refreshToken(ctx context.Context, platform, id string) (refreshToken, bool, error) {
 	var next sql.NullString

@@ -44,6 +44,7 @@ func (n *tiktok) handler() http.Handler {
 	mux.HandleFunc("GET /v2/auth/authorize/{$}", n.consent)
 	mux.HandleFunc("POST /v2/auth/authorize/{$}", n.consent)
 	mux.HandleFunc("POST /v2/oauth/token/{$}", n.token)
+	mux.HandleFunc("POST /v2/oauth/revoke/{$}", n.revoke)
 	mux.HandleFunc("PUT /upload/video/{$}", n.upload)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
 		"GET /v2/user/info/{$}":                        n.userInfo,

@@ -36,7 +36,11 @@ type life struct {
 
 func (h worldHashtag) life() life {
 	throw := h.dice("life")
-	return life{size: logBetween(throw, 1e3, math.Pow(10, 7.5)), days: logBetween(throw, 400, 3600), power: between(throw, 0.7, 2)}
+	least := 1e3
+	if slices.Contains(themeOf(h.name), h.name) {
+		least = 1e5 // what many people write about
+	}
+	return life{size: logBetween(throw, least, math.Pow(10, 7.5)), days: logBetween(throw, 400, 3600), power: between(throw, 0.7, 2)}
 }
 
 func (l life) began() float64 { return float64(worldMeasured) - l.days*secondsPerDay }

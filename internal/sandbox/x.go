@@ -47,6 +47,7 @@ func (n *xAPI) handler() http.Handler {
 	mux.HandleFunc("POST /i/oauth2/authorize", n.consent)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
 		"POST /2/oauth2/token":               n.tokens,
+		"POST /2/oauth2/revoke":              n.revoke,
 		"GET /2/users/me":                    n.me,
 		"GET /2/users/{id}/tweets":           n.list,
 		"GET /2/tweets":                      n.lookup,

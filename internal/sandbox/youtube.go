@@ -55,6 +55,7 @@ func (n *youtube) handler() http.Handler {
 	mux.HandleFunc("POST /o/oauth2/v2/auth", n.authorize)
 	for pattern, do := range map[string]func(*http.Request) (any, error){
 		"POST /token":                    n.token,
+		"POST /revoke":                   n.revoke,
 		"GET /youtube/v3/channels":       n.listChannels,
 		"GET /youtube/v3/playlistItems":  n.listUploads,
 		"GET /youtube/v3/videos":         n.listVideos,

@@ -43,7 +43,7 @@ func (s *Server) buildEdges() error {
 		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Log: s.cfg.Log},
 		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media, Settings: figures,
 		Leaving:   s.Leaving,
-		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Platforms: s.platforms},
+		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms},
 		Directory: from, Description: description, Notices: s.Notices,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)

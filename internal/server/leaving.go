@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 
+	"pressroom/internal/blob"
 	"pressroom/internal/db"
+	"pressroom/internal/fault"
 	"pressroom/internal/leaving"
 )
 
@@ -12,7 +15,7 @@ import (
 func (s *Server) buildLeaving() {
 	secrets := map[string]string{}
 	if s.cfg.Networks.Secret != nil {
-		for platform, name := range map[string]string{"facebook": "FACEBOOK", "instagram": "INSTAGRAM", "threads": "THREADS"} {
+		for platform, name := range map[string]string{"facebook": "FACEBOOK", "instagram": "INSTAGRAM", leaving.InstagramByFacebook: "INSTAGRAM_FACEBOOK", "threads": "THREADS"} {
 			secrets[platform] = s.cfg.Networks.Secret(name)
 		}
 	}
@@ -28,6 +31,9 @@ func (s *Server) buildLeaving() {
 		},
 		Open: func(ctx context.Context, team, id int64) (io.ReadCloser, error) {
 			opened, err := s.Media.OpenOf(ctx, team, id)
+			if errors.Is(err, blob.ErrNotFound) { // the audit tells of it; an export goes on without the file
+				return nil, fault.Missing().Wrap(err)
+			}
 			return opened.Reader, err
 		},
 	})

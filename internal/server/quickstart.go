@@ -188,6 +188,14 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 	q.Greeting.Team = GreetingTeam{teams[0].ID, teams[0].Timezone}
 	q.Greeting.Owner = GreetingOwner{demoEmail, password}
 	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix, q.cfg.PublicURL+mcpPath
+	if err := q.box.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", password); err != nil {
+		return fmt.Errorf("making the demo account: %w", err)
+	}
+	if first {
+		if err := q.earlierPosts(ctx); err != nil {
+			return err
+		}
+	}
 	account, err := q.connectDemo(ctx, teams[0].ID, password)
 	if err != nil {
 		return err
@@ -199,21 +207,29 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 		return err
 	}
 	if first {
-		shown, err := q.sampleMedia(ctx, teams[0].ID)
-		if err != nil {
-			return err
-		}
-		if err := q.samplePosts(ctx, account, shown); err != nil {
-			return err
-		}
-		if err := q.sampleReport(ctx, teams[0].ID); err != nil {
-			return err
-		}
-		if err := q.sampleVoices(ctx, teams[0].ID); err != nil {
+		if err := q.samples(ctx, teams[0].ID, account); err != nil {
 			return err
 		}
 	}
 	return q.findSample(ctx)
+}
+
+// samples gives the demo team something of everything, to look at and to try things on.
+func (q *Quickstart) samples(ctx context.Context, team, account int64) error {
+	shown, err := q.sampleMedia(ctx, team)
+	if err != nil {
+		return err
+	}
+	if err := q.publishSample(ctx, team, account); err != nil {
+		return err
+	}
+	if err := q.samplePosts(ctx, account, shown); err != nil {
+		return err
+	}
+	if err := q.sampleReport(ctx, team); err != nil {
+		return err
+	}
+	return q.sampleVoices(ctx, team)
 }
 
 func (q *Quickstart) findSample(ctx context.Context) error {
@@ -251,9 +267,6 @@ func (q *Quickstart) makeKeys(ctx context.Context, teamID int64) error {
 // connectDemo connects the demo account, and again where its connection was lost (a marker can do that) or the
 // sandbox had to move to another address.
 func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password string) (int64, error) {
-	if err := q.box.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", password); err != nil {
-		return 0, fmt.Errorf("making the demo account: %w", err)
-	}
 	server := q.Greeting.SandboxURL + "/bluesky"
 	if id, there := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); there {
 		if g, err := q.Accounts.Grant(ctx, id); err == nil && !g.Lost && strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
@@ -288,6 +301,22 @@ func (q *Quickstart) samplePosts(ctx context.Context, account int64, shown []any
 	}
 	when := time.Now().UTC().AddDate(0, 0, 3).Truncate(time.Hour).Format(time.RFC3339)
 	_, err := q.ask(ctx, "schedule_post", operation.Arguments{"post_id": last, "scheduled_at": when})
+	return err
+}
+
+// publishSample has a first post go out to two accounts, through the API's own path, a moment after the service answers.
+func (q *Quickstart) publishSample(ctx context.Context, team, account int64) error {
+	threads, there := q.Accounts.First(ctx, team, "threads")
+	if !there {
+		return errors.New("the demo team has no Threads account")
+	}
+	out, err := q.ask(ctx, "create_post", operation.Arguments{
+		"caption": "We are on the quay, and from today also where you are reading this. #coffee", "account_ids": []any{account, threads},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = q.ask(ctx, "publish_post", operation.Arguments{"post_id": strings.TrimPrefix(out.Location, "/posts/")})
 	return err
 }
 

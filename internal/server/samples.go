@@ -23,7 +23,7 @@ func (q *Quickstart) sampleMedia(ctx context.Context, team int64) ([]any, error)
 		{"Harbour at noon.png", "The sun stands over a calm harbour.", color.RGBA{150, 205, 245, 255}, color.RGBA{30, 110, 150, 255}},
 	} {
 		var raw bytes.Buffer
-		if err := png.Encode(&raw, harbour(p.sky, p.sea)); err != nil {
+		if err := png.Encode(&raw, harbour(1080, p.sky, p.sea)); err != nil {
 			return nil, fmt.Errorf("drawing a sample picture: %w", err)
 		}
 		arrived, err := q.Media.Add(ctx, media.Owner{TeamID: team}, media.Incoming{Name: p.name, Body: &raw})
@@ -40,21 +40,22 @@ func (q *Quickstart) sampleMedia(ctx context.Context, team int64) ([]any, error)
 	return shown, nil
 }
 
-// harbour draws a sun over water.
-func harbour(sky, sea color.RGBA) image.Image {
-	const width, height, horizon = 1080, 1080, 700
-	img := image.NewRGBA(image.Rect(0, 0, width, height))
-	for y := range height {
-		for x := range width {
+// harbour draws a sun over water, so many pixels wide and high.
+func harbour(size int, sky, sea color.RGBA) image.Image {
+	const drawn, horizon = 1080, 700 // the figures below are those of a picture of 1080 pixels
+	img := image.NewRGBA(image.Rect(0, 0, size, size))
+	for row := range size {
+		for column := range size {
+			x, y := column*drawn/size, row*drawn/size
 			c := shade(sky, float64(y)/horizon)
 			if y > horizon {
 				wave := 0.15 * math.Sin(float64(y*y)/900+math.Sin(float64(x)/70))
 				c = shade(sea, 0.4+wave)
 			}
-			if y <= horizon && math.Hypot(float64(x-width/2), float64(y-520)) < 130 {
+			if y <= horizon && math.Hypot(float64(x-drawn/2), float64(y-520)) < 130 {
 				c = color.RGBA{255, 240, 200, 255}
 			}
-			img.SetRGBA(x, y, c)
+			img.SetRGBA(column, row, c)
 		}
 	}
 	return img

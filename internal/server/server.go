@@ -40,6 +40,7 @@ import (
 	"pressroom/internal/terms"
 	"pressroom/internal/voice"
 	"pressroom/internal/web"
+	"pressroom/internal/web/frame"
 )
 
 // Role is what a node does.
@@ -274,6 +275,9 @@ func (s *Server) buildDelivery(networks []network.Network) {
 
 // Registry is every operation of the program.
 func (s *Server) Registry() *operation.Registry { return s.registry }
+
+// Routes are the addresses of the app.
+func (s *Server) Routes() []frame.Route { return s.app.Routes() }
 
 // Handler answers every request of the public address.
 func (s *Server) Handler() http.Handler { return s.handler }

@@ -3,7 +3,6 @@ package social
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
-	"pressroom/internal/network"
 )
 
 // TellLeft has somebody learn of each account that a person disconnects, in the transaction that does it.
@@ -20,28 +18,18 @@ func (s *Service) TellLeft(left func(ctx context.Context, tx *db.Tx, account int
 	s.left = left
 }
 
-// Revoked says what the network learned of a disconnection.
-type Revoked string
-
-// What it can have learned.
-const (
-	RevokedThere Revoked = "revoked"  // the grant is worth nothing there any more
-	NotRevoked   Revoked = "failed"   // it could not be told
-	NotOffered   Revoked = "no_means" // it cannot be told by us: a person can, in its settings
-)
-
-const revokeWithin = 10 * time.Second
-
 // Disconnect takes an account from its team for a person who is owner or admin of it; not_found for everybody else. The
-// grant is deleted and, where the network has a way, revoked there. What was published stays; what is still to go out to
-// the account fails as it does without a connection. Connected again, it is the same account.
+// grant is worth nothing here from then on. Where the network has a way it is told, now or later, and the grant is kept
+// sealed for that alone. What was published stays; what is still to go out to the account fails as it does without a
+// connection. Connected again, it is the same account.
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (Revoked, error) {
-	var platform string
-	var sealed []byte
+	var told Revoked
+	var revocation int64
 	err := s.db.Write(ctx, "social.disconnect", func(ctx context.Context, tx *db.Tx) error {
-		err := tx.QueryRow(ctx, `SELECT a.platform, a.sealed_grant FROM social_accounts a
+		leaving := grantAway{team: team, account: account}
+		err := tx.QueryRow(ctx, `SELECT a.platform, a.sealed_grant, a.grant_holder FROM social_accounts a
 			WHERE a.id = ? AND a.team_id = ? AND a.disconnected_at = 0 AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = a.team_id AND m.person_id = ? AND m.role IN ('owner', 'admin'))`+s.db.ForUpdate(),
-			account, team, person).Scan(&platform, &sealed)
+			account, team, person).Scan(&leaving.platform, &leaving.sealed, &leaving.holder)
 		if errors.Is(err, sql.ErrNoRows) {
 			return fault.Missing()
 		}
@@ -54,43 +42,20 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 		if err != nil {
 			return fmt.Errorf("disconnecting account %d: %w", account, err)
 		}
+		if told, revocation, err = s.takeBack(ctx, tx, leaving); err != nil {
+			return err
+		}
 		if s.left != nil {
 			if err := s.left(ctx, tx, account); err != nil {
 				return err
 			}
 		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "social_account.disconnected", strconv.FormatInt(account, 10), map[string]any{"platform": platform})
+		return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "social_account.disconnected", strconv.FormatInt(account, 10), map[string]any{"platform": leaving.platform})
 	})
-	if err != nil {
-		return "", err
+	if err != nil || told != Revoking {
+		return told, err
 	}
-	return s.revoke(ctx, account, platform, sealed), nil
-}
-
-// revoke tells the network, after our own copy is gone: nothing is left to be done where it fails.
-func (s *Service) revoke(ctx context.Context, account int64, platform string, sealed []byte) Revoked {
-	n, err := s.Network(platform)
-	if err != nil {
-		return NotOffered
-	}
-	r, ok := n.(network.Revoker)
-	if !ok {
-		return NotOffered
-	}
-	plain, err := s.seal.Open(sealed, bond(account))
-	if err != nil {
-		return NotRevoked
-	}
-	var g network.Grant
-	if err := json.Unmarshal(plain, &g); err != nil {
-		return NotRevoked
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeWithin)
-	defer cancel()
-	if err := r.Revoke(ctx, g); err != nil {
-		return NotRevoked
-	}
-	return RevokedThere
+	return s.tell(ctx, revocation)
 }
 
 // TeamOf is whose an account is; not_found of one that is not there or was disconnected. Whoever asks has to look whether

@@ -63,7 +63,8 @@ func standing(g network.Grant, now time.Time) Connection {
 	return Connected
 }
 
-// Run renews grants before they end, and notes which connections are about to end or have, until the context does.
+// Run renews grants before they end, notes which connections are about to end or have, and tells networks of grants that are
+// taken back, until the context ends.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
@@ -85,6 +86,7 @@ func (s *Service) Renew(ctx context.Context) error {
 	return errors.Join(
 		s.each(ctx, s.warn, `SELECT id FROM social_accounts WHERE ends_at > 0 AND ends_at <= ? AND connection_state = 'connected' ORDER BY ends_at LIMIT ?`, db.Micros(now.Add(warned))),
 		s.each(ctx, s.renew, `SELECT id FROM social_accounts WHERE refresh_at > 0 AND refresh_at <= ? AND connection_state <> 'lost' ORDER BY refresh_at LIMIT ?`, db.Micros(now)),
+		s.each(ctx, s.tellAgain, `SELECT id FROM grant_revocations WHERE next_at > 0 AND next_at <= ? ORDER BY next_at LIMIT ?`, db.Micros(now)),
 		s.each(ctx, s.finish, `SELECT id FROM social_accounts WHERE ends_at > 0 AND ends_at <= ? AND connection_state <> 'lost' ORDER BY ends_at LIMIT ?`, db.Micros(now)),
 	)
 }

@@ -125,6 +125,9 @@ func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.
 	if err := s.keepGrant(ctx, tx, a.ID, grant); err != nil {
 		return a, err
 	}
+	if err := keepThere(ctx, tx, grant.Holder); err != nil {
+		return a, err
+	}
 	if s.told != nil {
 		if err := s.told(ctx, tx, a.ID); err != nil {
 			return a, err
@@ -143,9 +146,9 @@ func (s *Service) keepGrant(ctx context.Context, tx *db.Tx, id int64, g network.
 		return err
 	}
 	now := tx.Now()
-	_, err = tx.Exec(ctx, `UPDATE social_accounts SET sealed_grant = ?, grant_version = grant_version + 1, refreshing_until = 0, refresh_at = ?, ends_at = ?,
+	_, err = tx.Exec(ctx, `UPDATE social_accounts SET sealed_grant = ?, grant_holder = ?, grant_version = grant_version + 1, refreshing_until = 0, refresh_at = ?, ends_at = ?,
 		connection_state = CASE WHEN connection_state = ? THEN connection_state ELSE ? END, updated_at = ? WHERE id = ?`,
-		sealed, db.Micros(renewal(g, now)), db.Micros(end(g)), string(Lost), string(standing(g, now)), db.Micros(now), id)
+		sealed, g.Holder, db.Micros(renewal(g, now)), db.Micros(end(g)), string(Lost), string(standing(g, now)), db.Micros(now), id)
 	if err != nil {
 		return fmt.Errorf("keeping a grant: %w", err)
 	}

@@ -3,6 +3,8 @@ package team
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,14 +20,66 @@ type Search struct {
 	Most  int
 }
 
-// likeness are the arguments by which a text is looked for: in lower case within another, and as an id.
-func (s Search) likeness() (string, int64) {
-	text := strings.ToLower(strings.TrimSpace(s.Text))
-	number, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		number = 0
+// Found is a part of what was looked for. Next is the id after which to look further; 0 where everything was looked through.
+type Found[T any] struct {
+	Items []T
+	Next  int64
+}
+
+// lookedThrough is how many teams or people one search goes through: no index finds a part of a name, and a page of few
+// hits must not cost more the more there are.
+const lookedThrough = 10_000
+
+// likeness is the argument by which a text is looked for: in lower case within another.
+func (s Search) likeness() string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(strings.TrimSpace(s.Text))) + "%"
+}
+
+// number is the id that the text is, at the beginning of a search; 0 where it is none.
+func (s Search) number() int64 {
+	number, err := strconv.ParseInt(strings.TrimSpace(s.Text), 10, 64)
+	if err != nil || s.After > 0 {
+		return 0
 	}
-	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%", number
+	return number
+}
+
+// address is the whole e-mail address that the text is, at the beginning of a search; what nobody has where it is none.
+func (s Search) address() string {
+	if text := strings.ToLower(strings.TrimSpace(s.Text)); s.After == 0 && strings.Contains(text, "@") {
+		return text
+	}
+	return "@"
+}
+
+// within is the last id that a search looks at, and whether others come behind it.
+func (s Search) within(ctx context.Context, q db.Querier, table string) (int64, bool, error) {
+	var last int64
+	err := q.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM `+table+` WHERE id > ? ORDER BY id LIMIT ?) x`, s.After, lookedThrough).Scan(&last)
+	var more bool
+	if err == nil {
+		err = q.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE id > ?)`, last).Scan(&more)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("looking through %s: %w", table, err)
+	}
+	return last, more, nil
+}
+
+// looked puts what a search has found into order: first the one whose id it is, and no more than were asked for.
+func looked[T any](q Search, hits, named []T, id func(T) int64, last int64, more bool) Found[T] {
+	out := Found[T]{Items: hits}
+	switch {
+	case len(hits) > q.Most:
+		out.Items, out.Next = hits[:q.Most], id(hits[q.Most-1])
+	case more:
+		out.Next = last
+	}
+	for _, one := range named {
+		out.Items = slices.DeleteFunc(out.Items, func(other T) bool { return id(other) == id(one) })
+	}
+	out.Items = append(named, out.Items...)
+	return out
 }
 
 const teamColumns = `id, name, timezone, content_language, plan, plan_until, daily_credits, access_off_at, closed_at, deleted_at`
@@ -37,10 +91,21 @@ func scanTeam(rows *sql.Rows, t *Team) error {
 	return err
 }
 
-// FindTeams lists teams by their ids, for the operator.
-func (s *Service) FindTeams(ctx context.Context, q Search) ([]Team, error) {
-	like, number := q.likeness()
-	return db.AllOf(ctx, s.db, q.Most, scanTeam, `SELECT `+teamColumns+` FROM teams WHERE id > ? AND (LOWER(name) LIKE ? ESCAPE '\' OR id = ?) ORDER BY id LIMIT ?`, q.After, like, number, q.Most)
+// FindTeams lists teams by their ids, for the operator. It goes through a bounded part of all of them.
+func (s *Service) FindTeams(ctx context.Context, q Search) (Found[Team], error) {
+	last, more, err := q.within(ctx, s.db, "teams")
+	if err != nil {
+		return Found[Team]{}, err
+	}
+	named, err := db.All(ctx, s.db, scanTeam, `SELECT `+teamColumns+` FROM teams WHERE id = ?`, q.number())
+	if err != nil {
+		return Found[Team]{}, fmt.Errorf("looking for a team by its number: %w", err)
+	}
+	hits, err := db.AllOf(ctx, s.db, q.Most+1, scanTeam, `SELECT `+teamColumns+` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\' ORDER BY id LIMIT ?`, q.After, last, q.likeness(), q.Most+1)
+	if err != nil {
+		return Found[Team]{}, fmt.Errorf("looking for teams: %w", err)
+	}
+	return looked(q, hits, named, func(t Team) int64 { return t.ID }, last, more), nil
 }
 
 // Team reads one team, for the operator; not_found where there is none.
@@ -57,11 +122,22 @@ func scanPerson(rows *sql.Rows, p *Person) error {
 	return err
 }
 
-// FindPeople lists people by their ids, for the operator.
-func (s *Service) FindPeople(ctx context.Context, q Search) ([]Person, error) {
-	like, number := q.likeness()
-	return db.AllOf(ctx, s.db, q.Most, scanPerson, `SELECT `+personColumns+` FROM people WHERE id > ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\' OR id = ?) ORDER BY id LIMIT ?`,
-		q.After, like, like, number, q.Most)
+// FindPeople lists people by their ids, for the operator. It goes through a bounded part of all of them.
+func (s *Service) FindPeople(ctx context.Context, q Search) (Found[Person], error) {
+	last, more, err := q.within(ctx, s.db, "people")
+	if err != nil {
+		return Found[Person]{}, err
+	}
+	named, err := db.All(ctx, s.db, scanPerson, `SELECT `+personColumns+` FROM people WHERE id = ? OR email = ?`, q.number(), q.address())
+	if err != nil {
+		return Found[Person]{}, fmt.Errorf("looking for a person by number or address: %w", err)
+	}
+	hits, err := db.AllOf(ctx, s.db, q.Most+1, scanPerson, `SELECT `+personColumns+` FROM people WHERE id > ? AND id <= ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\') ORDER BY id LIMIT ?`,
+		q.After, last, q.likeness(), q.likeness(), q.Most+1)
+	if err != nil {
+		return Found[Person]{}, fmt.Errorf("looking for people: %w", err)
+	}
+	return looked(q, hits, named, func(p Person) int64 { return p.ID }, last, more), nil
 }
 
 // Person reads one person, for the operator; not_found where there is none.

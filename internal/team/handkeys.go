@@ -59,6 +59,23 @@ func (s *Service) KeyLine(ctx context.Context, team, key int64) (KeyLine, error)
 	return found[0], nil
 }
 
+// KeyHome tells which of some teams a key is of: not_found where it is of none of them.
+func (s *Service) KeyHome(ctx context.Context, key int64, teams []int64) (int64, error) {
+	args := []any{key}
+	for _, team := range teams {
+		args = append(args, team)
+	}
+	var home int64
+	err := s.db.QueryRow(ctx, `SELECT team_id FROM api_keys WHERE id = ? AND team_id IN (`+db.Marks(len(teams))+`)`, args...).Scan(&home)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, fault.Missing()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("looking for the team of a key: %w", err)
+	}
+	return home, nil
+}
+
 func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ...any) ([]KeyLine, error) {
 	out, err := db.All(ctx, s.db, scanKeyLine, keyLines+rest, args...)
 	if err != nil {
@@ -215,11 +232,49 @@ func (h Hand) ChangeKey(ctx context.Context, key int64, level access.Level, cred
 	if err := checkKeyTerms(level, credits); err != nil {
 		return err
 	}
-	return h.change(ctx, "key.changed", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+	err := h.change(ctx, "key.changed", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		detail, err := h.keyBefore(ctx, tx, key, level, credits)
+		if err != nil {
+			return done{}, err
+		}
 		n, err := tx.Exec(ctx, `UPDATE api_keys SET level = ?, daily_credits = ? WHERE id = ? AND team_id = ? AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
 			string(level), credits, key, h.team, db.Micros(tx.Now()))
-		return done{key, map[string]any{"level": level, "daily_credits": credits}}, h.changedKey(ctx, tx, key, n, err)
+		if err := h.changedKey(ctx, tx, key, n, err); err != nil {
+			return done{}, err
+		}
+		if len(detail) == 0 {
+			return done{}, errSameKey
+		}
+		detail["level"], detail["daily_credits"] = level, credits
+		return done{key, detail}, nil
 	})
+	if errors.Is(err, errSameKey) {
+		return nil
+	}
+	return err
+}
+
+var errSameKey = errors.New("the key is as it is to be")
+
+// keyBefore is what a change of a key changes, as it was before; nothing of a key that is as it is to be.
+func (h Hand) keyBefore(ctx context.Context, tx *db.Tx, key int64, level access.Level, credits int64) (map[string]any, error) {
+	var was access.Level
+	var limit int64
+	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ?`, key, h.team).Scan(&was, &limit)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fault.Missing()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a key before its change: %w", err)
+	}
+	out := map[string]any{}
+	if was != level {
+		out["level_before"] = was
+	}
+	if limit != credits {
+		out["daily_credits_before"] = limit
+	}
+	return out, nil
 }
 
 // changedKey tells a key that has ended from one that is not there.

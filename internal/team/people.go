@@ -91,6 +91,24 @@ func (s *Service) personAndHash(ctx context.Context, person int64) (Person, stri
 	return p, hash, nil
 }
 
+// SetName changes what a person is called, in all teams.
+func (s *Service) SetName(ctx context.Context, person int64, name string) error {
+	name = strings.TrimSpace(name)
+	if !isLine(name) {
+		return fault.Invalid(fault.Malformed, "name", "You need a name, "+ofOneLine+".")
+	}
+	return s.db.Write(ctx, "team.set_name", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE people SET name = ? WHERE id = ? AND held_at = 0`, name, person)
+		if err != nil {
+			return fmt.Errorf("renaming a person: %w", err)
+		}
+		if n == 0 {
+			return fault.Missing()
+		}
+		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.renamed", id(person), nil)
+	})
+}
+
 var errChangedMeanwhile = fault.BadState("changed", "The password was changed meanwhile. Sign in again.")
 
 // setPassword keeps a new hash where the former one still stands, and ends all sessions.

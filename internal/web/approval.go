@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/fault"
+	"pressroom/internal/network"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
 )
@@ -27,6 +28,9 @@ type approvalView struct {
 
 // Lines parts a text, as a page shows line breaks by elements alone.
 func (approvalView) Lines(text string) []string { return strings.Split(text, "\n") }
+
+// Bare tells whether an account shows no media in place of the post's.
+func (v approvalView) Bare(t post.Target) bool { return t.Media != nil && len(t.Media) == 0 }
 
 // Time is when the post is to go out, in the team's zone; empty where that is open.
 func (v approvalView) Time() string { return v.inWords(v.ScheduledAt) }
@@ -57,9 +61,7 @@ func (a *App) showApproval(w http.ResponseWriter, r *http.Request, status int, v
 
 // decide takes a client's decision. Whoever has the link may decide; nobody signs in.
 func (a *App) decide(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxDecision)
-	if err := r.ParseForm(); err != nil {
-		a.Notice(w, r, http.StatusBadRequest, "Not done", "This form cannot be read.")
+	if !a.ReadLongForm(w, r, maxDecision) {
 		return
 	}
 	said := post.Decision{Approve: r.PostForm.Get("decision") == "approve", Name: r.PostForm.Get("name"), Comment: r.PostForm.Get("comment")}
@@ -80,11 +82,20 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// approvalPicture shows a picture of a post to whoever has its link.
+// approvalPicture shows a picture or a video of a post to whoever has its link.
 func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
 	id, err := mediaID(r)
 	if err != nil {
 		a.Refuse(w, r, err)
+		return
+	}
+	shown, err := a.Approvals.Proposal(r.Context(), r.PathValue("token"))
+	if err != nil {
+		a.Refuse(w, r, err)
+		return
+	}
+	if m, ok := shown.Shows(id); ok && m.Kind == network.Video {
+		a.approvalVideo(w, r, shown.TeamID, id)
 		return
 	}
 	file, err := a.Approvals.Picture(r.Context(), r.PathValue("token"), id)
@@ -98,4 +109,16 @@ func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", file.Type)
 	h.Set("Cache-Control", "private, max-age=3600")
 	_, _ = io.Copy(leavingBy(w), file) // the client may be gone
+}
+
+// approvalVideo plays a video of a team, in the parts that the browser asks for.
+func (a *App) approvalVideo(w http.ResponseWriter, r *http.Request, team, id int64) {
+	file, err := a.Media.OpenOf(r.Context(), team, id)
+	if err != nil {
+		a.Refuse(w, r, err)
+		return
+	}
+	defer file.Close()
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	send(w, r, file)
 }

@@ -113,7 +113,7 @@ func TestApproving(t *testing.T) {
 		client := w.browser(t)
 		shown := client.get(a.page)
 		image := a.page + "/media/" + itoa(item.MediaID)
-		shown.wants(t, 200, "A post of Harbour &amp; Sons", "<p>Open &lt;b&gt;from&lt;/b&gt; eight.</p><p>Be there!</p>", "Bluesky: ", "harbour.test", "The time is not fixed yet.", `src="`+image+`"`, "It waits for you")
+		shown.wants(t, 200, "A post of Harbour &amp; Sons", "<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ", "harbour.test", "The time is not fixed yet.", `src="`+image+`"`, "It waits for you")
 		if csp := shown.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || len(shown.Cookies()) > 0 {
 			t.Errorf("%v", shown.Header)
 		}

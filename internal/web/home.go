@@ -1,10 +1,14 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
+	"pressroom/internal/post"
 	"pressroom/internal/problem"
+	"pressroom/internal/social"
 	"pressroom/internal/web/frame"
 )
 
@@ -16,7 +20,59 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 		a.Show(w, r, http.StatusOK, pages["front"], "pressroom", front{a.PublicURL})
 		return
 	}
-	a.Show(w, r, http.StatusOK, pages["home"], "Your teams", front{a.PublicURL})
+	view, err := a.today(r)
+	if err != nil {
+		a.Refuse(w, r, err)
+		return
+	}
+	a.Show(w, r, http.StatusOK, pages["home"], frame.VisitorOf(r.Context()).Team.Name, view)
+}
+
+const (
+	homePosts  = 5 // that the first page shows of each sort
+	homeAiling = 3
+	homeAhead  = 14 * 24 * time.Hour
+)
+
+// today is what the looked-at team is about now.
+type today struct {
+	front
+	social.Standing
+
+	Open   bool // whether the team is there to work in
+	Next   []post.Slot
+	More   bool // whether there are more of them
+	Lately []post.Slot
+}
+
+// today reads it. Of a team that is closed, or of none, it is empty.
+func (a *App) today(r *http.Request) (today, error) {
+	ctx, team, now := r.Context(), frame.VisitorOf(r.Context()).Team, a.DB.Now()
+	out := today{front: front{a.PublicURL}, Open: team.ID > 0 && !team.Closed}
+	if !out.Open {
+		return out, nil
+	}
+	zone, err := time.LoadLocation(team.Timezone)
+	if err != nil {
+		return out, fmt.Errorf("loading the team's time zone: %w", err)
+	}
+	if out.Standing, err = a.Connector.Accounts.Standing(ctx, team.ID, homeAiling); err != nil {
+		return out, err
+	}
+	ahead, err := a.Posts.Calendar(ctx, team.ID, 0, []time.Time{now, now.Add(homeAhead)}, homePosts)
+	if err != nil {
+		return out, err
+	}
+	out.Next, out.More = ahead[0].Slots, ahead[0].More
+	if out.Lately, err = a.Posts.Lately(ctx, team.ID, now, homePosts); err != nil {
+		return out, err
+	}
+	for _, slots := range [][]post.Slot{out.Next, out.Lately} {
+		for i := range slots {
+			slots[i].At = slots[i].At.In(zone)
+		}
+	}
+	return out, nil
 }
 
 func (a *App) errorReference(w http.ResponseWriter, r *http.Request) {

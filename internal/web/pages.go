@@ -2,6 +2,7 @@ package web
 
 import (
 	"embed"
+	"html/template"
 
 	"pressroom/internal/web/frame"
 )
@@ -10,4 +11,4 @@ import (
 var files embed.FS
 
 // pages holds this package's templates.
-var pages = frame.Parse(files, nil)
+var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})

@@ -173,7 +173,7 @@ func TestForms(t *testing.T) {
 		b.do(http.MethodPost, "/sign-in", strings.NewReader("a=%zz"), "Content-Type", "application/x-www-form-urlencoded").wants(t, 400)
 		b.do(http.MethodPost, "/sign-in", strings.NewReader("{}"), "Content-Type", "application/json").wants(t, 401)
 		for _, path := range []string{"/team", "/media/1/description", "/upload/x/done"} {
-			b.post(path, nil).leads(t, "/sign-in?next=%2F")
+			b.post(path, nil).leads(t, "/sign-in?next=%2F&undone=1")
 		}
 		b.do(http.MethodGet, "/", nil, "Cookie", "pressroom="+strings.Repeat("x", 10_000)).wants(t, 200)
 	})

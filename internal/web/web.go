@@ -6,6 +6,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 
 	"pressroom/internal/delivery"
 	"pressroom/internal/directory"
@@ -86,51 +87,69 @@ func New(opts Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{Frame: made, Options: opts, reference: described, account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory)}
-	all := http.NewServeMux()
-	all.HandleFunc("GET /assets/{name}", a.Asset)
-	all.HandleFunc("GET /files/{token}/{name}", a.publicFile)
-	all.HandleFunc("/uploads/{link}", a.receive)
-	all.Handle("/", a.People(a.pages()))
+	all, pages := http.NewServeMux(), http.NewServeMux()
+	a.Mount(all, a.plain()...)
+	a.Mount(pages, a.pages()...)
+	pages.HandleFunc("/", a.Missing)
+	all.Handle("/", a.People(pages))
 	a.handler = frame.Guard(all)
 	return a, nil
 }
 
+// Routes are the addresses that the app answers at. All others are not there.
+func (a *App) Routes() []frame.Route { return append(a.plain(), a.pages()...) }
+
+// plain are the addresses that do not know who asks.
+func (a *App) plain() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /assets/{name}", For: frame.Anyone, Do: a.Asset},
+		{Pattern: "GET /files/{token}/{name}", For: frame.Anyone, Do: a.publicFile},
+		{Pattern: "/uploads/{link}", For: frame.Anyone, Do: a.receive},
+	}
+}
+
 // pages are the addresses that know who asks.
-func (a *App) pages() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", a.home)
-	mux.HandleFunc("GET "+problem.ReferencePath, a.errorReference)
-	a.Mount(mux, a.account.Routes()...)
-	a.Mount(mux, compose.New(a.Frame, a.Posts, a.Approvals, a.Library).Routes()...)
-	a.Mount(mux, posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs).Routes()...)
-	a.Mount(mux, reports.New(a.Frame, a.Reports).Routes()...)
-	a.Mount(mux, accounts.New(a.Frame, a.Connector, a.Posts, a.Insight).Routes()...)
-	a.Mount(mux, library.New(a.Frame, a.Media).Routes()...)
-	a.Mount(mux, hashtags.New(a.Frame, a.Lists, a.Jobs).Routes()...)
-	a.Mount(mux, voices.New(a.Frame, a.Voices).Routes()...)
-	a.Mount(mux, settings.New(a.Frame, a.Settings).Routes()...)
-	a.Mount(mux, operator.New(a.Frame, a.Operator).Routes()...)
-	a.Mount(mux, leavingpages.New(a.Frame, a.Leaving).Routes()...)
-	a.Mount(mux, a.reference.Routes()...)
-	a.Mount(mux, notices.New(a.Frame, a.Notices).Routes()...)
-	mux.HandleFunc("POST /team", a.ForPeople(a.switchTeam))
-	mux.HandleFunc("GET /upload/{batch}", a.ForPeople(a.uploadPage))
-	mux.HandleFunc("POST /upload/{batch}/files", a.upload)
-	mux.HandleFunc("POST /upload/{batch}/done", a.ForPeople(a.uploadDone))
-	mux.HandleFunc("GET /connect/{token}", a.ForPeople(a.connectPage))
-	mux.HandleFunc("POST /connect/{token}", a.ForPeople(a.connect))
-	mux.HandleFunc("GET /connect/callback/{platform}", a.connectReturn)
-	mux.HandleFunc("GET /connect/choose/{attempt}", a.ForPeople(a.choicePage))
-	mux.HandleFunc("POST /connect/choose/{attempt}", a.ForPeople(a.choose))
-	mux.HandleFunc("GET /connected/{account}", a.ForPeople(a.connectedPage))
-	mux.HandleFunc("GET /approval/{token}", a.approvalPage)
-	mux.HandleFunc("POST /approval/{token}", a.decide)
-	mux.HandleFunc("GET /approval/{token}/media/{id}", a.approvalPicture)
-	mux.HandleFunc("POST /media/{id}/description", a.describe)
-	mux.HandleFunc("GET /media/{id}/file", a.ForPeople(a.mediaFile(false)))
-	mux.HandleFunc("GET /media/{id}/thumbnail", a.ForPeople(a.mediaFile(true)))
-	mux.HandleFunc("/", a.Missing)
-	return mux
+func (a *App) pages() []frame.Route {
+	return slices.Concat(
+		a.own(),
+		a.account.Routes(),
+		compose.New(a.Frame, a.Posts, a.Approvals, a.Library).Routes(),
+		posts.New(a.Frame, a.Posts, a.Approvals, a.Delivery, a.Jobs, a.Media).Routes(),
+		reports.New(a.Frame, a.Reports).Routes(),
+		accounts.New(a.Frame, a.Connector, a.Posts, a.Insight).Routes(),
+		library.New(a.Frame, a.Media, a.Posts).Routes(),
+		hashtags.New(a.Frame, a.Lists, a.Jobs).Routes(),
+		voices.New(a.Frame, a.Voices).Routes(),
+		settings.New(a.Frame, a.Settings).Routes(),
+		operator.New(a.Frame, a.Operator).Routes(),
+		leavingpages.New(a.Frame, a.Leaving).Routes(),
+		a.reference.Routes(),
+		notices.New(a.Frame, a.Notices).Routes(),
+	)
+}
+
+// own are the addresses whose pages are in this package.
+func (a *App) own() []frame.Route {
+	return []frame.Route{
+		{Pattern: "GET /{$}", For: frame.Anyone, Do: a.home},
+		{Pattern: "GET " + problem.ReferencePath, For: frame.Anyone, Do: a.errorReference},
+		{Pattern: "POST /team", For: frame.People, Do: a.switchTeam},
+		{Pattern: "GET /upload/{batch}", For: frame.People, Do: a.uploadPage},
+		{Pattern: "POST /upload/{batch}/files", For: frame.Anyone, Do: a.upload}, // a script is told otherwise than a person
+		{Pattern: "POST /upload/{batch}/done", For: frame.People, Do: a.uploadDone},
+		{Pattern: "GET /connect/{token}", For: frame.People, Do: a.connectPage},
+		{Pattern: "POST /connect/{token}", For: frame.People, Do: a.connect},
+		{Pattern: "GET /connect/callback/{platform}", For: frame.Anyone, Do: a.connectReturn},
+		{Pattern: "GET /connect/choose/{attempt}", For: frame.People, Do: a.choicePage},
+		{Pattern: "POST /connect/choose/{attempt}", For: frame.People, Do: a.choose},
+		{Pattern: "GET /connected/{account}", For: frame.People, Do: a.connectedPage},
+		{Pattern: "GET /approval/{token}", For: frame.Anyone, Do: a.approvalPage},
+		{Pattern: "POST /approval/{token}", For: frame.Anyone, Do: a.decide},
+		{Pattern: "GET /approval/{token}/media/{id}", For: frame.Anyone, Do: a.approvalPicture},
+		{Pattern: "POST /media/{id}/description", For: frame.Anyone, Do: a.describe}, // as above
+		{Pattern: "GET /media/{id}/file", For: frame.People, Do: a.mediaFile(false)},
+		{Pattern: "GET /media/{id}/thumbnail", For: frame.People, Do: a.mediaFile(true)},
+	}
 }
 
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }

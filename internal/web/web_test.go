@@ -14,8 +14,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
+	"pressroom/internal/job"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
+	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
@@ -38,6 +40,7 @@ type world struct {
 	media    *media.Service
 	networks *networks
 	connects *social.Connector
+	posts    *post.Service
 }
 
 // noDescription is that of an API without operations.
@@ -84,6 +87,7 @@ func (w *world) furnish(t *testing.T) {
 	w.key = key.ID
 	w.media = w.library(t, logOf(t))
 	w.networks, w.connects = w.connecting(t)
+	w.posts = post.New(w.db, w.connects.Accounts, job.NewStore(w.db, nil, 5), nil, post.DefaultLimits, terms.Shipped())
 }
 
 func logOf(t *testing.T) *slog.Logger {
@@ -95,7 +99,7 @@ func logOf(t *testing.T) *slog.Logger {
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Description: noDescription})
+	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Description: noDescription})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +216,7 @@ func TestHeaders(t *testing.T) {
 		for _, path := range []string{"/", "/docs/errors", "/nothing", "/upload/x", "/assets/x", "/uploads/x"} {
 			h := b.get(path).Header
 			for name, want := range map[string]string{
-				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 				"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
 			} {
 				if h.Get(name) != want {

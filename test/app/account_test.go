@@ -65,6 +65,25 @@ func TestAccountPage(t *testing.T) {
 	})
 }
 
+// A person is called otherwise from now on, in every team.
+func TestNameIsChanged(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Viewer)
+		p := b.open("/account").form("Save the name").fill("name", "  Grace <Hopper> ").press().wants(200, "Your name is changed.", "Grace <Hopper>")
+		for _, wrong := range []string{" ", "two\nlines", strings.Repeat("x", 201)} {
+			p.form("Save the name").fill("name", wrong).press().wants(422, "You need a name")
+		}
+		c.as(t, access.Owner).open("/settings/members").wants(200, "Grace <Hopper>")
+		if n := h.count(t, "people WHERE name = 'Grace <Hopper>'"); n != 1 {
+			t.Errorf("%d people are called so", n)
+		}
+		if out := h.browser(t).send(http.MethodPost, "/account/name", url.Values{"name": {"Eve"}}); !strings.HasPrefix(out.path, "/sign-in") {
+			t.Errorf("signed out, it is answered by %s", out.path)
+		}
+	})
+}
+
 // A change of the password ends all other sessions, and asks for the present one.
 func TestPasswordIsChanged(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {

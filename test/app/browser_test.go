@@ -15,12 +15,12 @@ import (
 
 // browser keeps cookies, follows redirects and reads pages as a browser without scripts does.
 type browser struct {
-	t    *testing.T
+	t    testing.TB
 	root string
 	http *http.Client
 }
 
-func (h *house) browser(t *testing.T) *browser {
+func (h *house) browser(t testing.TB) *browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	must(t, err)
@@ -97,6 +97,29 @@ func (p *page) lacks(texts ...string) *page {
 		}
 	}
 	return p
+}
+
+// holds holds the page's source against texts that have to be in it.
+func (p *page) holds(texts ...string) *page {
+	p.b.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(p.source, text) {
+			p.b.t.Errorf("%s does not hold %q", p.path, text)
+		}
+	}
+	return p
+}
+
+// field is what the field of an id holds, also outside of forms.
+func (p *page) field(id string) string {
+	p.b.t.Helper()
+	for d := range p.doc.Descendants() {
+		if d.Type == html.ElementNode && attribute(d, "id") == id {
+			return attribute(d, "value")
+		}
+	}
+	p.b.t.Fatalf("%s has no field %q: %s", p.path, id, p.text())
+	return ""
 }
 
 // follow opens the link that reads so.

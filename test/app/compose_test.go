@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
+	"pressroom/internal/media"
 	"pressroom/internal/post"
 )
 
@@ -284,6 +286,158 @@ func TestPeopleAskAndPublish(t *testing.T) {
 }
 
 // Whoever may not write is refused by every address and told nothing; who looks at another team is led over.
+// signedOut ends every session of a crew's person, as time does.
+func (c *crew) signedOut(t *testing.T, role access.Role) {
+	t.Helper()
+	c.change(t, `DELETE FROM sessions WHERE person_id = ?`, c.people[role].ID)
+}
+
+// Whoever is signed out while a post is being written signs in and has all of it again; nothing was saved meanwhile.
+func TestNothingTypedIsLostBySigningIn(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		long := strings.Repeat("ä\n", 4000) + "end"
+		f := b.open("/posts/new").form("Schedule").fill("caption", long).fill("account", c.id()).fill("date", "2031-05-06").fill("time", "10:15")
+		c.signedOut(t, access.Editor)
+		asked := f.press().wants(200, "What you wrote is not lost")
+		wrong := asked.form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", "wrong").press().wants(401)
+		again := wrong.form("Sign in").fill("password", password).press().wants(200, "You are signed in again.", "New post")
+		got := again.form("Save as a draft")
+		if got.values.Get("caption") != long || got.values.Get("account") != c.id() || got.values.Get("date") != "2031-05-06" || got.values.Get("time") != "10:15" {
+			t.Errorf("%d characters, %v", len(got.values.Get("caption")), got.values["account"])
+		}
+		if n := c.count(t, "posts WHERE team_id = ?", c.team.ID); n != 0 {
+			t.Errorf("%d posts", n)
+		}
+		saved := got.press().wants(200, "Saved.")
+		b.open("/posts/new").wants(200).lacks("ä\nä")
+		edit := b.open(saved.path+"/edit").form("Save").fill("caption", "Changed while away")
+		c.signedOut(t, access.Editor)
+		back := edit.press().wants(200, "What you wrote is not lost").form("Sign in").fill("email", c.people[access.Editor].Email).fill("password", password).press()
+		back.wants(200, "Edit post").form("Save").press().wants(200, "Saved.")
+		if got := c.stored(t, saved.path).Caption; got != "Changed while away" {
+			t.Errorf("%q", got)
+		}
+		c.signedOut(t, access.Editor)
+		b.send(http.MethodPost, saved.path+"/duplicate", url.Values{}).wants(200, "nothing was done")
+	})
+}
+
+// A post is of the team whose form it was written in, though another tab has turned to another team meanwhile; a form that
+// has made a post leads to that post.
+func TestFormsKeepTheirTeamAndPost(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		must(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Editor].ID, access.Viewer))
+		b := c.as(t, access.Editor)
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(c.team.ID)}}).wants(200, c.team.Name)
+		f := b.open("/posts/new").form("Save as a draft").fill("caption", "For the first team").fill("account", c.id())
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
+		p := f.press().wants(200, "you look at that team again now", "New post")
+		if got := p.form("Save as a draft").values; got.Get("caption") != "For the first team" || got.Get("account") != c.id() {
+			t.Errorf("%v", got)
+		}
+		again := p.form("Save as a draft")
+		saved := again.press().wants(200, "Saved.")
+		edit := b.open("/posts/new?sent="+again.values.Get("once")).wants(200, "This form was sent before.", "Edit post")
+		if edit.path != saved.path+"/edit" {
+			t.Errorf("%s, want %s", edit.path, saved.path)
+		}
+		change := edit.form("Save").fill("caption", "Changed")
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
+		change.press().wants(200, "you look at that team again now", "Edit post").form("Save").press().wants(200, "Saved.")
+		if got := c.stored(t, saved.path).Caption; got != "Changed" {
+			t.Errorf("%q", got)
+		}
+		b.open("/posts/new?sent=20200101T000000-x").wants(200, "New post")
+	})
+}
+
+// The next free hour is one of the day in which nothing stands, or of the day after it.
+func TestTheNextFreeHour(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		for _, at := range []string{"2031-05-06T07:00:00Z", "2031-05-06T08:59:00Z", "2031-05-07T09:00:00Z"} { // two hours later in Berlin
+			c.draft(t, "Taken", at)
+		}
+		f := b.open("/posts/new?date=2031-05-06&caption=Mine").form("Take the next free hour")
+		if got := f.press().wants(200).form("Save as a draft").values; got.Get("date") != "2031-05-06" || got.Get("time") != "11:00" || got.Get("caption") != "Mine" {
+			t.Errorf("%v", got)
+		}
+		for hour := 9; hour <= 16; hour++ {
+			c.draft(t, "Taken", fmt.Sprintf("2031-05-06T%02d:30:00Z", hour))
+		}
+		if got := f.press().wants(200).form("Save as a draft").values; got.Get("date") != "2031-05-07" || got.Get("time") != "09:00" {
+			t.Errorf("%v", got)
+		}
+		got := b.open("/posts/new?date=2020-05-06").form("Take the next free hour").press().wants(200).form("Save as a draft").values
+		at, err := time.ParseInLocation("2006-01-02 15:04", got.Get("date")+" "+got.Get("time"), berlin(t))
+		must(t, err)
+		if wait := at.Sub(h.now()); wait < 0 || wait > 24*time.Hour {
+			t.Errorf("in %s, of an empty day", wait)
+		}
+	})
+}
+
+// A client sees what each account shows of its own: pictures, and videos that play in parts.
+func TestClientsSeeEveryAccountsMedia(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		picture := strings.TrimPrefix(c.pictureOf(t, "alone", 7), "/media/")
+		film := fmt.Sprint(c.film(t))
+		f := b.open("/posts/new?caption=Look&account=" + c.id() + "&media=" + film).form("Save and ask the client")
+		f.fill("ownmedia-"+c.id(), "1")
+		f.values.Set("media-"+c.id(), picture)
+		link := f.press().wants(200, "For approval")
+		at := strings.TrimPrefix(link.field("link"), h.root)
+		client := h.browser(t)
+		client.open(at).wants(200, "with images and videos of its own:").holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/media/"+film)
+		if shown := client.open(at + "/media/" + picture); shown.status != 200 || !strings.HasPrefix(shown.header.Get("Content-Type"), "image/") {
+			t.Errorf("the account's own picture: %d %v", shown.status, shown.header)
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+at+"/media/"+film, nil)
+		must(t, err)
+		r.Header.Set("Range", "bytes=0-3")
+		part, err := client.http.Do(r)
+		must(t, err)
+		defer part.Body.Close()
+		if part.StatusCode != http.StatusPartialContent || part.Header.Get("Content-Type") != "video/mp4" {
+			t.Errorf("%d %v", part.StatusCode, part.Header)
+		}
+		client.open(at + "/media/" + strings.TrimPrefix(c.pictureOf(t, "of nobody", 8), "/media/")).wants(404)
+	})
+}
+
+// film is a short video in the crew's library.
+func (c *crew) film(t *testing.T) int64 {
+	t.Helper()
+	raw, err := os.ReadFile("../../internal/probe/testdata/front.mp4")
+	must(t, err)
+	got, err := c.Media.Add(t.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
+		media.Incoming{Name: "film.mp4", Type: "video/mp4", Size: int64(len(raw)), Body: bytes.NewReader(raw)})
+	must(t, err)
+	return got.MediaID
+}
+
+// What else stands on the day is told, and accounts that were chosen just now get their place in the form by the script.
+func TestThePreviewTellsOfTheDay(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		c.draft(t, "Already there", "2031-05-06T10:00:00Z")
+		p := b.open("/posts/new?date=2031-05-06&account="+c.id()).wants(200, "Also on this day: 1 post", "12:00 Already there")
+		sent := p.form("Check").values
+		sent.Set("fresh", c.id())
+		b.send(http.MethodPost, "/posts/preview", sent).wants(200, "Also on this day", "Text on Bluesky").holds(`id="fresh"`, "owntext-"+c.id())
+		sent.Set("date", "2031-05-07")
+		sent.Del("fresh")
+		b.send(http.MethodPost, "/posts/preview", sent).wants(200).lacks("Also on this day", "owntext-")
+	})
+}
+
 func TestWhoMayCompose(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)

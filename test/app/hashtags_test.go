@@ -12,7 +12,7 @@ import (
 )
 
 // listOf makes a hashtag list as the crew's owner does, and gives its path.
-func (c *crew) listOf(t *testing.T, name string, tags ...string) string {
+func (c *crew) listOf(t testing.TB, name string, tags ...string) string {
 	t.Helper()
 	made := c.does(t, "create_hashtag_list", map[string]any{"name": name, "platform": "instagram", "hashtags": tags})
 	return fmt.Sprintf("/hashtags/%.0f", made["id"])
@@ -48,12 +48,16 @@ func TestHashtagLists(t *testing.T) {
 		b.open(made.path).form("Take out #latteart").press().wants(200, "#latteart is taken out.", "3 hashtags")
 		b.send(http.MethodPost, made.path+"/remove", url.Values{"hashtag": {"latteart"}}).wants(404)
 
-		edit := b.open(made.path).follow("Rename or recolour").form("Save")
-		if edit.values.Get("name") != "Bar" || edit.values.Get("color") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
+		edit := b.open(made.path).follow("Change name and looks").form("Save")
+		if edit.values.Get("name") != "Bar" || edit.values.Get("color_typed") != "#12ab9f" || edit.values.Get("icon") != "ri-cup-line" {
 			t.Errorf("the form holds %v", edit.values)
 		}
-		edit.fill("color", "red").press().wants(422, "The field “Colour” takes # and six hexadecimal digits.")
-		edit.fill("color", "").fill("name", "Café <b>").press().wants(200, "The list is changed.", "Café <b>").lacks("<b>")
+		edit.fill("color_typed", "red").press().wants(422, "The field “Colour” takes # and six hexadecimal digits.")
+		edit.fill("color_typed", "").fill("name", "Café <b>").press().wants(200, "The list is changed.", "Café <b>").lacks("<b>")
+		again := b.open(made.path).follow("Change name and looks").form("Save").fill("color", "#2f7dc4").fill("color_typed", "#000000").press()
+		if !strings.Contains(again.source, `stroke="#2f7dc4"`) {
+			t.Error("the colour that was chosen is not the icon's")
+		}
 		copied := b.open(made.path).form("Copy into a list of our own").press().wants(200, "This is your own list now. 3 hashtags are added.", "Craft")
 		if copied.path == made.path {
 			t.Error("the copy is the list itself")

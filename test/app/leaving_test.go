@@ -191,8 +191,11 @@ func TestLeaving(t *testing.T) {
 	})
 }
 
-// metaSecret is the one of an app at Meta.
-const metaSecret = "a secret of the app"
+// The secrets of two apps at Meta.
+const (
+	metaSecret  = "a secret of the app"
+	pagesSecret = "a secret of the app for Pages"
+)
 
 // signedBy is a request as Meta signs it.
 func signedBy(secret, payload string) string {
@@ -200,6 +203,35 @@ func signedBy(secret, payload string) string {
 	h := hmac.New(sha256.New, []byte(secret))
 	h.Write([]byte(part))
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)) + "." + part
+}
+
+// pagesGo has Facebook ask about a person, whose Pages go in every team, once; another person's stay.
+func (c *crew) pagesGo(t *testing.T, h *house, asks func(string) *page) {
+	t.Helper()
+	other := h.crew(t)
+	for _, p := range []struct {
+		team         int64
+		page, holder string
+	}{{c.team.ID, "101", "facebook:99"}, {c.team.ID, "102", "facebook:99"}, {other.team.ID, "101", "facebook:99"}, {other.team.ID, "103", "facebook:98"}} {
+		h.change(t, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, grant_holder, created_at, updated_at) VALUES (?, 'facebook', ?, 'a page', 'a page', 'connected', ?, ?, 1, 1)`,
+			p.team, p.page, []byte("sealed"), p.holder)
+	}
+	request := signedBy(pagesSecret, `{"algorithm":"HMAC-SHA256","user_id":"99","issued_at":1767225600}`)
+	first := asks(request).wants(http.StatusOK)
+	const pages = "social_accounts WHERE platform = 'facebook' AND username = 'a page' AND LENGTH(sealed_grant) > 0"
+	if n := h.count(t, pages); n != 1 {
+		t.Errorf("%d Pages are left", n)
+	}
+	_, rest, _ := strings.Cut(first.source, `"url":"`)
+	address, _, _ := strings.Cut(rest, `"`)
+	h.browser(t).open(strings.TrimPrefix(address, h.root)).wants(http.StatusOK, "It is done. 3 accounts")
+	h.change(t, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, grant_holder, created_at, updated_at) VALUES (?, 'facebook', '101', 'a page', 'a page', 'connected', ?, 'facebook:99', 1, 1)`, c.team.ID, []byte("sealed"))
+	if again := asks(request).wants(http.StatusOK); again.source != first.source {
+		t.Errorf("the same request once more has the answer %s, and had %s", again.source, first.source)
+	}
+	if n := h.count(t, pages); n != 2 {
+		t.Errorf("%d Pages are left after a repeat", n)
+	}
 }
 
 // A network's request is believed by its signature alone, deletes what is kept of the account, and says what became of it.
@@ -210,8 +242,11 @@ func TestNetworkAsksToDelete(t *testing.T) {
 		h := open(t, url, func(cfg *server.Config) {
 			was := cfg.Networks.Secret
 			cfg.Networks.Secret = func(name string) string {
-				if name == "THREADS" {
+				switch name {
+				case "THREADS":
 					return metaSecret
+				case "FACEBOOK":
+					return pagesSecret
 				}
 				return was(name)
 			}
@@ -247,5 +282,6 @@ func TestNetworkAsksToDelete(t *testing.T) {
 			t.Error("the account’s data is left")
 		}
 		b.open("/networks/deletions/guessed").wants(http.StatusNotFound)
+		c.pagesGo(t, h, asks)
 	})
 }

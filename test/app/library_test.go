@@ -16,7 +16,7 @@ import (
 )
 
 // pictureOf puts a picture of one shade into the crew's library and gives its path.
-func (c *crew) pictureOf(t *testing.T, name string, shade uint8) string {
+func (c *crew) pictureOf(t testing.TB, name string, shade uint8) string {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, 40, 30))
 	for i := range img.Pix {
@@ -80,8 +80,7 @@ func TestFilesAreDeleted(t *testing.T) {
 		scheduled := c.draft(t, "Goes out", h.wish(1<<42))
 		c.does(t, "update_post", map[string]any{"id": scheduled, "media_ids": []int64{int64(mustNumber(t, id))}})
 		h.change(t, "UPDATE posts SET status = 'scheduled' WHERE id = ?", scheduled)
-		b.open(at+"/delete").wants(200, "It cannot be deleted as long as these posts have it.", "Goes out").lacks("Delete this file")
-		b.send(http.MethodPost, at+"/delete", url.Values{}).wants(422, "Posts that are no plain drafts have this file")
+		b.open(at+"/delete").wants(200, "These posts have it and have not gone out", "Goes out").form("Delete this file").press().wants(422, "Take it out of them first.", "Goes out")
 		if n := h.count(t, "post_media"); n != 2 {
 			t.Errorf("%d posts have it", n)
 		}
@@ -102,7 +101,43 @@ func TestFilesAreDeleted(t *testing.T) {
 	})
 }
 
-func mustNumber(t *testing.T, text string) int {
+// A file is taken out of what is scheduled, if a person chooses so, and goes; what was published keeps its record without it,
+// in the app and for assistants, and is duplicated without it.
+func TestAPublishedFileIsDeleted(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		at := c.pictureOf(t, "quay", 10)
+		media := []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}
+		sent, ahead := c.draft(t, "Went out", ""), c.draft(t, "Goes out", h.wish(1<<42))
+		for _, id := range []string{sent, ahead} {
+			c.does(t, "update_post", map[string]any{"id": id, "media_ids": media})
+		}
+		c.does(t, "schedule_post", map[string]any{"post_id": ahead, "scheduled_at": h.wish(1 << 42)})
+		c.does(t, "publish_post", map[string]any{"post_id": sent})
+		b.handedOver(sent).wants(200, "Published")
+		b.open(at+"/delete").wants(200, "have not gone out", "Goes out", "These posts went out with it", "Went out").
+			form("Delete this file").fill("posts", "take_out").press().wants(200, "The file is deleted. It was taken out of 1 post.", "0 bytes of")
+		b.open("/posts/"+ahead).wants(200, "A draft.", "A file that it showed was deleted")
+		b.open("/posts/"+sent).wants(200, "quay", "deleted", "Files of this post that are gone", "PNG").lacks(at + "/thumbnail")
+		for _, path := range []string{at, at + "/file", at + "/thumbnail"} {
+			b.open(path).wants(404)
+		}
+		told := c.does(t, "get_post", map[string]any{"id": sent})
+		if shown, _ := told["media"].([]any); len(shown) != 1 {
+			t.Errorf("the post is told with %v", told["media"])
+		}
+		b.open("/posts/"+sent).form("Duplicate as a draft").press().wants(200, "This is the duplicate")
+		if n := h.count(t, "post_media"); n != 1 {
+			t.Errorf("%d posts have it", n)
+		}
+		if found, err := h.Media.Audit(t.Context()); err != nil || len(found) != 0 {
+			t.Errorf("the audit finds %v (%v)", found, err)
+		}
+	})
+}
+
+func mustNumber(t testing.TB, text string) int {
 	t.Helper()
 	var n int
 	_, err := fmt.Sscan(text, &n)

@@ -6,8 +6,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/db"
 	"pressroom/internal/team"
 )
 
@@ -22,7 +24,7 @@ func TestNoticesOfAFailedPost(t *testing.T) {
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
 		b.handedOver(id)
 		const text = "A post could not be published. Look at why, then try it again."
-		p := b.open("/notices").wants(200, text, "Notices 1 unread", "Bluesky", "New", c.team.Name)
+		p := b.open("/notices").wants(200, text, "No [sandbox:reject]", "Notices 1 unread", "Bluesky", "New", c.team.Name)
 		if at := p.follow(text); at.status != http.StatusOK || !strings.HasPrefix(at.path, "/posts/"+id) {
 			t.Errorf("the notice leads to %s (%d)", at.path, at.status)
 		}
@@ -57,6 +59,15 @@ func TestNoticesOfEachEffect(t *testing.T) {
 		must(t, h.Teams.SetKeyLevel(t.Context(), key.ID, access.Full))
 		p = owner.open("/notices").wants(200, "An API key was made. It may read and make drafts.", "An API key was changed. It may read, write, publish and spend credits.", "<Robot>")
 		p.follow("An API key was changed. It may read, write, publish and spend credits. If nobody of you changed it, revoke it.").wants(200, "<Robot>")
+		keyForm := owner.open(fmt.Sprint("/settings/keys/", key.ID)).form("Save")
+		keyForm.press().wants(200) // as it is
+		keyForm.fill("daily_credits", "50").press().wants(200)
+		owner.open("/notices").wants(200, "An API key was changed: its daily limit was none of its own and is 50 credits now. If nobody of you changed it, revoke it.")
+		keyForm.fill("level", "read_only").fill("daily_credits", "1").press().wants(200)
+		owner.open("/notices").wants(200, "An API key was changed. It may read. Its daily limit was 50 credits and is 1 credit now.")
+		if n := h.count(t, "notices WHERE kind = 'key_changed' AND team_id = ?", c.team.ID); n != 4 {
+			t.Errorf("%d notices of keys, want one for each change", n)
+		}
 		admin.open("/notices").lacks("Robot")
 
 		c.grant(t, 100)
@@ -69,6 +80,17 @@ func TestNoticesOfEachEffect(t *testing.T) {
 		if n := h.count(t, "notices WHERE kind = 'credits_low' AND team_id = ?", c.team.ID); n != 2 {
 			t.Errorf("%d notices of low credits, want one each for owner and admin", n)
 		}
+	})
+}
+
+// When something happened stands in the zone of the team that it happened in.
+func TestNoticesTellTheTeamsTime(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		must(t, h.Teams.SetTimezone(t.Context(), c.team.ID, "Asia/Tokyo"))
+		must(t, h.Accounts.Lose(t.Context(), c.account, "refused"))
+		c.change(t, `UPDATE notices SET created_at = ? WHERE team_id = ?`, db.Micros(time.Date(2026, 11, 21, 20, 15, 0, 0, time.UTC)), c.team.ID)
+		c.as(t, access.Owner).open("/notices").wants(200, "Sun 22 Nov 2026, 05:15")
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"pressroom/internal/access"
 	"pressroom/internal/team"
@@ -87,6 +88,7 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 		if n := strings.Count(lines, "\n"); n != h.count(t, "events WHERE team_id = ?", c.team.ID) {
 			t.Errorf("the file has %d lines", n)
 		}
+		b.open(path).wants(http.StatusOK, "30 credits left. The newest booking says the same")
 		b.open("/operator/ledger").form("Prove the ledger").press().wants(http.StatusOK, "Everything adds up.")
 	})
 }
@@ -138,9 +140,22 @@ func TestOperatorWakesWork(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
-		b.open("/operator/queue").wants(http.StatusOK, "No job takes longer than ten minutes.", "Nothing waits to be delivered.")
+		b.open("/operator/queue").wants(http.StatusOK, "Nothing waits to be delivered.")
 		b.send(http.MethodPost, "/operator/queue/wake", map[string][]string{"delivery": {"none"}}).wants(http.StatusOK, "Nothing was woken")
 		b.open("/operator/networks").wants(http.StatusOK, "Bluesky", "Well", "Nothing failed in the last 500 attempts.")
 		b.open("/operator/posts").wants(http.StatusOK, "Every post is known to have gone out")
+	})
+}
+
+// Posts that wait for the end of a pause are told of, with what ends it.
+func TestOperatorSeesWhatWaits(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.operates(t, access.Owner)
+		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Publishing}))
+		id := c.draft(t, "It waits for the end of the pause", "")
+		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE id = ?`, h.now().Add(-time.Hour).UnixMicro(), id)
+		b.open("/operator/queue").wants(http.StatusOK, "as publishing is paused or the team is closed").lacks("Nothing is late").follow("What is paused").wants(http.StatusOK, fmt.Sprintf("Publishing of team %d", c.team.ID))
+		b.open("/operator").lacks("All is well")
 	})
 }

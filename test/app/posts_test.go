@@ -15,10 +15,11 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
+	"pressroom/internal/team"
 )
 
 // does runs an operation as the crew's owner, and gives its data.
-func (c *crew) does(t *testing.T, tool string, args map[string]any) map[string]any {
+func (c *crew) does(t testing.TB, tool string, args map[string]any) map[string]any {
 	t.Helper()
 	actor, err := c.Teams.InApp(t.Context(), c.people[access.Owner].ID, c.team.ID)
 	must(t, err)
@@ -34,7 +35,7 @@ func (c *crew) does(t *testing.T, tool string, args map[string]any) map[string]a
 }
 
 // draft makes a draft for the crew's account, with a wished time where that is not empty.
-func (c *crew) draft(t *testing.T, caption, at string) string {
+func (c *crew) draft(t testing.TB, caption, at string) string {
 	t.Helper()
 	id, _ := c.does(t, "create_post", map[string]any{"caption": caption, "account_ids": []int64{c.account}})["id"].(string)
 	if at != "" {
@@ -63,7 +64,7 @@ func (b *browser) handedOver(id string) *page {
 }
 
 // change writes into the database beside the program.
-func (h *house) change(t *testing.T, statement string, args ...any) {
+func (h *house) change(t testing.TB, statement string, args ...any) {
 	t.Helper()
 	must(t, h.db.Write(t.Context(), "test.change", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, statement, args...)
@@ -75,7 +76,7 @@ func (h *house) change(t *testing.T, statement string, args ...any) {
 }
 
 // doubt makes a published account one of which nobody knows.
-func (h *house) doubt(t *testing.T, id string) {
+func (h *house) doubt(t testing.TB, id string) {
 	t.Helper()
 	h.change(t, `UPDATE deliveries SET phase = 'doubtful', outcome = 'unconfirmed', error_code = 'not_confirmed', network_text = 'try <later>', permalink = '', wake_at = ?, not_before = ? WHERE post_id = ?`,
 		db.Micros(h.now().Add(time.Hour)), db.Micros(h.now().Add(time.Hour)), id)
@@ -297,7 +298,7 @@ func TestTheCalendarKnowsItsZone(t *testing.T) {
 		week := b.open("/calendar?view=week&day=2027-03-28").wants(200, "Week of 22 March 2027", "Wish 0", "Wish 1").lacks("Wish 2")
 		week.follow("Week after").wants(200, "Week of 29 March 2027", "Wish 2").lacks("Wish 1")
 		week.follow("Whole month").wants(200, "March 2027")
-		march.form("Go").fill("day", "2027-10-02").press().wants(200, "October 2027")
+		march.form("Show").fill("day", "2027-10-02").press().wants(200, "October 2027")
 		b.open("/calendar?day=someday").wants(422, "has to be a date")
 		b.open("/calendar?day=9999-12-31").wants(422, "has to be a date")
 		for i := range 6 {
@@ -306,6 +307,87 @@ func TestTheCalendarKnowsItsZone(t *testing.T) {
 		june := b.open("/calendar?day=2027-06-01").wants(200, "Crowd 0", "Crowd 3").lacks("Crowd 4")
 		june.follow("All posts of Tuesday 15 June").wants(200, "Crowd 5", "Crowd 0")
 		b.open("/calendar?view=week&day=2027-06-15").wants(200, "Crowd 5")
+	})
+}
+
+// second is another account of the crew's, of which nothing is known but its name.
+func (c *crew) second(t *testing.T) int64 {
+	t.Helper()
+	var id int64
+	must(t, c.db.Write(t.Context(), "test.second", func(ctx context.Context, tx *db.Tx) error {
+		return tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
+			VALUES (?, 'threads', ?, 'second', '', 'connected', '', 1, 1) RETURNING id`, c.team.ID, fmt.Sprint("second of ", c.team.ID)).Scan(&id)
+	}))
+	return id
+}
+
+// The calendar shows one account's posts alone, leads to writing one for a day that is to come, and keeps the account.
+func TestTheCalendarOfAnAccount(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		second := c.second(t)
+		c.draft(t, "On the first", "2027-06-15T10:00:00Z")
+		id, _ := c.does(t, "create_post", map[string]any{"caption": "On the second", "account_ids": []int64{second}})["id"].(string)
+		c.does(t, "update_post", map[string]any{"id": id, "scheduled_at": "2027-06-16T10:00:00Z"})
+		series := c.draft(t, "Daily on the first", "2027-06-17T10:00:00Z")
+		_, err := c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY;COUNT=9")
+		must(t, err)
+		b := c.as(t, access.Editor)
+		june := b.open("/calendar?day=2027-06-01").wants(200, "On the first", "On the second", "To come")
+		one := june.form("Show").fill("account", fmt.Sprint(second)).press().wants(200, "On the second").lacks("on the first", "On the first")
+		one.follow("Month after").wants(200, "July 2027", "Nothing is planned here for this account yet.").follow("Month before").wants(200, "On the second").lacks("On the first")
+		one.follow("Week").wants(200, "Week of").lacks("On the first")
+		form := one.follow("Write a post for Friday 18 June").wants(200, "New post").form("Check")
+		if form.values.Get("date") != "2027-06-18" || form.values.Get("account") != fmt.Sprint(second) {
+			t.Errorf("the form begins with %v", form.values)
+		}
+		b.open("/calendar?day=2020-06-01").wants(200).lacks("/posts/new?date=")
+		b.open("/calendar?account=x").wants(422, "Choose one of the accounts.")
+		c.as(t, access.Viewer).open("/calendar?day=2027-06-01").wants(200, "On the first").lacks("/posts/new")
+	})
+}
+
+// A list tells series from single posts, what waits for the client, and shows the first picture.
+func TestListsTellPostsApart(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		series := c.draft(t, "Every day anew", c.wish(24*time.Hour))
+		_, err := c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY")
+		must(t, err)
+		waits := c.draft(t, "For the client", "")
+		b.open("/posts/" + waits).form("Send to the client for approval").press().wants(200)
+		media := strings.TrimPrefix(c.pictureOf(t, "cup", 3), "/media/")
+		c.does(t, "create_post", map[string]any{"caption": "With a picture", "account_ids": []int64{c.account}, "media_ids": []int{mustNumber(t, media)}})
+		b.open("/posts").wants(200, "Every day anew Series From", "Waits for the client Draft", "With a picture").holds(fmt.Sprintf(`src="/media/%s/thumbnail"`, media))
+		b.open("/posts/" + series).form("Pause the series").press().wants(200)
+		b.open("/posts").wants(200, "Every day anew Series, paused")
+	})
+}
+
+// While publishing is paused the buttons say so and do nothing, also what no operation of the API does.
+func TestPausesHoldInTheApp(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		series := c.draft(t, "Every day anew", c.wish(24*time.Hour))
+		_, err := c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY")
+		must(t, err)
+		draft := c.draft(t, "A draft", c.wish(50*time.Hour))
+		ask, end := b.open("/posts/"+draft).form("Send to the client for approval"), b.open("/posts/"+series+"/series/end").form("End the series")
+		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Publishing}))
+		const why = "Publishing is paused."
+		end.press().wants(403, why)
+		b.open("/posts/"+draft).wants(200, why, "Publish now…", "Schedule for").lacks("/posts/" + draft + "/publish\"")
+		b.open("/posts/"+draft+"/publish").form("Publish to 1 account").press().wants(403, why)
+		b.open("/posts/"+series).wants(200, why, "End the series…").lacks("/series/end\"")
+		b.open("/posts/new").wants(200, why)
+		ask.press().wants(200, "The post waits for the client.")
+		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Everything}))
+		ask.press().wants(403, "Changes are paused.")
+		if held := c.stored(t, "/posts/"+series); !held.IsTemplate || held.Status != post.Scheduled {
+			t.Errorf("%+v", held)
+		}
 	})
 }
 

@@ -82,10 +82,63 @@ func TestSettingsKeyTouches(t *testing.T) {
 		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Spending}))
 		owner := c.as(t, access.Owner)
 		page := owner.open(fmt.Sprintf("/settings/keys/%d/revoke", k.ID)).wants(200, "#coffee on Instagram", "every 3 days", "goes on and is charged")
+		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Spending}))
 		if !strings.Contains(page.source, "/reports/"+id) {
 			t.Error("the tracked report is not linked")
 		}
 		owner.open("/settings/keys").wants(200, "Paused", "The operator has paused spending")
+		page.form("Revoke the key").press().wants(200, "The key is revoked. It works no more. 1 tracking is ended, and nothing more is charged.")
+		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
+			t.Errorf("%d reports are tracked", n)
+		}
+	})
+}
+
+// Tracking is switched off while spending is paused, by whoever may spend and by nobody else; what a revoked key still
+// tracks can be ended later.
+func TestTrackingEndsWhilePaused(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Tracker", Level: access.Full})
+		must(t, err)
+		var ids []string
+		for _, tag := range []string{"coffee", "tea"} {
+			id := uuid.Must(uuid.NewV7()).String()
+			h.change(t, `INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days, next_refresh_at, tracked_key, available_until, created_at) VALUES (?, ?, 'hashtag', 'instagram', ?, 'ready', 1, 3, ?, ?, ?, 1)`,
+				id, c.team.ID, tag, db.Micros(h.now().Add(time.Hour)), k.ID, db.Micros(h.now().Add(time.Hour)))
+			ids = append(ids, id)
+		}
+		for _, action := range []team.Action{team.Spending, team.Everything} {
+			must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForService, Action: action}))
+		}
+		off := url.Values{"tracking": {"off"}}
+		for who, b := range map[string]*browser{"an editor": c.as(t, access.Editor), "a viewer": c.as(t, access.Viewer), "a stranger": other.as(t, access.Owner), "nobody": h.browser(t)} {
+			b.send(http.MethodPost, "/reports/"+ids[0]+"/tracking", off)
+			if n := h.count(t, "reports WHERE tracked = 1"); n != 2 {
+				t.Fatalf("%s switched tracking off", who)
+			}
+		}
+		c.as(t, access.Admin).send(http.MethodPost, "/reports/"+ids[0]+"/tracking", off).wants(200, "Tracking is off. Nothing more is charged.")
+		owner := c.as(t, access.Owner)
+		page := fmt.Sprintf("/settings/keys/%d/revoke", k.ID)
+		owner.open(page).wants(200, "#tea").lacks("#coffee")
+		owner.send(http.MethodPost, page, nil).wants(200, "The key is revoked. It works no more.").lacks("ended")
+		if n := h.count(t, "reports WHERE tracked = 1"); n != 1 {
+			t.Errorf("%d reports are tracked", n)
+		}
+		owner.open(page).form("End the trackings").press().wants(200, "1 tracking is ended")
+		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
+			t.Errorf("%d reports are tracked", n)
+		}
+	})
+}
+
+// A key whose maker owns the team no more has ended.
+func TestSettingsKeyOfAFormerOwner(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Tracker", Level: access.Full})
+		must(t, err)
 		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
 		c.as(t, access.Admin).open(fmt.Sprintf("/settings/keys/%d", k.ID)).wants(200, "owns the team no more", "Make a new one").lacks("Revoke this key")
 	})

@@ -13,7 +13,7 @@ import (
 )
 
 // voiceOf makes a voice as the crew's owner does.
-func (c *crew) voiceOf(t *testing.T, name string) int64 {
+func (c *crew) voiceOf(t testing.TB, name string) int64 {
 	t.Helper()
 	owner, err := c.Teams.InApp(t.Context(), c.people[access.Owner].ID, c.team.ID)
 	must(t, err)

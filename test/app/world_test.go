@@ -52,7 +52,7 @@ func houses(t *testing.T, run func(t *testing.T, h *house)) {
 }
 
 // open starts the program on a database until the test ends. Its settings can be changed.
-func open(t *testing.T, url string, change ...func(*server.Config)) *house {
+func open(t testing.TB, url string, change ...func(*server.Config)) *house {
 	t.Helper()
 	h := &house{}
 	h.openSandbox(t)
@@ -85,7 +85,7 @@ func open(t *testing.T, url string, change ...func(*server.Config)) *house {
 	return h
 }
 
-func (h *house) openSandbox(t *testing.T) {
+func (h *house) openSandbox(t testing.TB) {
 	t.Helper()
 	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(t), "sqlite:"))
 	var err error
@@ -112,7 +112,7 @@ type crew struct {
 }
 
 // crew makes a team of the agency plan in Berlin.
-func (h *house) crew(t *testing.T) *crew {
+func (h *house) crew(t testing.TB) *crew {
 	t.Helper()
 	c := &crew{house: h, people: map[access.Role]team.Person{}}
 	for _, role := range access.Roles() {
@@ -136,7 +136,7 @@ func (h *house) crew(t *testing.T) *crew {
 var hashed atomic.Pointer[string]
 
 // person adds somebody who signs in by the password.
-func (h *house) person(t *testing.T, name, email string) team.Person {
+func (h *house) person(t testing.TB, name, email string) team.Person {
 	t.Helper()
 	hash := hashed.Load()
 	if hash == nil {
@@ -157,7 +157,7 @@ func (h *house) person(t *testing.T, name, email string) team.Person {
 }
 
 // as is a browser in which the crew's person of a role is signed in.
-func (c *crew) as(t *testing.T, role access.Role) *browser {
+func (c *crew) as(t testing.TB, role access.Role) *browser {
 	t.Helper()
 	b := c.browser(t)
 	p := b.open("/sign-in").form("Sign in").fill("email", c.people[role].Email).fill("password", password).press()
@@ -166,21 +166,21 @@ func (c *crew) as(t *testing.T, role access.Role) *browser {
 }
 
 // grant gives the team credits.
-func (c *crew) grant(t *testing.T, credits int64) {
+func (c *crew) grant(t testing.TB, credits int64) {
 	t.Helper()
 	_, err := c.Credits.Grant(t.Context(), c.team.ID, credits, fmt.Sprint("test ", c.house.people.Add(1)), "")
 	must(t, err)
 }
 
 // count counts rows: a table, or a table with its condition.
-func (h *house) count(t *testing.T, from string, args ...any) int {
+func (h *house) count(t testing.TB, from string, args ...any) int {
 	t.Helper()
 	var n int
 	must(t, h.db.QueryRow(t.Context(), "SELECT COUNT(*) FROM "+from, args...).Scan(&n))
 	return n
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 // Posts are written: text, accounts, media, other text for one account, the time, by mouse, by keyboard and without scripts.
 'use strict';
 
+const path = require('node:path');
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 const verdict = (page) => page.locator('#verdict').textContent();
@@ -31,8 +32,11 @@ run(async (browser) => {
   await page.getByText('Add from the library, or upload').click();
   await page.getByLabel('Upload files').setInputFiles([world.pictures.red, world.pictures.blue]);
   await page.getByRole('button', { name: 'Upload into the library and add' }).click();
+  await page.getByLabel('Text', { exact: true }).press('Control+End'); // writing goes on meanwhile
+  await page.keyboard.type(' Meanwhile.');
   await page.getByRole('button', { name: 'Move blue up' }).waitFor();
-  assert.match(await page.getByLabel('Text', { exact: true }).inputValue(), /^Open from eight/);
+  assert.match(await page.getByLabel('Text', { exact: true }).inputValue(), /^Open from eight.* Meanwhile\.$/);
+  assert.equal(await page.getByText('The files are on their way.').count(), 0);
   await page.getByRole('button', { name: 'Move blue up' }).click();
   await page.getByRole('button', { name: 'Move red up' }).waitFor();
   await page.getByLabel('What it shows, for people who cannot see it').first().fill('The sea.');
@@ -73,7 +77,10 @@ run(async (browser) => {
   assert.equal(await page.getByLabel('What it shows, for people who cannot see it').first().inputValue(), 'The sea.');
   await look(page, 'compose-scheduled');
   await meanwhile(browser, page, post);
-  await approval(page);
+  await approval(page, browser);
+  await chosenJustNow(page);
+  await signedOutMeanwhile(page);
+  await sentBefore(page);
   await byKeyboard(browser);
   assert.deepEqual(elsewhere, []);
 }).catch((error) => {
@@ -97,18 +104,34 @@ async function meanwhile(browser, page, post) {
   await other.context().close();
 }
 
-async function approval(page) {
+async function approval(page, browser) {
   await page.goto('/posts/new?caption=For+the+client');
   await page.locator('input[name=account]').first().check();
+  await page.getByText('Add from the library, or upload').click();
+  await page.getByLabel('Upload files').setInputFiles([path.join(__dirname, '../../internal/probe/testdata/front.mp4')]);
+  await page.getByRole('button', { name: 'Upload into the library and add' }).click();
+  await page.getByLabel('Cover: the picture at this second').waitFor();
+  await page.getByRole('button', { name: 'Take the next free hour' }).click();
+  await page.waitForFunction(() => document.getElementById('time').value !== '');
   await page.getByRole('button', { name: 'Save and ask the client' }).click();
-  assert.match(await page.getByLabel('Send the client this link').inputValue(), /\/approval\//);
+  const link = await page.getByLabel('Send the client this link').inputValue();
+  assert.match(link, /\/approval\//);
   await look(page, 'compose-asked');
+  const client = await open(browser);
+  await client.goto(link);
+  await client.waitForFunction(() => document.querySelector('video').readyState > 0);
+  await look(client, 'approval');
+  await client.getByLabel('Your name').fill('Grace');
+  await client.getByRole('button', { name: 'Approve' }).click();
+  await client.getByText('The team sees that; you can close this page.').waitFor();
+  await client.context().close();
 }
 
 // byKeyboard writes a post without scripts and without a mouse.
 async function byKeyboard(browser) {
   const page = await open(browser, { javaScriptEnabled: false });
   await page.goto('/sign-in?next=%2Fposts%2Fnew');
+  await page.locator('#email:focus').waitFor();
   await page.keyboard.type(world.owner.email);
   await page.keyboard.press('Tab');
   await page.keyboard.type(world.owner.password);
@@ -124,4 +147,51 @@ async function byKeyboard(browser) {
   await page.getByRole('button', { name: 'Save as a draft' }).focus();
   await page.keyboard.press('Enter');
   await page.getByText('Saved.').waitFor();
+}
+
+// chosenJustNow has an account's own text at hand at once, and shows of a rule what fits to it.
+async function chosenJustNow(page) {
+  await page.goto('/posts/new');
+  await page.locator('input[name=account]').first().check();
+  await page.locator('#own summary').first().click();
+  await page.getByLabel('Show this text in place of the post’s').check();
+  await page.getByLabel(/^Text on /).fill('Only there, at once.');
+  await page.locator('#looks', { hasText: 'Only there, at once.' }).waitFor();
+  await page.locator('input[name=account]').first().uncheck();
+  await page.getByLabel(/^Text on /).waitFor({ state: 'hidden' });
+  await page.getByText('Repeat it').click();
+  await page.getByLabel('How often').selectOption('monthly');
+  await page.getByText('On which day of a month').waitFor();
+  assert.ok(!await page.getByText('On which days of a week').isVisible());
+  assert.ok(!await page.getByLabel('Last day', { exact: true }).isVisible());
+  await page.getByLabel('Until a last day').check();
+  await page.getByLabel('Last day', { exact: true }).waitFor();
+}
+
+// signedOutMeanwhile loses nothing of what was typed.
+async function signedOutMeanwhile(page) {
+  await page.goto('/posts/new');
+  await page.locator('input[name=account]').first().check();
+  await page.context().clearCookies();
+  await page.getByLabel('Text', { exact: true }).fill('Precious words');
+  await page.getByText('The preview cannot be made.').waitFor({ state: 'attached' });
+  await page.getByRole('button', { name: 'Save as a draft' }).click();
+  await page.getByText('What you wrote is not lost').waitFor();
+  await look(page, 'compose-signed-out');
+  await page.getByLabel('E-mail').fill(world.owner.email);
+  await page.getByLabel('Password').fill(world.owner.password);
+  await page.keyboard.press('Enter');
+  await page.getByText('You are signed in again.').waitFor();
+  assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'Precious words');
+  assert.ok(await page.locator('input[name=account]').first().isChecked());
+}
+
+// sentBefore goes back to a form that has made a post, and is led to that post.
+async function sentBefore(page) {
+  await page.getByRole('button', { name: 'Save as a draft' }).click();
+  await page.getByText('Saved.').waitFor();
+  const post = new URL(page.url()).pathname;
+  await page.goBack();
+  await page.getByText('This form was sent before.').waitFor();
+  assert.equal(new URL(page.url()).pathname, post + '/edit');
 }

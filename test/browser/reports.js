@@ -30,8 +30,9 @@ run(async (browser) => {
   await page.getByRole('heading', { name: '@studio.north' }).waitFor();
   await look(page, 'report-profile');
   await drawn(page);
+  await jumps(page);
   await page.emulateMedia({ media: 'print' });
-  assert.equal(await page.getByRole('button', { name: 'Refresh' }).isVisible(), false);
+  for (const name of ['Refresh', 'Switch tracking on']) assert.equal(await page.getByRole('button', { name }).isVisible(), false, name);
   await page.screenshot({ path: `${__dirname}/../../build/browser/report-print.png`, fullPage: true });
   await page.emulateMedia({ media: 'screen' });
 
@@ -73,7 +74,7 @@ run(async (browser) => {
 async function accounts(page) {
   await page.goto('/accounts');
   await look(page, 'accounts');
-  const bluesky = page.getByRole('row').filter({ hasText: 'Bluesky' }).first();
+  const bluesky = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Bluesky' }).first();
   const name = await bluesky.getByRole('link').first().textContent();
   await bluesky.getByRole('link').first().click();
   await page.getByRole('heading', { name: 'How it does' }).waitFor();
@@ -91,9 +92,22 @@ async function accounts(page) {
   await page.getByRole('heading', { name: 'Connect Bluesky' }).waitFor();
 }
 
+// jumps follows the page's contents: every part that they name is there, and the keyboard gets to it.
+async function jumps(page) {
+  const links = page.getByRole('navigation', { name: 'On this page' }).getByRole('link');
+  assert.ok(await links.count() > 8);
+  for (const link of await links.all()) {
+    const target = await link.getAttribute('href');
+    assert.equal(await page.locator(target).count(), 1, `${target} is not on the page`);
+  }
+  await links.filter({ hasText: 'Best posts' }).focus();
+  await page.keyboard.press('Enter');
+  assert.ok(await page.getByRole('heading', { name: 'Best posts' }).evaluate((e) => e.getBoundingClientRect().top < innerHeight));
+}
+
 // drawn sees that drawings are there, that their colours follow the scheme, and that words say what they show.
 async function drawn(page) {
-  const heat = page.locator('svg.heat');
+  const heat = page.locator('svg.plot.heat');
   assert.ok((await heat.getAttribute('aria-label')).includes('weekday and hour'));
   const colour = () => heat.locator('rect.h5').first().evaluate((e) => getComputedStyle(e).fill);
   await page.emulateMedia({ colorScheme: 'light' });

@@ -29,8 +29,8 @@ var icons = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// isIcon tells whether a token names an icon of the set.
-func isIcon(token string) bool {
+// IsIcon tells whether a token names an icon of the set.
+func IsIcon(token string) bool {
 	name, found := strings.CutPrefix(token, "ri-")
 	return found && icons()[name]
 }

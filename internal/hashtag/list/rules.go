@@ -161,7 +161,7 @@ func drawn(r rune) bool {
 
 // icon reads the token of an icon; empty for none.
 func icon(token string) (string, error) {
-	if token != "" && !isIcon(token) {
+	if token != "" && !IsIcon(token) {
 		return "", fault.Invalid(fault.NotAllowedValue, "icon", "There is no such icon. The argument icon takes ri- and a name of Remix Icon, such as ri-hashtag or ri-plane-line.")
 	}
 	return token, nil

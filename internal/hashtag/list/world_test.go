@@ -36,6 +36,7 @@ type known struct {
 	wanted []string                  // likewise
 	broken error                     // what wanting ends with
 	looks  int64
+	asked  int // of how many hashtags the figures were read
 }
 
 func (k *known) Want(_ context.Context, _ *db.Tx, platform string, tags []string) error {
@@ -56,6 +57,9 @@ func (k *known) Version(context.Context, db.Querier, string) (int64, error) {
 }
 
 func (k *known) Of(_ context.Context, _ db.Querier, platform string, tags []string) (map[string]figure.Figures, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asked += len(tags)
 	out := map[string]figure.Figures{}
 	for _, tag := range tags {
 		for _, on := range platforms {

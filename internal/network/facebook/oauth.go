@@ -90,7 +90,11 @@ func (n *Network) lengthen(ctx context.Context, g network.Grant, token string) (
 		return network.Grant{}, err
 	}
 	long.Refresh, long.RefreshFor = long.Access, long.Expires
-	return long.Grant(g, n.opts.Now()), nil
+	g = long.Grant(g, n.opts.Now())
+	if g.Holder == "" {
+		g.Holder, err = n.login().Holder(ctx, g)
+	}
+	return g, err
 }
 
 // pages are the Pages on which the person may post, each with its own token.

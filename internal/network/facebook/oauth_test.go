@@ -28,13 +28,13 @@ func TestConnect(t *testing.T) {
 		t.Fatalf("%d candidates, %v", len(found), err)
 	}
 	g := found[0].Grant
-	if g.Access == "" || g.Refresh == "" || g.Access == g.Refresh || len(g.Account) < 5 {
+	if g.Access == "" || g.Refresh == "" || g.Access == g.Refresh || len(g.Account) < 5 || len(g.Holder) < 15 || g.Holder == "facebook:"+g.Account {
 		t.Errorf("grant %+v", g)
 	}
 	ends := start.Add(60 * 24 * time.Hour)
 	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 		Server: w.url + "/facebook/graph", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: ends, Refresh: g.Refresh, RefreshExpires: ends,
-		Scopes: []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts", "read_insights"},
+		Scopes: []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts", "read_insights"}, Holder: g.Holder,
 	}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
 		t.Error(diff)
@@ -121,6 +121,8 @@ func TestPages(t *testing.T) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/access_token"):
 			return `{"access_token":"person","expires_in":5184000}`
+		case strings.HasSuffix(r.URL.Path, "/me"):
+			return `{"id":"7"}`
 		case strings.HasSuffix(r.URL.Path, "/permissions"):
 			return `{"data":[{"permission":"pages_show_list","status":"granted"},{"permission":"pages_read_engagement","status":"granted"},
 				{"permission":"pages_manage_posts","status":"granted"},{"permission":"email","status":"declined"}]}`

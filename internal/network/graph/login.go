@@ -2,8 +2,10 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"pressroom/internal/network"
 )
@@ -60,6 +62,36 @@ func (l Login) Permissions(ctx context.Context, person network.Grant) ([]string,
 		}
 	}
 	return granted, nil
+}
+
+// holder is how a person is named as the holder of grants.
+const holder = "facebook:"
+
+// Holder asks whose token it is. The id is one for the app alone.
+func (l Login) Holder(ctx context.Context, person network.Grant) (string, error) {
+	var me struct {
+		ID string `json:"id"`
+	}
+	if err := l.read(ctx, person, "me", url.Values{"fields": {"id"}}, &me); err != nil || !IsID(me.ID) {
+		return "", err
+	}
+	return holder + me.ID, nil
+}
+
+// TakeBack takes all that a person allowed to the app from it, at every Page and account, by a token of that person.
+func (l Login) TakeBack(ctx context.Context, server, who, token string) error {
+	id, known := strings.CutPrefix(who, holder)
+	if !known || token == "" {
+		return network.ErrNoMeans // it would be somebody else's too
+	}
+	var answer struct {
+		Success bool `json:"success"`
+	}
+	err := l.Client.Do(ctx, Call{Method: http.MethodDelete, Server: server, Path: l.Version + "/" + id + "/permissions", Token: token, Out: &answer})
+	if err == nil && !answer.Success {
+		err = network.Unreadable(errors.New("taking permissions back: the network does not say that it did"))
+	}
+	return err
 }
 
 // Page is a Page as the network lists it for a person. Its texts are untrusted.

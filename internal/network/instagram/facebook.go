@@ -37,6 +37,9 @@ func (n *Network) exchangeFacebook(ctx context.Context, a network.Authorization,
 	if err := mayPublish(person.Scopes, facebookPublish); err != nil {
 		return nil, err
 	}
+	if person.Holder, err = n.login().Holder(ctx, person); err != nil {
+		return nil, err
+	}
 	pages, err := n.login().Pages(ctx, person, "id,access_token,instagram_business_account{id,username,name}")
 	if err != nil {
 		return nil, err
@@ -75,6 +78,9 @@ func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network
 		return network.Grant{}, network.Unusable(errors.New("the grant names no Page"))
 	}
 	person, err := n.lengthen(ctx, g, g.Extra[userToken])
+	if err == nil && person.Holder == "" {
+		person.Holder, err = n.login().Holder(ctx, person)
+	}
 	if err != nil {
 		return network.Grant{}, err
 	}

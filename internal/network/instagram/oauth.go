@@ -100,6 +100,9 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 	if err := n.Client.Do(ctx, n.On(g, http.MethodGet, "me", url.Values{"fields": {"id,user_id,username,name"}}, &me)); err != nil {
 		return nil, err
 	}
+	if graph.IsID(me.ID) {
+		g.Holder = "instagram:" + me.ID // by which the network names the person to this app
+	}
 	if me.UserID != "" {
 		me.ID = me.UserID
 	}

@@ -62,13 +62,13 @@ func TestConnect(t *testing.T) {
 		t.Fatalf("%d candidates, %v", len(found), err)
 	}
 	g := found[0].Grant
-	if g.Access == "" || len(g.Account) < 5 {
+	if g.Access == "" || len(g.Account) < 5 || len(g.Holder) < 15 || g.Holder == "instagram:"+g.Account {
 		t.Errorf("grant %+v", g)
 	}
 	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 		Server: w.url + "/instagram/graph", Kind: "instagram", Account: g.Account, Username: "harbour.coffee", Access: g.Access,
 		Expires: start.Add(60 * 24 * time.Hour), Scopes: []string{"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_insights"},
-		Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
+		Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"}, Holder: g.Holder,
 	}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
 		t.Error(diff)
@@ -88,7 +88,7 @@ func TestConnectByFacebook(t *testing.T) {
 	g := found[0].Grant
 	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 		Server: w.url + "/instagram/facebook", Kind: "facebook", Account: direct.Account, Username: "harbour.coffee", Access: g.Access,
-		Expires: start.Add(60 * 24 * time.Hour), Extra: g.Extra,
+		Expires: start.Add(60 * 24 * time.Hour), Extra: g.Extra, Holder: g.Holder,
 		Scopes: []string{"instagram_basic", "instagram_content_publish", "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
 	}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
@@ -98,6 +98,9 @@ func TestConnectByFacebook(t *testing.T) {
 		t.Errorf("extra %v", g.Extra)
 	}
 	for _, c := range found {
+		if c.Grant.Holder != g.Holder || !strings.HasPrefix(g.Holder, "facebook:") {
+			t.Errorf("the holder is %q, and %q", c.Grant.Holder, g.Holder)
+		}
 		if _, err := w.network().Commit(t.Context(), c.Grant, w.prepared(c.Grant, l, "for "+c.Grant.Username), nil); err != nil {
 			t.Error(err)
 		}
@@ -300,6 +303,7 @@ func TestPages(t *testing.T) {
 				tokens:                  {`{"access_token":"t"}`},
 				"/v25.0/me/permissions": {`{"data":[{"permission":"instagram_content_publish","status":"granted"},{"permission":"x","status":"declined"}]}`},
 				"/v25.0/me/accounts":    c.lists,
+				"/v25.0/me":             {`{"id":"7"}`},
 			}))
 			found, err := n.Exchange(t.Context(), network.Authorization{Kind: "facebook"}, "code")
 			if err != nil || len(found) != c.want {
@@ -323,7 +327,7 @@ func TestDeclinedPermission(t *testing.T) {
 // Who has lost their role on a Page has to connect again; a grant that names no Page is none of ours.
 func TestRefreshWithoutPage(t *testing.T) {
 	t.Parallel()
-	opts := answers(t, map[string][]string{"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/301": {`{"id":"301"}`}})
+	opts := answers(t, map[string][]string{"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/301": {`{"id":"301"}`}, "/v25.0/me": {`{"id":"7"}`}})
 	g := network.Grant{Kind: "facebook", Server: opts.GraphHost, Extra: map[string]string{"page": "301", "user_token": "u"}}
 	_, err := instagram.New(opts).Refresh(t.Context(), g)
 	networktest.WantClass(t, err, network.AuthDead, "")

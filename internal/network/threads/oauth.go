@@ -61,7 +61,7 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 	if !graph.IsID(me.ID) || me.Username == "" {
 		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
 	}
-	g.Account, g.Username = me.ID, network.Clip(me.Username, maxName)
+	g.Account, g.Username, g.Holder = me.ID, network.Clip(me.Username, maxName), "threads:"+me.ID
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Name, maxName)}}, nil
 }
 

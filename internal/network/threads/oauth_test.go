@@ -31,6 +31,7 @@ func TestConnect(t *testing.T) {
 	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 		Server: w.url + "/threads", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: start.Add(60 * 24 * time.Hour),
 		Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_insights"}, Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
+		Holder: "threads:" + g.Account,
 	}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
 		t.Error(diff)

@@ -85,7 +85,7 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 	if found.User.ID == "" || len(found.User.ID) > maxID || found.User.Username == "" {
 		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
 	}
-	g.Account, g.Username = found.User.ID, network.Clip(found.User.Username, maxName)
+	g.Account, g.Username, g.Holder = found.User.ID, network.Clip(found.User.Username, maxName), holder+found.User.ID
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(found.User.Name, maxName)}}, nil
 }
 
@@ -99,33 +99,15 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if err != nil {
 		return network.Grant{}, err
 	}
+	g.Holder = holder + g.Account // of grants that were made before it was noted
 	return t.Grant(g, n.opts.Now()), nil
 }
 
-// sign asks the token endpoint. Its refusals have a form of their own, and may have the status of a success.
+// sign asks for a token.
 func (n *Network) sign(ctx context.Context, server string, form url.Values) (network.Token, error) {
-	const path = "oauth/token/"
-	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Signing, Name: path, Method: http.MethodPost, URL: strings.TrimRight(server, "/") + "/" + n.opts.Version + "/" + path,
-		Form: form, Secrets: []string{form.Get("client_secret"), form.Get("code"), form.Get("refresh_token")},
-	})
+	answer, err := n.oauth(ctx, server, "oauth/token/", form)
 	if err != nil {
 		return network.Token{}, err
-	}
-	var refused struct {
-		Code string `json:"error"`
-		Text string `json:"error_description"`
-	}
-	_ = json.Unmarshal(answer.Body, &refused) // an answer that is none of the network's has no code
-	if answer.Status != http.StatusOK || refused.Code != "" {
-		class, known := byOAuth[refused.Code]
-		if !known {
-			class = network.Transient
-		}
-		if answer.Status == http.StatusTooManyRequests {
-			class = network.Rate
-		}
-		return network.Token{}, n.timed(answer, answer.Refusal(class, refused.Code, refused.Text))
 	}
 	var t network.Token
 	if err := answer.Decode(&t); err != nil {
@@ -135,4 +117,31 @@ func (n *Network) sign(ctx context.Context, server string, form url.Values) (net
 		return network.Token{}, network.Unreadable(errors.New("asking for a token: the answer has none"))
 	}
 	return t, nil
+}
+
+// oauth makes a call that is about tokens. Its refusals have a form of their own, and may have the status of a success.
+func (n *Network) oauth(ctx context.Context, server, path string, form url.Values) (network.Answer, error) {
+	answer, err := n.client.Do(ctx, network.Call{
+		Purpose: network.Signing, Name: path, Method: http.MethodPost, URL: strings.TrimRight(server, "/") + "/" + n.opts.Version + "/" + path,
+		Form: form, Secrets: []string{form.Get("client_secret"), form.Get("code"), form.Get("refresh_token"), form.Get("token")},
+	})
+	if err != nil {
+		return answer, err
+	}
+	var refused struct {
+		Code string `json:"error"`
+		Text string `json:"error_description"`
+	}
+	_ = json.Unmarshal(answer.Body, &refused) // an answer that is none of the network's has no code
+	if answer.Status == http.StatusOK && refused.Code == "" {
+		return answer, nil
+	}
+	class, known := byOAuth[refused.Code]
+	if !known {
+		class = network.Transient
+	}
+	if answer.Status == http.StatusTooManyRequests {
+		class = network.Rate
+	}
+	return answer, n.timed(answer, answer.Refusal(class, refused.Code, refused.Text))
 }

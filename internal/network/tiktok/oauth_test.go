@@ -38,7 +38,7 @@ func TestConnect(t *testing.T) {
 			}
 			want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 				Server: w.url + "/tiktok", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh, Kind: kind,
-				Expires: start.Add(2 * time.Hour), RefreshExpires: start.Add(180 * 24 * time.Hour), Scopes: asked,
+				Expires: start.Add(2 * time.Hour), RefreshExpires: start.Add(180 * 24 * time.Hour), Scopes: asked, Holder: "tiktok:" + g.Account,
 			}}
 			if diff := cmp.Diff(want, found[0]); diff != "" {
 				t.Error(diff)

@@ -78,16 +78,21 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return token.Grant(g, n.opts.Now()), nil
 }
 
-// sign makes a call that gives out tokens. An app that has a secret shows it by Basic authentication (RFC 6749, section
-// 2.3.1).
+// shown is how an app that has a secret shows it: by Basic authentication (RFC 6749, section 2.3.1).
+func (n *Network) shown() http.Header {
+	if n.opts.ClientSecret == "" {
+		return nil
+	}
+	pair := url.QueryEscape(n.opts.ClientID) + ":" + url.QueryEscape(n.opts.ClientSecret)
+	return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(pair))}}
+}
+
+// sign makes a call that gives out tokens.
 func (n *Network) sign(ctx context.Context, server string, form url.Values, secrets ...string) (network.Token, error) {
 	form.Set("client_id", n.opts.ClientID)
 	c := n.on(network.Grant{Server: server}, http.MethodPost, "oauth2/token")
 	c.Purpose, c.Form, c.Secrets = network.Signing, form, append([]string{n.opts.ClientSecret}, secrets...)
-	if n.opts.ClientSecret != "" {
-		pair := url.QueryEscape(n.opts.ClientID) + ":" + url.QueryEscape(n.opts.ClientSecret)
-		c.Header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(pair))}}
-	}
+	c.Header = n.shown()
 	var token network.Token
 	if err := n.do(ctx, c, &token); err != nil {
 		return network.Token{}, err

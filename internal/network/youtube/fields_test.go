@@ -18,6 +18,7 @@ var (
 		"GET /youtube/youtube/v3/videos":        {"part", "id", "maxResults"},
 		"GET /youtube/v2/reports":               {"ids", "startDate", "endDate", "metrics", "dimensions", "filters", "sort", "maxResults", "startIndex", "currency"},
 		"POST /youtube/token":                   nil,
+		"POST /youtube/revoke":                  nil,
 	}
 	insertMembers = map[string][]string{
 		"":        {"snippet", "status"},
@@ -65,13 +66,16 @@ func checkRequest(t *testing.T, s sent) {
 			t.Errorf("%s has no parameter %s", s.path, name)
 		}
 	}
-	if s.path != "/youtube/token" && !strings.HasPrefix(s.header.Get("Authorization"), "Bearer ") {
+	if !aboutTokens(s) && !strings.HasPrefix(s.header.Get("Authorization"), "Bearer ") {
 		t.Errorf("%s %s without a token", s.method, s.path)
 	}
 	if s.method == http.MethodPost && s.path == session {
 		checkMembers(t, s.path, insertMembers, s.body)
 	}
 }
+
+// aboutTokens tells whether a request is to the network's sign-in, which answers in a form of its own.
+func aboutTokens(s sent) bool { return s.path == "/youtube/token" || s.path == "/youtube/revoke" }
 
 // checkAnswer checks that an answer has only what the API has.
 func checkAnswer(t *testing.T, s sent, status int, body []byte) {
@@ -80,7 +84,7 @@ func checkAnswer(t *testing.T, s sent, status int, body []byte) {
 		if len(body) > 0 {
 			t.Errorf("%s: HTTP %d with a body", s.path, status)
 		}
-	case status >= http.StatusBadRequest && s.path != "/youtube/token":
+	case status >= http.StatusBadRequest && !aboutTokens(s):
 		checkMembers(t, s.path, map[string][]string{"": {"error"}, "error": {"code", "message", "errors", "status"}}, body)
 	case s.method == http.MethodGet && s.path == "/youtube/v2/reports":
 		checkMembers(t, s.path, map[string][]string{"": {"kind", "columnHeaders", "rows", "errors"}}, body)

@@ -96,7 +96,7 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 			return nil, network.Unreadable(errors.New("reading the channels: one lacks its id or its name"))
 		}
 		mine := g
-		mine.Account, mine.Username = item.ID, network.Clip(name, maxName)
+		mine.Account, mine.Username, mine.Holder = item.ID, network.Clip(name, maxName), holder+item.ID
 		found = append(found, network.Candidate{Grant: mine, DisplayName: network.Clip(item.Snippet.Title, maxName)})
 	}
 	return found, nil
@@ -111,6 +111,7 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	if err != nil {
 		return network.Grant{}, err
 	}
+	g.Holder = holder + g.Account // of grants that were made before it was noted
 	return fresh.Grant(g, n.opts.Now()), nil
 }
 

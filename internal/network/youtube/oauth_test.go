@@ -48,6 +48,7 @@ func TestConnect(t *testing.T) {
 	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
 		Server: w.url + "/youtube", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh, Expires: start.Add(time.Hour),
 		Scopes: []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly", "https://www.googleapis.com/auth/yt-analytics.readonly"},
+		Holder: "youtube:" + g.Account,
 	}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
 		t.Error(diff)

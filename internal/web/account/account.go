@@ -39,13 +39,14 @@ func New(f *frame.Frame, signIns *team.SignIns, passkeys *passkey.Service, from 
 func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /sign-in", For: frame.Anyone, Do: p.signInPage},
-		{Pattern: "POST /sign-in", For: frame.Anyone, Do: p.here(p.signIn)},
+		{Pattern: "POST /sign-in", For: frame.Anyone, Do: p.signIn},
 		{Pattern: "POST /sign-in/passkey", For: frame.Anyone, Do: p.here(p.signInByPasskey)},
 		{Pattern: "POST /sign-in/passkey/options", For: frame.Anyone, Do: p.here(p.askPasskey)},
 		{Pattern: "GET /sign-in/directory", For: frame.Anyone, Do: p.toDirectory},
 		{Pattern: "GET " + directory.ReturnPath, For: frame.Anyone, Do: p.fromDirectory},
 		{Pattern: "POST /sign-out", For: frame.Anyone, Do: p.signOut},
 		{Pattern: "GET /account", For: frame.People, Do: p.page},
+		{Pattern: "POST /account/name", For: frame.People, Do: p.rename},
 		{Pattern: "GET /account/password", For: frame.People, Do: p.here(p.passwordPage)},
 		{Pattern: "POST /account/password", For: frame.People, Do: p.here(p.changePassword)},
 		{Pattern: "GET /account/passkeys/new", For: frame.People, Do: p.here(p.again(p.newPasskeyPage))},

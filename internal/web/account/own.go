@@ -14,18 +14,40 @@ import (
 // view is the account page.
 type view struct {
 	Ways     ways
+	Name     string // as it is or was typed
+	Wrong    string
 	Passkeys []passkey.Passkey
 	Sessions []frame.Session
 }
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
+	p.show(w, r, http.StatusOK, view{Name: frame.VisitorOf(r.Context()).Name})
+}
+
+// rename changes what the person is called.
+func (p *Part) rename(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	name := r.PostForm.Get("name")
+	if err := p.Teams.SetName(r.Context(), frame.VisitorOf(r.Context()).ID, name); err != nil {
+		if wrong, ok := p.wrongOf(w, r, err); ok {
+			p.show(w, r, frame.StatusOf(err), view{Name: name, Wrong: wrong})
+		}
+		return
+	}
+	p.Say(r, "Your name is changed.")
+	frame.Redirect(w, r, "/account")
+}
+
+func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, out view) {
 	ctx, v := r.Context(), frame.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
 		p.Broken(w, r, err)
 		return
 	}
-	out := view{Ways: p.ways()}
+	out.Ways = p.ways()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -42,7 +64,7 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 		s := &out.Sessions[i]
 		s.Since, s.Used = in(s.Since, zone), in(s.Used, zone)
 	}
-	p.Show(w, r, http.StatusOK, pages["account"], "Your account", out)
+	p.Show(w, r, status, pages["account"], "Your account", out)
 }
 
 // in is an instant in a zone; none stays none.

@@ -2,7 +2,10 @@ package account
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"pressroom/internal/directory"
@@ -12,16 +15,70 @@ import (
 	"pressroom/internal/web/frame"
 )
 
+// readSignIn reads a form that signs somebody in, with one that is kept meanwhile. The rest of it is as short as others.
+func (p *Part) readSignIn(w http.ResponseWriter, r *http.Request) bool {
+	if !p.ReadLongForm(w, r, 3*maxKept+frame.MaxForm) {
+		return false
+	}
+	rest := 0
+	for name, values := range r.PostForm {
+		if name != "kept" {
+			rest += len(name) + len(strings.Join(values, ""))
+		}
+	}
+	if rest > frame.MaxForm {
+		p.Notice(w, r, http.StatusBadRequest, "Not done", "This form cannot be read.")
+		return false
+	}
+	return true
+}
+
 // signInForm is what the sign-in page shows. The password is never shown again.
 type signInForm struct {
 	ways
 
 	Email, Next, Wrong string
 	Again              bool // the person is signed in and shows it once more
+	Undone             bool // what a form asked for was not done, as nobody was signed in any more
+	// Kept is a form that was sent by somebody whose session had ended, as browsers send forms; empty for none.
+	Kept string
+}
+
+// Fields are the fields of the form that is kept.
+func (f signInForm) Fields() []field {
+	form, err := url.ParseQuery(f.Kept)
+	if err != nil { // what nobody's browser has sent
+		return nil
+	}
+	var out []field
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		for _, value := range form[name] {
+			if name != "do" { // which button was pressed: it is pressed again by whoever has seen the form
+				out = append(out, field{name, value})
+			}
+		}
+	}
+	return out
+}
+
+type field struct{ Name, Value string }
+
+// maxKept is how many bytes a form may have that goes along while its sender signs in: the longest text of a post for
+// some accounts. In the form that carries it each byte may become three.
+const maxKept = 512 << 10
+
+// keep shows the sign-in page to somebody whose session has ended, with the form that was sent, so that nothing that
+// was typed is lost.
+func (p *Part) keep(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxKept) {
+		return
+	}
+	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.URL.Query().Get("next")), Kept: r.PostForm.Encode()}
+	p.Show(w, r, http.StatusOK, pages["signin"], "Sign in", form)
 }
 
 func (p *Part) signInPage(w http.ResponseWriter, r *http.Request) {
-	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.URL.Query().Get("next"))}
+	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.URL.Query().Get("next")), Undone: r.URL.Query().Get("undone") != ""}
 	if v := frame.VisitorOf(r.Context()); v != nil {
 		if r.URL.Query().Get("again") == "" {
 			frame.Redirect(w, r, form.Next)
@@ -33,25 +90,37 @@ func (p *Part) signInPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) signIn(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+	if r.URL.Query().Get("resume") != "" {
+		p.keep(w, r)
 		return
 	}
-	form := signInForm{ways: p.ways(), Email: r.PostForm.Get("email"), Next: frame.OwnPath(r.PostForm.Get("next"))}
+	p.here(p.byPassword)(w, r)
+}
+
+func (p *Part) byPassword(w http.ResponseWriter, r *http.Request) {
+	if !p.readSignIn(w, r) {
+		return
+	}
+	form := signInForm{ways: p.ways(), Email: r.PostForm.Get("email"), Next: frame.OwnPath(r.PostForm.Get("next")), Kept: r.PostForm.Get("kept")}
 	person, err := p.signIns.SignIn(r.Context(), team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r)})
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
-	p.enter(w, r, person, form.Next)
+	p.enter(w, r, person, form)
 }
 
 // enter signs a person in and leads on.
-func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person, next string) {
+func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm) {
 	if err := p.SignIn(r.Context(), person); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	frame.Redirect(w, r, next)
+	if sent, err := url.ParseQuery(form.Kept); err == nil && form.Kept != "" {
+		p.Resume(r.Context(), form.Next, sent)
+		p.Say(r, "You are signed in again. What you wrote stands below; nothing was saved or sent yet.")
+	}
+	frame.Redirect(w, r, form.Next)
 }
 
 func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
@@ -102,10 +171,10 @@ func tell(w http.ResponseWriter, status int, value any) {
 }
 
 func (p *Part) signInByPasskey(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+	if !p.readSignIn(w, r) {
 		return
 	}
-	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.PostForm.Get("next"))}
+	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.PostForm.Get("next")), Kept: r.PostForm.Get("kept")}
 	person, err := p.byPasskey(r)
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)
@@ -119,7 +188,7 @@ func (p *Part) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
-	p.enter(w, r, account.Person, form.Next)
+	p.enter(w, r, account.Person, form)
 }
 
 var errNoTeam = fault.New(fault.Unauthorized, "You are in no team any more. Ask an owner or admin of your team for an invitation.")
@@ -192,7 +261,7 @@ func (p *Part) fromDirectory(w http.ResponseWriter, r *http.Request) {
 	if invited && p.accepted(r, token) {
 		next = "/"
 	}
-	p.enter(w, r, joined, next)
+	p.enter(w, r, joined, signInForm{Next: next})
 }
 
 // accepted tells whether an invitation needs no more of the person who comes from the directory.

@@ -9,6 +9,43 @@ import (
 	"pressroom/internal/web/frame"
 )
 
+// takenBack says what became of the permission by which posts went out, and where a person takes it back.
+func takenBack(platform string, state social.Revoked) string {
+	name := frame.NetworkName(platform)
+	switch state {
+	case social.RevokedThere:
+		return name + " was told that the permission is over."
+	case social.Revoking:
+		return name + " could not be told yet that the permission is over. It is told again for a day; this page says what came of it."
+	case social.KeptThere:
+		return "The permission at " + name + " goes on, as other connected accounts rest on it. It ends with the last of them."
+	case social.NotRevoked:
+		return name + " could not be told that the permission is over. " + whereBack(platform)
+	case social.NotOffered:
+	}
+	return name + " lets only you take the permission back there. " + whereBack(platform)
+}
+
+// backs are where people take back at a network what they allowed, as its settings call it; found in November 2026.
+var backs = map[string]string{
+	"bluesky":   "Settings, Privacy and security, App passwords",
+	"facebook":  "Settings, Business integrations",
+	"instagram": "Settings, Website permissions, Apps and websites",
+	"linkedin":  "Settings, Data privacy, Other applications, Permitted services",
+	"pinterest": "Settings, Security, Connected apps",
+	"threads":   "Settings, Account, Website permissions",
+	"tiktok":    "Settings and privacy, Security, Apps and services permissions",
+	"x":         "Settings, Security and account access, Apps and sessions",
+	"youtube":   "your Google account: Security, Your connections to third-party apps and services",
+}
+
+func whereBack(platform string) string {
+	if where := backs[platform]; where != "" {
+		return "Remove this service there: " + where + "."
+	}
+	return "Remove this service in its settings."
+}
+
 // leaveView is the page that says what disconnecting an account touches.
 type leaveView struct {
 	social.Account
@@ -52,15 +89,9 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a social.Account) {
 		p.Refuse(w, r, err)
 		return
 	}
-	switch revoked {
-	case social.RevokedThere:
-		text += " " + frame.NetworkName(a.Platform) + " was told that it is over."
-	case social.NotRevoked:
+	if revoked == social.NotRevoked {
 		p.Log.WarnContext(ctx, "a network could not be told of a disconnection", "platform", a.Platform)
-		text += " " + frame.NetworkName(a.Platform) + " could not be told: remove this service in its settings too."
-	case social.NotOffered:
-		text += " To take the permission back at " + frame.NetworkName(a.Platform) + " as well, remove this service in its settings."
 	}
-	p.Say(r, text)
+	p.Say(r, text+" "+takenBack(a.Platform, revoked))
 	frame.Redirect(w, r, "/accounts")
 }

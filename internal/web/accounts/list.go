@@ -21,6 +21,23 @@ type listView struct {
 	Offered     []string
 	Slots       int64 // -1 for any number
 	Wrong       string
+	Left        []gone
+}
+
+// gone is an account that was disconnected lately, with what became of its permission at the network.
+type gone struct {
+	Username, Text string
+	At             time.Time
+}
+
+// gone reads those of the team, for whoever may disconnect.
+func (p *Part) gone(r *http.Request, team int64, zone *time.Location) ([]gone, error) {
+	found, err := p.connector.Accounts.TakenBack(r.Context(), team)
+	var out []gone
+	for _, t := range found {
+		out = append(out, gone{t.Username, takenBack(t.Platform, t.State), t.At.In(zone)})
+	}
+	return out, err
 }
 
 // entry is an account in the list.
@@ -65,6 +82,12 @@ func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wron
 	if view.Accounts, err = p.entries(r, v.Team.ID, found.SocialAccounts, outcome.Untrusted, zone); err != nil {
 		p.Refuse(w, r, err)
 		return
+	}
+	if view.Manages {
+		if view.Left, err = p.gone(r, v.Team.ID, zone); err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
 	}
 	if args["cursor"] != nil {
 		view.First = listPath(view.Platform, "")

@@ -6,8 +6,10 @@ import (
 	"html/template"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"pressroom/internal/fault"
@@ -39,7 +41,14 @@ type view struct {
 	Sizes   []insight.Size
 	Manages bool
 	Wrong   string // why there are no figures
+
+	ZoneName    string // the team's, whose days are meant
+	Posts       []insight.Posted
+	First, Next string // pages of posts
 }
+
+// postsAPage is how many posts the page shows.
+const postsAPage = 20
 
 // periodOf is the period that is asked for.
 func periodOf(r *http.Request) int {
@@ -50,7 +59,8 @@ func periodOf(r *http.Request) int {
 }
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request, a social.Account) {
-	out := view{Account: a, Days: periodOf(r), Periods: periods, Manages: frame.VisitorOf(r.Context()).Is(frame.Managers)}
+	v := frame.VisitorOf(r.Context())
+	out := view{Account: a, Days: periodOf(r), Periods: periods, Manages: v.Is(frame.Managers), ZoneName: v.Team.Timezone}
 	status := http.StatusOK
 	if err := p.read(r, &out); err != nil {
 		wrong, ok := p.mendable(w, r, err)
@@ -90,8 +100,47 @@ func (p *Part) read(r *http.Request, out *view) error {
 	if found.BestPost != nil {
 		out.Text = textOf(found.BestPost.Text, outcome.Untrusted)
 	}
-	out.Sizes, err = p.sizes(r, zone, *out)
-	return err
+	if out.Sizes, err = p.sizes(r, zone, *out); err != nil {
+		return err
+	}
+	return p.readPosts(r, zone, out)
+}
+
+// readPosts reads the posts of the period that the address asks for.
+func (p *Part) readPosts(r *http.Request, zone *time.Location, out *view) error {
+	now := p.DB.Now()
+	behind, given := placeIn(r.URL.Query().Get("posts"))
+	if !given {
+		behind = insight.Place{At: now.Add(time.Microsecond)}
+	}
+	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, insight.PeriodBegins(now, zone, out.Days), behind, postsAPage+1)
+	if err != nil {
+		return err
+	}
+	here := fmt.Sprintf("/accounts/%d?period=%d", out.ID, out.Days)
+	if given {
+		out.First = here + "#posts"
+	}
+	if len(found) > postsAPage {
+		found = found[:postsAPage]
+		last := found[postsAPage-1]
+		out.Next = here + "&posts=" + url.QueryEscape(strconv.FormatInt(last.At.UnixMicro(), 10)+" "+last.ID) + "#posts"
+	}
+	for i := range found {
+		found[i].At = found[i].At.In(zone)
+	}
+	out.Posts = found
+	return nil
+}
+
+// placeIn reads a place in the list of posts, as the page's own links write it.
+func placeIn(text string) (insight.Place, bool) {
+	at, id, found := strings.Cut(text, " ")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	if !found || err != nil {
+		return insight.Place{}, false
+	}
+	return insight.Place{At: time.UnixMicro(micros), ID: id}, true
 }
 
 // figures asks for the analytics of an account.

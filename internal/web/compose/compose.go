@@ -9,6 +9,7 @@ import (
 	"context"
 	"embed"
 	"html/template"
+	"mime"
 	"net/http"
 
 	"github.com/google/uuid"
@@ -25,7 +26,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "parts": parts, "seconds": seconds, "clock": clock, "has": has[int64], "hasText": has[string], "often": often})
+var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "parts": parts, "seconds": seconds, "clock": clock, "has": has[int64], "hasText": has[string], "often": often, "hour": hour})
 
 // Library is what the composer asks of the media library.
 type Library interface {
@@ -52,27 +53,61 @@ func New(f *frame.Frame, posts *post.Service, approvals *post.Approvals, library
 func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /posts/new", For: frame.Writers, Do: p.newPage},
-		{Pattern: "POST /posts/new", For: frame.Writers, Do: p.sent},
+		{Pattern: "POST /posts/new", For: frame.Members, Do: p.turning(p.writing(p.sent)), Resumes: true},
 		{Pattern: "POST /posts/preview", For: frame.Writers, Do: p.preview},
 		{Pattern: "GET /posts/{id}/edit", For: frame.Members, Do: p.own(p.editPage)},
-		{Pattern: "POST /posts/{id}/edit", For: frame.Members, Do: p.own(p.sent)},
+		{Pattern: "POST /posts/{id}/edit", For: frame.Members, Do: p.turning(p.own(p.sent)), Resumes: true},
 	}
 }
 
 // own is for whoever may write in the team whose post it is. A post of another team of the person's has that team looked at.
 func (p *Part) own(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, v := r.PathValue("id"), frame.VisitorOf(r.Context())
+		id := r.PathValue("id")
 		if _, err := p.held(r, id); err != nil {
 			p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) { return p.posts.Home(ctx, id, teams) })
 			return
 		}
-		if !v.Is(frame.Writers) {
+		p.writing(do)(w, r)
+	}
+}
+
+// writing is for whoever may write in the team that is looked at.
+func (p *Part) writing(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !frame.VisitorOf(r.Context()).Is(frame.Writers) {
 			p.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
 			return
 		}
 		do(w, r)
 	}
+}
+
+// turning looks again at the team that a form was shown for, where another tab has turned to another one meanwhile. The
+// form is shown once more, as it was sent, and nothing is done.
+func (p *Part) turning(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if hasFiles(r) {
+			do(w, r)
+			return
+		}
+		if !p.ReadLongForm(w, r, maxForm) {
+			return
+		}
+		v, team := frame.VisitorOf(r.Context()), number(r.PostForm.Get("team"))
+		if meant := frame.LookedAt(v.Account, team); meant.ID == team && team != v.Team.ID {
+			p.Resume(r.Context(), r.URL.Path, r.PostForm)
+			p.Say(r, "You had turned to the team "+v.Team.Name+" in this browser. This post is of the team "+meant.Name+": you look at that team again now. Nothing was saved yet.")
+			frame.Redirect(w, r, r.URL.Path)
+			return
+		}
+		do(w, r)
+	}
+}
+
+func hasFiles(r *http.Request) bool {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return kind == "multipart/form-data"
 }
 
 // held is a post of the team that is looked at.

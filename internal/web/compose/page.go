@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/fault"
 	"pressroom/internal/media"
+	"pressroom/internal/moment"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
@@ -41,6 +43,7 @@ type view struct {
 	Wrong   string     // why nothing was done
 	Field   string     // which field that is about
 	Theirs  *post.Post // what somebody else has made of it
+	Paused  string     // why nothing can be scheduled or published at present; empty where it can
 }
 
 // group is a network with its accounts.
@@ -79,12 +82,35 @@ type shelf struct {
 // newPage is an empty form. What stands in the address is in it already: a day, a text, accounts and media.
 func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
+	if id := p.madeBy(r, q.Get("sent")); id != "" {
+		p.Say(r, "This form was sent before. This is the post that it made.")
+		frame.Redirect(w, r, "/posts/"+id+"/edit")
+		return
+	}
+	if p.resumed(w, r) {
+		return
+	}
 	s := read(map[string][]string{"account": q["account"], "media": q["media"], "caption": q["caption"], "date": q["date"], "time": q["time"]})
 	s.Repeat.Every = "1"
 	p.show(w, r, s, nil)
 }
 
+// resumed shows a form that was sent by somebody whose session had ended, or who had turned to another team.
+func (p *Part) resumed(w http.ResponseWriter, r *http.Request) bool {
+	form := p.Resumed(r)
+	if form == nil {
+		return false
+	}
+	s := read(form)
+	s.Unsaved = true
+	p.show(w, r, s, nil)
+	return true
+}
+
 func (p *Part) editPage(w http.ResponseWriter, r *http.Request) {
+	if p.resumed(w, r) {
+		return
+	}
 	v := frame.VisitorOf(r.Context())
 	held, err := p.held(r, r.PathValue("id"))
 	if err != nil {
@@ -167,6 +193,9 @@ func (p *Part) viewOf(r *http.Request, s sheet, id string) (view, error) {
 			return view{}, err
 		}
 		out.Post, out.Path = &held, "/posts/"+id+"/edit"
+	}
+	if err := (operation.Call{Actor: actor}).Require(access.Publish); fault.Is(err, fault.ConnectionSuspended) {
+		out.Paused = fault.Of(err).Detail
 	}
 	accounts, err := p.accounts(r)
 	if err != nil {
@@ -342,8 +371,17 @@ type outlook struct {
 	Left     string
 	Waits    bool // for the client's approval
 	Next     []time.Time
-	Wrong    string // what of the form cannot be read
+	Day      []neighbour // what else stands on the chosen day
+	More     bool        // and there is more of it
+	Wrong    string      // what of the form cannot be read
 	Empty    bool
+}
+
+// neighbour is another post on the day that a form has chosen.
+type neighbour struct {
+	post.Slot
+
+	At time.Time // in the team's zone
 }
 
 // card is how one account shows the post, about.
@@ -375,6 +413,9 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 	if wrong != nil {
 		out.Wrong = fault.Of(wrong).Detail
 	}
+	if err := p.beside(ctx, actor, s, held, &out); err != nil {
+		return out, err
+	}
 	weighed, err := p.posts.Weigh(ctx, actor, c)
 	if err != nil {
 		return out, err
@@ -389,6 +430,31 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 	}
 	out.count()
 	return out, nil
+}
+
+const neighbours = 10 // posts of a day that the form shows
+
+// beside adds what else stands on the day that the form has chosen.
+func (p *Part) beside(ctx context.Context, actor *access.Actor, s sheet, held *post.Post, out *outlook) error {
+	day, err := time.Parse(dateOnly, s.When.Date)
+	if err != nil { // none, or one that is told of elsewhere
+		return nil //nolint:nilerr // as above
+	}
+	next := day.AddDate(0, 0, 1)
+	bounds := []time.Time{moment.StartOfDay(day.Year(), day.Month(), day.Day(), actor.Zone), moment.StartOfDay(next.Year(), next.Month(), next.Day(), actor.Zone)}
+	spans, err := p.posts.Calendar(ctx, actor.TeamID, 0, bounds, neighbours+1)
+	if err != nil {
+		return err
+	}
+	for _, slot := range spans[0].Slots {
+		if held == nil || slot.PostID != held.ID {
+			out.Day = append(out.Day, neighbour{slot, slot.At.In(actor.Zone)})
+		}
+	}
+	if out.More = spans[0].More || len(out.Day) > neighbours; len(out.Day) > neighbours {
+		out.Day = out.Day[:neighbours]
+	}
+	return nil
 }
 
 // errOver is told of a time that nothing can go out at any more.
@@ -430,18 +496,47 @@ func (p *Part) preview(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
 		return
 	}
-	out, err := p.previewOf(r, read(r.PostForm))
+	s := read(r.PostForm)
+	out, err := p.previewOf(r, s)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	fresh, err := p.freshly(r, s)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
 	var page bytes.Buffer
-	if err := pages["compose"].ExecuteTemplate(&page, "preview", out); err != nil {
-		p.Broken(w, r, err)
-		return
+	for _, part := range []struct {
+		name string
+		body any
+	}{{"preview", out}, {"fresh", fresh}} {
+		if err := pages["compose"].ExecuteTemplate(&page, part.name, part.body); err != nil {
+			p.Broken(w, r, err)
+			return
+		}
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = w.Write(page.Bytes()) // the client may be gone
+}
+
+// freshly are the accounts that the script names as chosen just now: what they show of their own has no place in the
+// form yet.
+func (p *Part) freshly(r *http.Request, s sheet) (view, error) {
+	s.Accounts = numbers(r.PostForm["fresh"])
+	out := view{sheet: s, Path: "/posts/new"}
+	if len(s.Accounts) == 0 {
+		return out, nil
+	}
+	if id := r.PostForm.Get("post"); id != "" {
+		out.Path = "/posts/" + url.PathEscape(id) + "/edit"
+	}
+	accounts, err := p.accounts(r)
+	if err == nil {
+		out.choose(accounts)
+	}
+	return out, err
 }
 
 func (p *Part) previewOf(r *http.Request, s sheet) (outlook, error) {

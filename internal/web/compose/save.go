@@ -3,7 +3,6 @@ package compose
 import (
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,14 +25,12 @@ const uploadWithin = 15 * time.Minute
 
 // sent does what the pressed button says.
 func (p *Part) sent(w http.ResponseWriter, r *http.Request) {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+	if hasFiles(r) {
 		p.upload(w, r)
 		return
 	}
-	if !p.ReadLongForm(w, r, maxForm) {
-		return
-	}
 	s := read(r.PostForm)
+	s.Unsaved = true
 	what, rest, _ := strings.Cut(r.PostForm.Get("do"), ":")
 	switch what {
 	case "save", "schedule", "publish", "approval":
@@ -46,6 +43,11 @@ func (p *Part) sent(w http.ResponseWriter, r *http.Request) {
 	case "add":
 		s.Picker.Open = true
 		s.add(number(rest))
+	case "free":
+		if err := p.takeFree(r, &s); err != nil {
+			p.show(w, r, s, err)
+			return
+		}
 	case "up", "down", "remove":
 		account, place, _ := strings.Cut(rest, ":")
 		s.arrange(what, account, place)
@@ -73,7 +75,7 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	r.PostForm = form
 	s := read(form)
-	s.Picker.Open = true
+	s.Unsaved, s.Picker.Open = true, true
 	for _, id := range arrived {
 		s.add(id)
 	}
@@ -133,6 +135,9 @@ func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string
 		return
 	}
 	id, at, err := p.keep(r, s)
+	if id != "" && r.PathValue("id") == "" {
+		p.made(r, id)
+	}
 	switch {
 	case err != nil && id != "":
 		p.unfinished(w, r, s, id, err)
@@ -164,6 +169,30 @@ func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string
 		p.Say(r, said)
 	}
 	frame.Redirect(w, r, to)
+}
+
+const (
+	madeKept = "made by forms"
+	mostMade = 20 // forms whose posts are remembered
+)
+
+// made remembers which post a form has made, so that whoever comes back to the form is led to that post.
+func (p *Part) made(r *http.Request, id string) {
+	lines := strings.Fields(string(p.Take(r.Context(), madeKept)))
+	lines = append(lines, r.PostForm.Get("once")+"="+id)
+	p.Keep(r.Context(), madeKept, []byte(strings.Join(lines[max(0, len(lines)-mostMade):], " ")))
+}
+
+// madeBy is the post that a form has made; empty where it has made none.
+func (p *Part) madeBy(r *http.Request, once string) string {
+	kept := p.Take(r.Context(), madeKept)
+	p.Keep(r.Context(), madeKept, kept)
+	for line := range strings.FieldsSeq(string(kept)) {
+		if form, id, _ := strings.Cut(line, "="); form == once {
+			return id
+		}
+	}
+	return ""
 }
 
 // ready refuses to begin what cannot be done by the form alone.
@@ -331,7 +360,14 @@ type asked struct{ ID, Link string }
 
 // ask sends a post to the client for approval.
 func (p *Part) ask(w http.ResponseWriter, r *http.Request, s sheet, id string) {
-	link, err := p.approvals.AskApproval(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+	actor, err := p.actor(r)
+	if err == nil {
+		err = operation.Call{Actor: actor}.Require(access.Write)
+	}
+	var link string
+	if err == nil {
+		link, err = p.approvals.AskApproval(r.Context(), actor.PersonID, id)
+	}
 	if err != nil {
 		p.unfinished(w, r, s, id, err)
 		return

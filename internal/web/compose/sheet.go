@@ -25,6 +25,7 @@ type sheet struct {
 	Repeat   repeat
 	Picker   picker
 	Seen     int64 // when the post was changed last, in microseconds, as the form was shown first
+	Unsaved  bool  // it holds what nobody has saved
 }
 
 // own is what an account shows in place of the post's. What is written and not used is kept in the form.

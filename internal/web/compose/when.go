@@ -94,3 +94,6 @@ func skipped(w when, zone *time.Location) string {
 
 // clock tells an instant with the offset of the zone, where the day and the hour alone would not.
 func clock(at time.Time) string { return at.Format("15:04 (UTC-07:00)") }
+
+// hour is the time of day of an instant, in the zone that it is given in.
+func hour(at time.Time) string { return at.Format(timeOnly) }

@@ -1,8 +1,11 @@
 package frame
 
 import (
+	"context"
+	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -14,29 +17,78 @@ func (f *Frame) ReadForm(w http.ResponseWriter, r *http.Request) bool {
 	return f.ReadLongForm(w, r, MaxForm)
 }
 
-// ReadLongForm is ReadForm with a bound of its own.
+// ReadLongForm is ReadForm with a bound of its own. Fields are read from r.PostForm: there they hold nothing but text.
 func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, most int64) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil {
 		f.Notice(w, r, http.StatusBadRequest, "Not done", "This form cannot be read.")
 		return false
 	}
+	mend(r.PostForm)
 	return true
 }
 
 // ForPeople sends whoever is not signed in to the sign-in page and back.
-func (f *Frame) ForPeople(next http.HandlerFunc) http.HandlerFunc {
+func (f *Frame) ForPeople(next http.HandlerFunc) http.HandlerFunc { return f.forPeople(false, next) }
+
+// forPeople is ForPeople; a form that can be resumed goes along to the sign-in page.
+func (f *Frame) forPeople(resumes bool, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if VisitorOf(r.Context()) != nil {
+		switch {
+		case VisitorOf(r.Context()) != nil:
 			next(w, r)
-			return
+		case r.Method == http.MethodGet:
+			Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.RequestURI()}}.Encode())
+		case resumes && !sendsFiles(r):
+			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.Path}, "resume": {"1"}}.Encode(), http.StatusTemporaryRedirect) //nolint:gosec // a path of ours; the browser sends the form there
+		default:
+			Redirect(w, r, "/sign-in?"+url.Values{"next": {f.cameFrom(r)}, "undone": {"1"}}.Encode())
 		}
-		back := "/"
-		if r.Method == http.MethodGet {
-			back = r.URL.RequestURI()
-		}
-		Redirect(w, r, "/sign-in?"+url.Values{"next": {back}}.Encode())
 	}
+}
+
+// cameFrom is the page of ours on which a form was sent.
+func (f *Frame) cameFrom(r *http.Request) string {
+	from, err := url.Parse(r.Referer())
+	own, broken := url.Parse(f.PublicURL)
+	if err != nil || from.Host != r.Host && (broken != nil || from.Host != own.Host) {
+		return "/"
+	}
+	return OwnPath(from.RequestURI())
+}
+
+func sendsFiles(r *http.Request) bool {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return kind == "multipart/form-data"
+}
+
+const resumeKept = "form"
+
+// Resume keeps what was sent to a path without a session, until Resumed takes it. It looks at the team that the form was
+// shown for.
+func (f *Frame) Resume(ctx context.Context, path string, form url.Values) {
+	f.Keep(ctx, resumeKept, []byte(path+"\n"+form.Encode()))
+	if team, err := strconv.ParseInt(form.Get("team"), 10, 64); err == nil {
+		f.LookAt(ctx, team)
+	}
+}
+
+// Resumed gives what Resume has kept for the page that is asked for, once; nil where that is nothing.
+func (f *Frame) Resumed(r *http.Request) url.Values {
+	kept := f.Take(r.Context(), resumeKept)
+	path, text, found := strings.Cut(string(kept), "\n")
+	if !found {
+		return nil
+	}
+	if path != r.URL.Path {
+		f.Keep(r.Context(), resumeKept, kept)
+		return nil
+	}
+	form, err := url.ParseQuery(text)
+	if err != nil { // written by us
+		return nil
+	}
+	return form
 }
 
 // Redirect leads to a page of ours, which the browser asks for by GET.

@@ -59,11 +59,11 @@ func (f *Frame) People(pages http.Handler) http.Handler {
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.Notice(w, r, http.StatusForbidden, "Not done", "This came from another site. Nothing was changed.")
 	}))
-	return p.Handler(noting(f.sessions.manager.LoadAndSave(f.recognise(pages))))
+	return p.Handler(noting(f.sessions.manager.LoadAndSave(f.recognise(f.textual(pages)))))
 }
 
 // Policy lets a page have what comes from our own address and is no part of the page itself.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // Guard puts the headers that hold for every answer of the app before whatever answers.
 func Guard(next http.Handler) http.Handler {

@@ -28,6 +28,8 @@ type Route struct {
 	Pattern string // as http.ServeMux takes it
 	For     Audience
 	Do      http.HandlerFunc
+	// Resumes is true of a form whose page takes back by Resumed what was sent by somebody whose session had ended.
+	Resumes bool
 }
 
 // Mount puts routes at their addresses. Whoever is not signed in is asked to; who is not of the audience is told that the
@@ -42,7 +44,7 @@ func (f *Frame) guarded(route Route) http.HandlerFunc {
 	if route.For == Anyone {
 		return route.Do
 	}
-	return f.ForPeople(func(w http.ResponseWriter, r *http.Request) {
+	return f.forPeople(route.Resumes, func(w http.ResponseWriter, r *http.Request) {
 		v := VisitorOf(r.Context())
 		switch {
 		case v.Is(route.For):
@@ -50,9 +52,14 @@ func (f *Frame) guarded(route Route) http.HandlerFunc {
 		case route.For == Operators:
 			f.Missing(w, r)
 		default:
-			f.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
+			f.NotAllowed(w, r)
 		}
 	})
+}
+
+// NotAllowed tells a person of the team that their role does not allow what they ask for.
+func (f *Frame) NotAllowed(w http.ResponseWriter, r *http.Request) {
+	f.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
 }
 
 // Is tells whether the visitor is of an audience, in the team that is looked at.

@@ -28,6 +28,23 @@ type formView struct {
 // Of is what stands in a field.
 func (v formView) Of(name string) string { return v.Fields.Get(name) }
 
+// Colours are those that are offered.
+func (v formView) Colours() []look { return colours }
+
+// Icons are those that are offered.
+func (v formView) Icons() []look { return icons }
+
+// Now is the colour or icon that is chosen.
+func (v formView) Now(name string) string { return chosen(v.Fields, name) }
+
+// Typed is what stands in the field beside the offered ones.
+func (v formView) Typed(name string) string {
+	if name == "icon" {
+		return typed(v.Fields, name, icons)
+	}
+	return typed(v.Fields, name, colours)
+}
+
 func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{})
 }
@@ -38,7 +55,7 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 	}
 	args := operation.Arguments{"name": r.PostForm.Get("name")}
 	for _, name := range []string{"platform", "color", "icon"} {
-		if value := r.PostForm.Get(name); value != "" {
+		if value := chosen(r.PostForm, name); value != "" {
 			args[name] = value
 		}
 	}
@@ -86,7 +103,7 @@ func (p *Part) change(w http.ResponseWriter, a asked) {
 	if !p.ReadForm(w, a.Request) {
 		return
 	}
-	given := func(name string) *string { return new(a.PostForm.Get(name)) }
+	given := func(name string) *string { return new(chosen(a.PostForm, name)) }
 	_, err := p.lists.Change(a.Context(), a.call.TeamID, a.by(), a.list, list.Change{Name: given("name"), Color: given("color"), Icon: given("icon")})
 	if err != nil {
 		p.again(w, a.Request, a.list, err)

@@ -20,7 +20,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"rate": rate, "posts": posts})
+var pages = frame.Parse(files, template.FuncMap{"rate": rate, "posts": posts, "drawn": drawn})
 
 // Part is these pages.
 type Part struct {

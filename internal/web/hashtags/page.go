@@ -26,6 +26,7 @@ type view struct {
 	Group   string // the subcategory that is shown; empty for all
 	Matches int    // hashtags of the subcategory
 	Sort    string
+	Page    int // from 1
 	Writes  bool
 	Pager   pager
 	Fields  url.Values
@@ -65,9 +66,8 @@ func (v view) at(sort, group string, page int) string {
 	return pathOf(v.ID) + "?" + q.Encode()
 }
 
-// orders are those that a list can be seen in, beside that in which its hashtags were added. What is not known comes last.
+// orders are those by figures that a list can be seen in. What is not known comes last.
 var orders = map[string]func(a, b list.Hashtag) int{
-	"name": func(a, b list.Hashtag) int { return cmp.Compare(a.Hashtag, b.Hashtag) },
 	"posts": func(a, b list.Hashtag) int {
 		known := func(h list.Hashtag) float64 {
 			if h.Posts == nil {
@@ -99,44 +99,83 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) show(w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong frame.Wrong) {
-	l, err := p.opened(r, id)
-	if err != nil {
+	q := r.URL.Query()
+	v := view{Group: q.Get("group"), Sort: q.Get("sort"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers), Fields: fields, Wrong: wrong}
+	v.Page, _ = strconv.Atoi(q.Get("page")) // anything else is the first
+	if err := p.fill(r, id, &v); err != nil {
 		p.elsewhere(w, r, err, id)
 		return
 	}
-	q := r.URL.Query()
-	v := view{Entry: l.Entry, Group: q.Get("group"), Sort: q.Get("sort"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers), Fields: fields, Wrong: wrong}
-	page, _ := strconv.Atoi(q.Get("page")) // anything else is the first
-	p.Show(w, r, status, pages["list"], l.Name, v.with(l.Hashtags, page))
+	p.Show(w, r, status, pages["list"], v.Name, v)
 }
 
-// with is the view with the hashtags of a page, of all those of a list.
-func (v view) with(all []list.Hashtag, page int) view {
-	for _, h := range all {
-		if h.Subcategory != "" && !slices.Contains(v.Groups, h.Subcategory) {
-			v.Groups = append(v.Groups, h.Subcategory)
+// fill reads the page that the address asks for. All of a list is read where it is seen by a figure alone.
+func (p *Part) fill(r *http.Request, id int64, v *view) error {
+	var l list.Opened
+	var err error
+	if order := orders[v.Sort]; order != nil {
+		if l, err = p.opened(r, id); err != nil {
+			return err
+		}
+		slices.SortStableFunc(l.Hashtags, order)
+		l.Hashtags = v.among(l.Hashtags)
+	} else {
+		var call operation.Call
+		if call, err = p.Acting(r, "hashtag_lists"); err == nil {
+			l, err = p.lists.Part(r.Context(), call.TeamID, id, v.arrange)
+		}
+	}
+	v.Entry, v.Shown, v.Text = l.Entry, l.Hashtags, asText(l.Hashtags)
+	v.lead()
+	return err
+}
+
+// among are the hashtags of the page, of all those of a list in their order.
+func (v *view) among(all []list.Hashtag) []list.Hashtag {
+	items, of := make([]list.Item, len(all)), map[string]list.Hashtag{}
+	for i, h := range all {
+		items[i], of[h.Hashtag] = list.Item{Hashtag: h.Hashtag, Subcategory: h.Subcategory}, h
+	}
+	shown := []list.Hashtag{}
+	for _, i := range v.arrange(items) {
+		shown = append(shown, of[i.Hashtag])
+	}
+	return shown
+}
+
+// arrange chooses the hashtags of the page out of all those of a list, and learns what else there is.
+func (v *view) arrange(all []list.Item) []list.Item {
+	groups := map[string]bool{"": true}
+	for _, i := range all {
+		if !groups[i.Subcategory] {
+			groups[i.Subcategory], v.Groups = true, append(v.Groups, i.Subcategory)
 		}
 	}
 	if v.Group != "" {
-		all = slices.DeleteFunc(all, func(h list.Hashtag) bool { return h.Subcategory != v.Group })
+		all = slices.DeleteFunc(all, func(i list.Item) bool { return i.Subcategory != v.Group })
 	}
-	if order := orders[v.Sort]; order != nil {
-		slices.SortStableFunc(all, order)
-	} else {
+	switch {
+	case v.Sort == "name":
+		slices.SortFunc(all, func(a, b list.Item) int { return cmp.Compare(a.Hashtag, b.Hashtag) })
+	case orders[v.Sort] == nil:
 		v.Sort = ""
 	}
 	v.Matches = len(all)
-	last := max(1, (len(all)+perPage-1)/perPage)
-	page = min(max(page, 1), last)
-	v.Shown = all[(page-1)*perPage : min(len(all), page*perPage)]
-	v.Text = asText(v.Shown)
-	if page > 1 {
+	v.Page = min(max(v.Page, 1), v.last())
+	return all[(v.Page-1)*perPage : min(len(all), v.Page*perPage)]
+}
+
+// last is the number of the last page.
+func (v view) last() int { return max(1, (v.Matches+perPage-1)/perPage) }
+
+// lead says where other pages of the list are.
+func (v *view) lead() {
+	if v.Page > 1 {
 		v.Pager.First = v.at(v.Sort, v.Group, 1)
 	}
-	if page < last {
-		v.Pager.Next = v.at(v.Sort, v.Group, page+1)
+	if v.Page < v.last() {
+		v.Pager.Next = v.at(v.Sort, v.Group, v.Page+1)
 	}
-	return v
 }
 
 // asText is hashtags as a caption takes them.
@@ -200,7 +239,7 @@ func (p *Part) remove(w http.ResponseWriter, a asked) {
 }
 
 // Here is the page that is shown, to come back to.
-func (v view) Here() string { return v.at(v.Sort, v.Group, 1) }
+func (v view) Here() string { return v.at(v.Sort, v.Group, v.Page) }
 
 // copyList makes a list of the team's own of another one.
 func (p *Part) copyList(w http.ResponseWriter, a asked) {

@@ -7,6 +7,7 @@ import (
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/report/tag"
 	"pressroom/internal/web/frame"
+	"pressroom/internal/web/plot"
 )
 
 // rate writes a figure with one digit behind the point; a dash where it is not known.
@@ -20,7 +21,8 @@ func rate(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', 1, 64)
 }
 
-// posts says how many posts carry a hashtag, and of an estimate between which numbers it lies.
+// posts says how many posts carry a hashtag, and of an estimate between which numbers it lies: in short, as more digits
+// would claim more than is known.
 func posts(p *tag.Posts) string {
 	switch {
 	case p == nil:
@@ -28,9 +30,9 @@ func posts(p *tag.Posts) string {
 	case p.Basis != "estimated":
 		return frame.Count(p.Count)
 	case p.Low == nil || p.High == nil:
-		return "about " + frame.Count(p.Count)
+		return "about " + plot.Number(float64(p.Count))
 	}
-	return "about " + frame.Count(p.Count) + " (" + frame.Count(p.Low) + " to " + frame.Count(p.High) + ")"
+	return "about " + plot.Number(float64(p.Count)) + " (" + plot.Number(float64(*p.Low)) + " to " + plot.Number(float64(*p.High)) + ")"
 }
 
 // reasons say why a hashtag was refused.

@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/fault"
 	"pressroom/internal/leaving"
+	"pressroom/internal/operation"
 	"pressroom/internal/web/frame"
 )
 
@@ -147,9 +148,28 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request) {
 // item is what a page asks about before it goes.
 type item struct{ ID, Wrong string }
 
-func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) { p.showItem(w, r, "key", "key", nil) }
+// keyPage asks before a key is forgotten. One that is not the team's is not there.
+func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
+	id, err := frame.IDIn(r, "key")
+	if err == nil {
+		_, err = p.Teams.KeyLine(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.showItem(w, r, "key", "key", nil)
+}
 
+// draftPage asks before a draft is deleted. One that is not the team's is not there.
 func (p *Part) draftPage(w http.ResponseWriter, r *http.Request) {
+	if _, err := p.Do(r, "get_post", operation.Arguments{"id": r.PathValue("id")}); err != nil {
+		if fault.Is(err, fault.ValidationFailed) {
+			err = fault.Missing() // it is no id
+		}
+		p.Refuse(w, r, err)
+		return
+	}
 	p.showItem(w, r, "draft", "id", nil)
 }
 

@@ -28,16 +28,22 @@ func (v view) More() bool { return len(v.Uses) >= media.MostUses }
 // In tells whether the item is in a folder.
 func (v view) In(folder int64) bool { return v.Folder != nil && v.Folder.ID == folder }
 
-// Keeps are the posts that keep the item from being deleted.
-func (v view) Keeps() []media.Use { return v.those(false) }
+// Moving are the posts that keep the item from being deleted for now.
+func (v view) Moving() []media.Use { return v.those(media.UsedNow) }
+
+// Ahead are those that a person takes it out of, or keeps.
+func (v view) Ahead() []media.Use { return v.those(media.UsedAhead) }
 
 // Drafts are those that lose it.
-func (v view) Drafts() []media.Use { return v.those(true) }
+func (v view) Drafts() []media.Use { return v.those(media.UsedInDraft) }
 
-func (v view) those(drafts bool) []media.Use {
+// Sent are those whose record tells of it from then on.
+func (v view) Sent() []media.Use { return v.those(media.UsedBefore) }
+
+func (v view) those(kind media.UseKind) []media.Use {
 	var out []media.Use
 	for _, u := range v.Uses {
-		if u.Draft == drafts {
+		if u.Kind == kind {
 			out = append(out, u)
 		}
 	}
@@ -102,13 +108,35 @@ func (p *Part) deletePage(w http.ResponseWriter, a asked) {
 	p.show(w, a, http.StatusOK, "delete", frame.Wrong{})
 }
 
+// delete deletes the item, after taking it out of posts that are to go out where that is chosen.
 func (p *Part) delete(w http.ResponseWriter, a asked) {
-	if err := p.media.Delete(a.Context(), a.call, a.id); err != nil {
+	if !p.ReadForm(w, a.Request) {
+		return
+	}
+	said := "The file is deleted."
+	err := error(nil)
+	if a.PostForm.Get("posts") == "take_out" {
+		said, err = p.takeOut(a)
+	}
+	if err == nil {
+		err = p.media.Delete(a.Context(), a.call, a.id)
+	}
+	if err != nil {
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
 			p.show(w, a, frame.StatusOf(err), "delete", wrong)
 		}
 		return
 	}
-	p.Say(a.Request, "The file is deleted.")
+	p.Say(a.Request, said)
 	frame.Redirect(w, a.Request, "/media")
+}
+
+// takeOut takes the item out of all posts that have not been sent, unless one that is being sent keeps it anyway.
+func (p *Part) takeOut(a asked) (string, error) {
+	used, err := p.media.Uses(a.Context(), a.call, a.id)
+	if err != nil || len(used) > 0 && used[0].Kind == media.UsedNow {
+		return "", err // the deletion says why
+	}
+	n, err := p.posts.TakeOutMedia(a.Context(), a.call, a.id)
+	return "The file is deleted. It was taken out of " + frame.Plural(n, "post", "posts") + ".", err
 }

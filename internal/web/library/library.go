@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
+	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
 )
 
@@ -25,10 +26,11 @@ type Part struct {
 	*frame.Frame
 
 	media *media.Service
+	posts *post.Service
 }
 
 // New makes them.
-func New(f *frame.Frame, m *media.Service) *Part { return &Part{f, m} }
+func New(f *frame.Frame, m *media.Service, p *post.Service) *Part { return &Part{f, m, p} }
 
 // Routes are their addresses.
 func (p *Part) Routes() []frame.Route {

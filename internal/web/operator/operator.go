@@ -18,19 +18,21 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/job"
+	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": utc, "limit": limitWords, "paused": pausedWords, "phase": phaseWords, "circuit": circuitWords})
+var pages = frame.Parse(files, template.FuncMap{"time": utc, "limit": limitWords, "paused": pausedWords, "phase": phaseWords, "circuit": circuitWords, "job": jobWords})
 
 // Services are what the operator looks after.
 type Services struct {
 	Credits   *credit.Service
 	Delivery  *delivery.Service
 	Jobs      *job.Store
+	Posts     *post.Service
 	Platforms []string // of the networks that are spoken with
 }
 
@@ -132,12 +134,24 @@ func (p *Part) did(w http.ResponseWriter, r *http.Request, said, next string) {
 
 // overview is what stands in the way of somebody or waits for the operator.
 type overview struct {
+	queueView
+
 	Paused      int
 	APIOff      bool
 	Unconfirmed int
 	Rests       []string // networks that do not take anything
-	Jobs        int64
-	Deliveries  int64
+}
+
+// Under is how many jobs and deliveries have not ended.
+func (v overview) Under() struct{ Jobs, Deliveries int64 } {
+	var out struct{ Jobs, Deliveries int64 }
+	for _, l := range v.Jobs {
+		out.Jobs += l.Jobs
+	}
+	for _, l := range v.Deliveries {
+		out.Deliveries += l.Deliveries
+	}
+	return out
 }
 
 func (p *Part) overview(w http.ResponseWriter, r *http.Request) {
@@ -166,17 +180,7 @@ func (p *Part) standing(ctx context.Context) (overview, error) {
 			out.Rests = append(out.Rests, frame.NetworkName(platform))
 		}
 	}
-	jobs, err := p.Jobs.UnderWay(ctx)
-	if err != nil {
-		return out, err
-	}
-	for _, l := range jobs {
-		out.Jobs += l.Jobs
-	}
-	deliveries, err := p.Delivery.UnderWay(ctx)
-	for _, l := range deliveries {
-		out.Deliveries += l.Deliveries
-	}
+	out.queueView, err = p.queue(ctx)
 	return out, err
 }
 

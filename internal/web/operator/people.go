@@ -17,15 +17,13 @@ type peopleView struct {
 }
 
 func (p *Part) peoplePage(w http.ResponseWriter, r *http.Request) {
-	q := team.Search{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: atOnce + 1}
+	q := team.Search{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: atOnce}
 	found, err := p.Teams.FindPeople(r.Context(), q)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	view := peopleView{Text: q.Text, People: found[:min(len(found), atOnce)]}
-	view.Pages = searchPages("/operator/people", q, len(found), func(i int) int64 { return found[i].ID })
-	p.Show(w, r, http.StatusOK, pages["people"], "People", view)
+	p.Show(w, r, http.StatusOK, pages["people"], "People", peopleView{q.Text, found.Items, searchPages("/operator/people", q, found.Next)})
 }
 
 // personView is a person's page.

@@ -8,16 +8,24 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/fault"
 	"pressroom/internal/job"
+	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
 )
 
 const (
+	late   = time.Minute      // after its time a post should have been handed over
 	long   = 10 * time.Minute // after which work is shown as taking long
 	lately = time.Hour        // in which ended jobs are counted
 )
 
+// Well tells whether nothing is late and nothing takes long.
+func (v queueView) Well() bool {
+	return v.Late.Posts == 0 && v.Late.Held == 0 && len(v.SlowJobs) == 0 && len(v.Slow) == 0
+}
+
 // queueView is the work under way.
 type queueView struct {
+	Late        post.Late
 	Jobs, Ended []job.Load
 	Deliveries  []delivery.Load
 	SlowJobs    []job.Stuck
@@ -37,6 +45,9 @@ func (p *Part) queue(ctx context.Context) (queueView, error) {
 	var out queueView
 	var err error
 	now := p.DB.Now()
+	if out.Late, err = p.Posts.Late(ctx, now.Add(-late)); err != nil {
+		return out, err
+	}
 	if out.Jobs, err = p.Jobs.UnderWay(ctx); err != nil {
 		return out, err
 	}

@@ -22,19 +22,17 @@ type teamsView struct {
 }
 
 func (p *Part) teamsPage(w http.ResponseWriter, r *http.Request) {
-	q := team.Search{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: atOnce + 1}
+	q := team.Search{Text: r.URL.Query().Get("q"), After: numberOf(r, "after"), Most: atOnce}
 	found, err := p.Teams.FindTeams(r.Context(), q)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	view := teamsView{Text: q.Text, Teams: found[:min(len(found), atOnce)]}
-	view.Pages = searchPages("/operator/teams", q, len(found), func(i int) int64 { return found[i].ID })
-	p.Show(w, r, http.StatusOK, pages["teams"], "Teams", view)
+	p.Show(w, r, http.StatusOK, pages["teams"], "Teams", teamsView{q.Text, found.Items, searchPages("/operator/teams", q, found.Next)})
 }
 
-// searchPages lead through what was found: one more than is shown says that there is more.
-func searchPages(path string, q team.Search, found int, id func(int) int64) pager {
+// searchPages lead through what was found.
+func searchPages(path string, q team.Search, next int64) pager {
 	to := func(after int64) string {
 		query := url.Values{}
 		if q.Text != "" {
@@ -49,8 +47,8 @@ func searchPages(path string, q team.Search, found int, id func(int) int64) page
 	if q.After > 0 {
 		out.First = to(0)
 	}
-	if found > atOnce {
-		out.Next = to(id(atOnce - 1))
+	if next > 0 {
+		out.Next = to(next)
 	}
 	return out
 }
@@ -60,6 +58,7 @@ type teamView struct {
 	team.Team
 
 	Members   []team.Member
+	Available int64         // credits that the wallet has
 	Lines     []credit.Line // the newest
 	Plans     []string
 	Pauses    []team.Pause
@@ -70,6 +69,14 @@ type teamView struct {
 // LastDay is the last day of the plan in UTC, as the form takes it.
 func (v teamView) LastDay() string {
 	return v.PlanUntil.UTC().Add(-time.Microsecond).Format(time.DateOnly)
+}
+
+// Agrees tells whether the wallet has what the newest booking says is left.
+func (v teamView) Agrees() bool {
+	if len(v.Lines) == 0 {
+		return v.Available == 0
+	}
+	return v.Available == v.Lines[0].Balance
 }
 
 const linesAtOnce = 20
@@ -103,6 +110,9 @@ func (p *Part) fillTeam(r *http.Request, view *teamView) error {
 		return err
 	}
 	if view.Lines, err = p.Credits.Statement(ctx, id, linesAtOnce); err != nil {
+		return err
+	}
+	if view.Available, err = p.Credits.Balance(ctx, id); err != nil {
 		return err
 	}
 	pauses, _, err := p.pauses(ctx)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/delivery"
+	"pressroom/internal/job"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
@@ -48,3 +49,15 @@ func phaseWords(phase string) string {
 var circuits = map[delivery.CircuitState]string{delivery.Closed: "Well", delivery.HalfOpen: "One delivery tries it again", delivery.Open: "Fails: deliveries rest"}
 
 func circuitWords(s delivery.CircuitState) string { return circuits[s] }
+
+var jobs = map[job.Type]string{
+	job.ProfileReport: "Profile report", job.HashtagReport: "Hashtag report", job.SocialPost: "Publishing a post", job.HashtagSearch: "Hashtag search",
+	job.MediaImport: "Files coming in", job.ContentFetch: "Download of a profile’s media",
+}
+
+func jobWords(t job.Type) string {
+	if text, ok := jobs[t]; ok {
+		return text
+	}
+	return string(t)
+}

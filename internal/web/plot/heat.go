@@ -50,3 +50,12 @@ func (h Heat) Draw() template.HTML {
 	}
 	return draw("heat.svg", view)
 }
+
+// Scale draws the levels of a Heat beside each other, the least first. What they mean stands beside it in words.
+func Scale() template.HTML {
+	var view heatView
+	for level := 1; level <= 5; level++ {
+		view.Cells = append(view.Cells, heatCell{X: float64(level-1) * cellWidth, W: cellWidth - 2, H: cellHeight - 2, Class: "h" + strconv.Itoa(level)})
+	}
+	return draw("scale.svg", view)
+}

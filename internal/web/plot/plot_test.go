@@ -37,6 +37,7 @@ func TestDrawings(t *testing.T) {
 			{Name: "2 Mar", At: 10, Value: new(18204.0)}, {Name: "3 Mar", At: 11, Value: new(18240.0)}, {Name: "12 Mar", At: 20, Value: new(18230.0)}}}.Draw(),
 		"one":   plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: new(7.0)}}}.Draw(),
 		"heat":  heat().Draw(),
+		"scale": plot.Scale(),
 		"range": plot.Range{Value: 1.6, Low: 1.3, High: 44, Reach: 2}.Draw(),
 		"share": plot.Share{Of: 0.25, Second: true}.Draw(),
 	} {

@@ -23,6 +23,7 @@ type oneView struct {
 	Found    string // what the person chose: yes or no
 	Link     string // what the person wrote
 	Decision bool   // there is something to decide
+	Pause    pause
 }
 
 func (p *Part) account(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +65,7 @@ func (p *Part) readAccount(r *http.Request, one *oneView) error {
 			a.Lines = append(a.Lines, lineOf(l, zone))
 		}
 		content := v.Stored.Content(v.Stored.Targets[i], "")
-		one.accountView, one.Head, one.Text, one.Media = a, v.Head, content.Text, content.Media
+		one.accountView, one.Head, one.Text, one.Media, one.Pause = a, v.Head, content.Text, content.Media, v.Pause
 		one.Decision = a.State == post.Unconfirmed
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"pressroom/internal/access"
 	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
@@ -134,7 +135,9 @@ func (p *Part) copyOf(r *http.Request) (string, error) {
 		accounts = append(accounts, t.AccountID)
 	}
 	for _, m := range from.Media {
-		media = append(media, m.ID)
+		if !m.Gone {
+			media = append(media, m.ID)
+		}
 	}
 	made, _, err := frame.Ask[post.Full](p.Frame, r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
 	if err != nil {
@@ -161,7 +164,10 @@ func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	link, err := p.approvals.AskApproval(r.Context(), v.ID, id)
+	var link string
+	if err = p.allowed(r, "ask_approval", access.Write); err == nil {
+		link, err = p.approvals.AskApproval(r.Context(), v.ID, id)
+	}
 	if err == nil {
 		p.Keep(r.Context(), linkKept+id, []byte(link))
 	}
@@ -212,7 +218,19 @@ func (p *Part) series(w http.ResponseWriter, r *http.Request, said string, do fu
 	v := frame.VisitorOf(r.Context())
 	stored, err := p.posts.Look(r.Context(), v.Team.ID, id)
 	if err == nil {
+		err = p.allowed(r, "change_series", access.Publish)
+	}
+	if err == nil {
 		err = do(v.ID, stored)
 	}
 	p.done(w, r, err, said)
+}
+
+// allowed refuses what no operation does where the operator has paused it, or the team is closed.
+func (p *Part) allowed(r *http.Request, what string, needs access.Capability) error {
+	call, err := p.Acting(r, what)
+	if err != nil {
+		return err
+	}
+	return call.Require(needs)
 }

@@ -2,8 +2,10 @@ package posts
 
 import (
 	"net/http"
+	"net/url"
 	"time"
 
+	"pressroom/internal/fault"
 	"pressroom/internal/moment"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
@@ -18,6 +20,8 @@ const (
 // calendarView is a month or a week.
 type calendarView struct {
 	Week         bool
+	Account      string // the one whose posts are shown alone; empty for all
+	Choices      []choice
 	Day          string // one within, as it is shown
 	Title        string
 	Before, Next string // days of the month or week before and after
@@ -32,6 +36,7 @@ type calendarDay struct {
 	Date    time.Time // its midnight, as if the zone were UTC
 	Beside  bool      // it is of the month before or after
 	Today   bool
+	Past    bool
 	Changes string // what its clocks do, where they are changed
 	Slots   []daySlot
 	More    bool
@@ -39,6 +44,7 @@ type calendarDay struct {
 
 type daySlot struct {
 	post.Slot
+	post.Glance
 
 	Clock string // the time of day; with the zone's short name where the day has an hour twice
 }
@@ -66,15 +72,23 @@ func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
 	}
 	now := p.DB.Now().In(zone)
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
-	view := calendarView{Week: r.URL.Query().Get("view") == "week", Zone: zone.String()}
+	view := calendarView{Week: r.URL.Query().Get("view") == "week", Account: r.URL.Query().Get("account"), Zone: zone.String()}
+	if view.Choices, err = p.choices(r, view.Account); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
 	status, day := http.StatusOK, today
 	if text := r.URL.Query().Get("day"); text != "" {
 		if day, err = time.Parse(time.DateOnly, text); err != nil || day.Year() < 2000 || day.Year() > lastYear {
 			day, view.Wrong, status = today, "The day has to be a date from the year 2000 on, as 2026-03-29.", http.StatusUnprocessableEntity
 		}
 	}
+	account, err := accountOf(view.Account)
+	if err != nil {
+		view.Account, view.Wrong, status = "", fault.Of(err).Detail, frame.StatusOf(err)
+	}
 	view.name(day)
-	if err := p.fillCalendar(r, &view, day, today, zone); err != nil {
+	if err := p.fillCalendar(r, &view, account, period{day, today, zone}); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
@@ -95,27 +109,79 @@ func (v *calendarView) name(day time.Time) {
 	v.Before, v.Next = first.AddDate(0, -1, 0).Format(time.DateOnly), first.AddDate(0, 1, 0).Format(time.DateOnly)
 }
 
-func (p *Part) fillCalendar(r *http.Request, view *calendarView, day, today time.Time, zone *time.Location) error {
-	from, n := spanDays(day, view.Week)
-	bounds := make([]time.Time, n+1)
-	for i := range bounds {
-		d := from.AddDate(0, 0, i)
-		bounds[i] = moment.StartOfDay(d.Year(), d.Month(), d.Day(), zone)
+// Link leads to another view or day, with the account that is chosen.
+func (v calendarView) Link(view, day string) string {
+	q := url.Values{"view": {view}}
+	if day != "" {
+		q.Set("day", day)
 	}
+	if v.Account != "" {
+		q.Set("account", v.Account)
+	}
+	return "/calendar?" + q.Encode()
+}
+
+// New leads to where a post for a day is written.
+func (v calendarView) New(day time.Time) string {
+	q := url.Values{"date": {day.Format(time.DateOnly)}}
+	if v.Account != "" {
+		q.Set("account", v.Account)
+	}
+	return "/posts/new?" + q.Encode()
+}
+
+// List leads to all posts of a day.
+func (v calendarView) List(day time.Time) string {
+	f := filters{Account: v.Account, From: day.Format(time.DateOnly), To: day.Format(time.DateOnly)}
+	return "/posts?" + f.query().Encode()
+}
+
+// period is what a calendar shows: dates as if their zone were UTC, and the zone in which they are days.
+type period struct {
+	day, today time.Time
+	zone       *time.Location
+}
+
+// bounds are the midnights between which the calendar's days are, from its first date.
+func (p period) bounds(week bool) (time.Time, []time.Time) {
+	from, n := spanDays(p.day, week)
+	out := make([]time.Time, n+1)
+	for i := range out {
+		d := from.AddDate(0, 0, i)
+		out[i] = moment.StartOfDay(d.Year(), d.Month(), d.Day(), p.zone)
+	}
+	return from, out
+}
+
+func (p *Part) fillCalendar(r *http.Request, view *calendarView, account int64, shown period) error {
+	from, bounds := shown.bounds(view.Week)
 	most := ofADayInAMonth
 	if view.Week {
 		most = ofADayInAWeek
 	}
-	spans, err := p.posts.Calendar(r.Context(), frame.VisitorOf(r.Context()).Team.ID, bounds, most)
+	team := frame.VisitorOf(r.Context()).Team.ID
+	spans, err := p.posts.Calendar(r.Context(), team, account, bounds, most)
 	if err != nil {
 		return err
 	}
+	ids := []string{}
+	for _, span := range spans {
+		for _, slot := range span.Slots {
+			ids = append(ids, slot.PostID)
+		}
+	}
+	glances, err := p.posts.Glances(r.Context(), team, ids)
+	if err != nil {
+		return err
+	}
+	day, today, zone := shown.day, shown.today, shown.zone
 	view.Empty = true
 	for i, span := range spans {
 		d := calendarDay{Date: from.AddDate(0, 0, i), More: span.More}
+		d.Past = d.Date.Before(today)
 		d.Beside, d.Today, d.Changes = !view.Week && d.Date.Month() != day.Month(), d.Date.Equal(today), clockChange(span.To.Sub(span.From))
 		for _, slot := range span.Slots {
-			d.Slots = append(d.Slots, daySlot{slot, timeOfDay(slot.At.In(zone), d.Changes != "")})
+			d.Slots = append(d.Slots, daySlot{slot, glances[slot.PostID], timeOfDay(slot.At.In(zone), d.Changes != "")})
 		}
 		view.Empty = view.Empty && len(d.Slots) == 0
 		if i%7 == 0 {

@@ -45,12 +45,12 @@ func (f filters) arguments() (operation.Arguments, error) {
 	if f.Status != "" {
 		args["status"] = f.Status
 	}
-	if f.Account != "" {
-		id, err := strconv.ParseInt(f.Account, 10, 64)
-		if err != nil {
-			return nil, fault.Invalid(fault.Malformed, "account_id", "Choose one of the accounts.")
-		}
-		args["account_id"] = id
+	account, err := accountOf(f.Account)
+	if err != nil {
+		return nil, err
+	}
+	if account > 0 {
+		args["account_id"] = account
 	}
 	if f.From != "" {
 		args["from"] = f.From
@@ -63,6 +63,18 @@ func (f filters) arguments() (operation.Arguments, error) {
 		args["to"] = last.AddDate(0, 0, 1).Format(time.DateOnly)
 	}
 	return args, nil
+}
+
+// accountOf is the account that a filter names, 0 for all of them.
+func accountOf(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, fault.Invalid(fault.Malformed, "account_id", "Choose one of the accounts.")
+	}
+	return id, nil
 }
 
 // listView is a page of the list.
@@ -80,6 +92,7 @@ type listView struct {
 type (
 	listedPost struct {
 		post.Summary
+		post.Glance
 
 		Others int // accounts beyond those that are named
 	}
@@ -122,8 +135,16 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 	if err != nil {
 		return err
 	}
+	ids := make([]string, len(found.Posts))
+	for i, s := range found.Posts {
+		ids[i] = s.ID
+	}
+	glances, err := p.posts.Glances(r.Context(), frame.VisitorOf(r.Context()).Team.ID, ids)
+	if err != nil {
+		return err
+	}
 	for _, s := range found.Posts {
-		one := listedPost{Summary: s, Others: max(0, len(s.Accounts)-maxNamed)}
+		one := listedPost{Summary: s, Glance: glances[s.ID], Others: max(0, len(s.Accounts)-maxNamed)}
 		one.Accounts = s.Accounts[:len(s.Accounts)-one.Others]
 		view.Posts = append(view.Posts, one)
 	}

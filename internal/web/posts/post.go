@@ -2,13 +2,16 @@ package posts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"pressroom/internal/access"
 	"pressroom/internal/delivery"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
@@ -24,6 +27,7 @@ type view struct {
 	Head       string // the start of its text
 	Stored     post.Post
 	Shown      []network.Media
+	Deleted    []deleted // files that the library does not have any more
 	Accounts   []accountView
 	Done       int // accounts with a result
 	Sent       int // and those that have it
@@ -44,7 +48,24 @@ type view struct {
 	MayPublish bool // nothing of its state keeps it from being published
 	MayAsk     bool
 	Editable   bool
+	Pause      pause
 }
+
+// pause says why nothing may be changed or published at present; empty where it may, or the role does not let the person.
+type pause struct{ Changes, Publishing string }
+
+func pauseOf(call operation.Call) pause {
+	why := func(needs access.Capability) string {
+		if err := call.Require(needs); fault.Is(err, fault.ConnectionSuspended) {
+			return fault.Of(err).Detail
+		}
+		return ""
+	}
+	return pause{why(access.Write), why(access.Publish)}
+}
+
+// Any is the reason that says most.
+func (p pause) Any() string { return cmp.Or(p.Changes, p.Publishing) }
 
 type (
 	problem struct {
@@ -56,6 +77,11 @@ type (
 		post.Round
 
 		OpenedAt, Decided time.Time // in the team's zone
+	}
+	deleted struct {
+		Name, Type, By string
+		Size           int64
+		At             time.Time
 	}
 	occurrence struct {
 		post.Slot
@@ -136,7 +162,7 @@ func (p *Part) moving(r *http.Request) (view, error) {
 	}
 	zone := outcome.Call.Zone
 	open := full.Status == post.Draft || full.Status == post.Scheduled
-	v := view{Full: full, Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes, Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " "))}
+	v := view{Full: full, Pause: pauseOf(outcome.Call), Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes, Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " "))}
 	if v.Head == "" {
 		v.Head = "A post without text"
 	}
@@ -207,6 +233,9 @@ func (p *Part) whole(r *http.Request) (view, error) {
 		return v, err
 	}
 	v.allow(p.DB.Now(), zone)
+	if err := p.lost(r.Context(), &v, zone); err != nil {
+		return v, err
+	}
 	if err := p.client(r.Context(), &v, zone); err != nil {
 		return v, err
 	}
@@ -233,6 +262,42 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 		at := stored.ScheduledAt.In(zone)
 		v.Wished = &at
 	}
+}
+
+// lost adds which files of the post are gone, and that one was taken out of it.
+func (p *Part) lost(ctx context.Context, v *view, zone *time.Location) error {
+	var gone []network.Media
+	for _, m := range slices.Concat(append([][]network.Media{v.Stored.Media}, owned(v.Stored.Targets)...)...) {
+		if m.Gone && !slices.ContainsFunc(gone, func(other network.Media) bool { return other.ID == m.ID }) {
+			gone = append(gone, m)
+		}
+	}
+	var ids []int64
+	for _, m := range gone {
+		ids = append(ids, m.ID)
+	}
+	told, err := p.media.Deletions(ctx, v.Stored.TeamID, ids)
+	if err != nil {
+		return err
+	}
+	for _, m := range gone {
+		one := told[m.ID]
+		v.Deleted = append(v.Deleted, deleted{m.Name, m.Type, one.By, m.Size, one.At.In(zone)})
+	}
+	taken, err := p.posts.LostMedia(ctx, v.Stored)
+	if taken {
+		v.Notes = append(v.Notes, "A file that it showed was deleted, and taken out of it. Look at the post before it goes out.")
+	}
+	return err
+}
+
+// owned is what accounts show of their own.
+func owned(targets []post.Target) [][]network.Media {
+	out := make([][]network.Media, len(targets))
+	for i, t := range targets {
+		out[i] = t.Media
+	}
+	return out
 }
 
 // client adds what the client was shown and said.

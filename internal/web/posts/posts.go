@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/delivery"
 	"pressroom/internal/job"
+	"pressroom/internal/media"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
 )
@@ -28,11 +29,12 @@ type Part struct {
 	approvals *post.Approvals
 	delivery  *delivery.Service
 	jobs      *job.Store
+	media     *media.Service
 }
 
 // New makes them.
-func New(f *frame.Frame, p *post.Service, approvals *post.Approvals, d *delivery.Service, jobs *job.Store) *Part {
-	return &Part{f, p, approvals, d, jobs}
+func New(f *frame.Frame, p *post.Service, approvals *post.Approvals, d *delivery.Service, jobs *job.Store, library *media.Service) *Part {
+	return &Part{f, p, approvals, d, jobs, library}
 }
 
 // Routes are their addresses. What a role may do is asked again where it is done.

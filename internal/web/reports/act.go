@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/google/uuid"
+
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/report"
@@ -30,8 +32,11 @@ func (p *Part) track(w http.ResponseWriter, r *http.Request, kind, id string) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	on := r.PostForm.Get("tracking") == "on"
-	args := operation.Arguments{"type": kind, "id": id, "enabled": on}
+	if r.PostForm.Get("tracking") != "on" {
+		p.trackNoMore(w, r, kind, id)
+		return
+	}
+	args := operation.Arguments{"type": kind, "id": id, "enabled": true}
 	if days, err := strconv.ParseInt(r.PostForm.Get("frequency"), 10, 64); err == nil {
 		args["frequency_days"] = days
 	}
@@ -40,14 +45,27 @@ func (p *Part) track(w http.ResponseWriter, r *http.Request, kind, id string) {
 		p.refused(w, r, kind, id, "tracking", err)
 		return
 	}
-	p.Say(r, switched(on, args["frequency_days"], outcome.Billing))
+	p.Say(r, switched(args["frequency_days"], outcome.Billing))
 	frame.Redirect(w, r, "/reports/"+id)
 }
 
-func switched(on bool, days any, b *operation.Billing) string {
-	if !on {
-		return "Tracking is off. Nothing more is charged."
+// trackNoMore ends tracking, which the operation could not do while spending is paused.
+func (p *Part) trackNoMore(w http.ResponseWriter, r *http.Request, kind, id string) {
+	v := frame.VisitorOf(r.Context())
+	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
+	if err == nil {
+		call := operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}
+		_, err = p.reports.EndTracking(r.Context(), call, report.Named{Type: kind, ID: id})
 	}
+	if err != nil {
+		p.refused(w, r, kind, id, "tracking", err)
+		return
+	}
+	p.Say(r, "Tracking is off. Nothing more is charged.")
+	frame.Redirect(w, r, "/reports/"+id)
+}
+
+func switched(days any, b *operation.Billing) string {
 	every := "every day"
 	if n, ok := days.(int64); ok && n != 1 {
 		every = fmt.Sprintf("every %d days", n)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"pressroom/internal/operation"
@@ -54,10 +55,13 @@ func (q quotes) Of(p *operation.Pointer) string {
 }
 
 // Short is the beginning of it, as much as the page shows.
-func (q quotes) Short(p *operation.Pointer) string {
-	text := []rune(q.Of(p))
+func (q quotes) Short(p *operation.Pointer) string { return cut(q.Of(p)) }
+
+// cut is the beginning of a caption, as much as the page shows.
+func cut(caption string) string {
+	text := []rune(caption)
 	if len(text) <= captionSign {
-		return string(text)
+		return caption
 	}
 	return string(text[:captionSign]) + "…"
 }
@@ -195,6 +199,51 @@ func (v view) reach() float64 {
 		}
 	}
 	return plot.Reach(all...)
+}
+
+// ZoneName is the zone in which hours and days are told.
+func (v view) ZoneName() string { return v.zone.String() }
+
+// Counted is what the engagement of a post adds up, in words: likes and comments.
+func (v view) Counted() string {
+	if v.Engagement == nil || len(v.Engagement.Counts) == 0 {
+		return "engagement"
+	}
+	counts := v.Engagement.Counts
+	if last := len(counts) - 1; last > 0 {
+		return strings.Join(counts[:last], ", ") + " and " + counts[last]
+	}
+	return counts[0]
+}
+
+// Lifted tells whether there is a hashtag of which it is known how often it stands elsewhere.
+func (v view) Lifted() bool {
+	s := v.Sections.Hashtags
+	return s != nil && slices.ContainsFunc(s.Hashtags, func(h finding.Hashtag) bool { return h.Lift != nil })
+}
+
+// part is a part of the page that its contents lead to.
+type part struct{ ID, Name string }
+
+// Contents are the parts of the page that there are, in their order.
+func (v view) Contents() []part {
+	s, ready := v.Sections, v.Status == report.Ready
+	var out []part
+	for _, one := range []struct {
+		there bool
+		part
+	}{
+		{s.Score != nil, part{"score", "Score"}}, {v.Engagement != nil, part{"engagement", "Engagement"}}, {len(v.History.Spans) > 1, part{"time", "Over time"}},
+		{s.Times != nil || v.History.Heat() != "", part{"times", "When"}}, {s.Formats != nil, part{"formats", "Formats"}}, {s.Audience != nil, part{"audience", "Reactions"}},
+		{s.Hashtags != nil, part{"hashtags", "Its hashtags"}}, {s.Words != nil, part{"words", "Words"}}, {s.Growth != nil || v.History.Followers() != "", part{"growth", "Growth"}},
+		{s.Cadence != nil, part{"cadence", "How often"}}, {len(v.History.Best) > 0, part{"best", "Best posts"}}, {s.Posts != nil, part{"posts", "All its posts"}},
+		{ready, part{"keep", "Refresh and tracking"}}, {true, part{"files", "CSV files"}},
+	} {
+		if one.there {
+			out = append(out, one.part)
+		}
+	}
+	return out
 }
 
 // Words are those of the captions with the most used as the measure of the others' size.

@@ -14,7 +14,7 @@ import (
 // words are what the templates here say things with.
 var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours, "rate": rate, "component": component, "figure": figureName,
-	"subject": subject, "basis": basis, "moment": frame.Time, "holds": func(b *bool) bool { return b != nil && *b }, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
+	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": frame.Time, "holds": func(b *bool) bool { return b != nil && *b }, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
 }
 
 // number is a figure in short; a dash where there is none.
@@ -113,6 +113,20 @@ func component(name string) string {
 		return known
 	}
 	return title(name)
+}
+
+// age writes a number of days as people say it: in hours, days or years. A dash where there is none.
+func age(days *float64) string {
+	const year = 365.25
+	switch {
+	case days == nil:
+		return "–"
+	case *days < 2:
+		return frame.Plural(*days*24, "hour", "hours")
+	case *days < 2*year:
+		return frame.Plural(*days, "day", "days")
+	}
+	return plot.Number(*days/year) + " years"
 }
 
 // figures are what people call the figures that the parts of the score are read from.

@@ -50,14 +50,16 @@ var kinds = []kind{
 	{"social_account.connected", "Social accounts", "connected an account on {platform}"},
 	{"social_account.expiring", "Social accounts", "noticed that an account’s connection is about to end"},
 	{"social_account.lost", "Social accounts", "noticed that an account’s connection is lost"},
+	{"social_account.disconnected", "Social accounts", "disconnected an account on {platform}"},
 	{"social_account.erased", "Social accounts", "deleted what was kept of an account on {platform}, as the network asked"},
 	{"post.created", "Posts", "made a post"},
 	{"post.changed", "Posts", "changed a post"},
 	{"post.returned", "Posts", "changed a post, so that it has to be approved anew"},
 	{"post.scheduled", "Posts", "scheduled a post"},
-	{"post.handed_over", "Posts", "handed a post over to be published on {accounts} accounts"},
+	{"post.handed_over", "Posts", "handed a post over to be published on {accounts}"},
 	{"post.cancelled", "Posts", "took a post from the schedule"},
 	{"post.deleted", "Posts", "deleted a draft"},
+	{"post.media_taken", "Posts", "took a file out of a post, to delete it"},
 	{"post.recurred", "Posts", "made a post of a series"},
 	{"post.approval_asked", "Posts", "asked a client to approve a post"},
 	{"post.approved", "Posts", "noted that a client approved a post"},
@@ -70,7 +72,7 @@ var kinds = []kind{
 	{"series.resumed", "Posts", "went on with a series"},
 	{"series.stopped", "Posts", "ended a series"},
 	{"series.ended", "Posts", "came to the end of a series"},
-	{"series.skipped", "Posts", "left {skipped} posts of a series out whose time was over"},
+	{"series.skipped", "Posts", "left {skipped} of a series out whose time was over"},
 	{"report.make", "Reports", "asked for a report"},
 	{"report.refresh", "Reports", "refreshed a report"},
 	{"report.automatic", "Reports", "refreshed a tracked report"},
@@ -79,7 +81,7 @@ var kinds = []kind{
 	{"hashtag.search", "Hashtags", "searched for hashtags on {platform}"},
 	{"hashtag_list.created", "Hashtags", "made a hashtag list"},
 	{"hashtag_list.changed", "Hashtags", "changed a hashtag list"},
-	{"hashtag_list.added_to", "Hashtags", "added {hashtags} hashtags to a list"},
+	{"hashtag_list.added_to", "Hashtags", "added {hashtags} to a list"},
 	{"hashtag_list.removed_from", "Hashtags", "removed a hashtag from a list"},
 	{"hashtag_list.deleted", "Hashtags", "deleted a hashtag list"},
 	{"brand_voice.created", "Brand voices", "made a brand voice"},
@@ -90,13 +92,16 @@ var kinds = []kind{
 	{"brand_voice.material_removed", "Brand voices", "removed material from a brand voice"},
 	{"media.added", "Media", "added a file"},
 	{"media.described", "Media", "described a file"},
+	{"media.renamed", "Media", "renamed a file"},
+	{"media.moved", "Media", "moved a file"},
+	{"media.deleted", "Media", "deleted a file"},
 	{"media.import", "Media", "imported a file"},
 	{"media.download", "Media", "downloaded a profile’s media on {platform}"},
-	{"uploads.opened", "Media", "began to upload {files} files"},
+	{"uploads.opened", "Media", "began to upload {files}"},
 	{"uploads.closed", "Media", "ended an upload"},
 	{"uploads.replaced", "Media", "made new upload links"},
-	{"credits.granted", "Credits", "granted {credits} credits"},
-	{"credits.withdrawn", "Credits", "withdrew {credits} credits"},
+	{"credits.granted", "Credits", "granted {credits}"},
+	{"credits.withdrawn", "Credits", "withdrew {credits}"},
 }
 
 // kindOf describes a kind that the list does not have by its name.
@@ -139,6 +144,9 @@ func changedWords(detail map[string]any) string {
 	return ": " + strings.Join(out, ", ")
 }
 
+// nouns are the names of one of what details count.
+var nouns = map[string]string{"accounts": "account", "skipped": "post", "hashtags": "hashtag", "files": "file", "credits": "credit"}
+
 // detailWords says one detail of an event.
 func detailWords(name string, value any) string {
 	switch v := value.(type) {
@@ -150,6 +158,9 @@ func detailWords(name string, value any) string {
 	case float64: // as JSON has numbers
 		if name == "daily_credits" {
 			return limitWords(int64(v))
+		}
+		if noun, ok := nouns[name]; ok {
+			return frame.Plural(int64(v), noun, noun+"s")
 		}
 		return frame.Count(int64(v))
 	case string:
@@ -173,7 +184,7 @@ var places = map[string]string{
 }
 
 // gone are kinds of events after which there is nothing to be shown any more, or whose subject is no item with a page.
-var gone = []string{"key.forgotten", "member.left", "member.removed", "post.deleted", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted", "media.import", "media.download"}
+var gone = []string{"key.forgotten", "member.left", "member.removed", "post.deleted", "social_account.disconnected", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted", "media.deleted", "media.import", "media.download"}
 
 // linkOf is where what an event is about is shown; empty where it is nowhere.
 func linkOf(e event.Event) string {

@@ -1,14 +1,19 @@
 package settings
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"pressroom/internal/access"
 	"pressroom/internal/fault"
 	"pressroom/internal/moment"
+	"pressroom/internal/operation"
 	"pressroom/internal/report"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
@@ -156,8 +161,23 @@ type keyPageView struct {
 	Limit  string // as it is typed
 }
 
+// keyPage is for the team's owner and admins. A key of another team of the person's has that team looked at first.
 func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
-	p.showKey(w, r, http.StatusOK, keyPageView{})
+	_, err := p.keyIn(r)
+	switch {
+	case err != nil:
+		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+			id, err := numberIn(r, "key")
+			if err != nil {
+				return 0, err
+			}
+			return p.Teams.KeyHome(ctx, id, teams)
+		})
+	case !frame.VisitorOf(r.Context()).Is(frame.Managers):
+		p.NotAllowed(w, r)
+	default:
+		p.showKey(w, r, http.StatusOK, keyPageView{})
+	}
 }
 
 // showKey shows the key of the address, with what was typed where that was refused.
@@ -234,14 +254,46 @@ func (p *Part) revokePage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["keyrevoke"], "Revoke an API key", out)
 }
 
+// revokeKey revokes a key, and ends those of its trackings that are chosen: the key first, so that it switches on none
+// meanwhile. Those of a key that was revoked before can be ended too.
 func (p *Part) revokeKey(w http.ResponseWriter, r *http.Request) {
-	id, err := numberIn(r, "key")
-	if err == nil {
-		err = p.hand(r).RevokeKey(r.Context(), id)
+	if !p.ReadForm(w, r) {
+		return
+	}
+	k, err := p.keyIn(r)
+	chosen, said := r.PostForm["tracking"], ""
+	if err == nil && (k.RevokedAt.IsZero() || len(chosen) == 0) {
+		err, said = p.hand(r).RevokeKey(r.Context(), k.ID), "The key is revoked. It works no more. "
+	}
+	ended := 0
+	if err == nil && len(chosen) > 0 {
+		ended, err = p.endTrackings(r, k.ID, chosen)
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.did(w, r, "The key is revoked. It works no more.", "/settings/keys")
+	if ended > 0 {
+		said += frame.Plural(ended, "tracking is", "trackings are") + " ended, and nothing more is charged."
+	}
+	p.did(w, r, strings.TrimSpace(said), "/settings/keys")
+}
+
+// endTrackings ends those of a key's trackings that are chosen, also while spending is paused.
+func (p *Part) endTrackings(r *http.Request, key int64, chosen []string) (int, error) {
+	tracked, err := p.Reports.TrackedByKey(r.Context(), here(r), key)
+	if err != nil {
+		return 0, err
+	}
+	actor, err := p.Teams.InApp(r.Context(), frame.VisitorOf(r.Context()).ID, here(r))
+	if err != nil {
+		return 0, err
+	}
+	var those []report.Named
+	for _, t := range tracked {
+		if slices.Contains(chosen, t.ID) {
+			those = append(those, report.Named{Type: t.Kind, ID: t.ID})
+		}
+	}
+	return p.Reports.EndTracking(r.Context(), operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}, those...)
 }

@@ -52,7 +52,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /settings/keys", For: frame.Managers, Do: p.keysPage},
 		{Pattern: "GET /settings/keys/new", For: frame.Owners, Do: p.newKeyPage},
 		{Pattern: "POST /settings/keys", For: frame.Owners, Do: p.addKey},
-		{Pattern: "GET /settings/keys/{key}", For: frame.Managers, Do: p.keyPage},
+		{Pattern: "GET /settings/keys/{key}", For: frame.Members, Do: p.keyPage},
 		{Pattern: "POST /settings/keys/{key}", For: frame.Owners, Do: p.changeKey},
 		{Pattern: "GET /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokePage},
 		{Pattern: "POST /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokeKey},

@@ -2,6 +2,7 @@ package voices
 
 import (
 	"net/http"
+	"slices"
 
 	"pressroom/internal/operation"
 	"pressroom/internal/voice"
@@ -10,7 +11,8 @@ import (
 
 // listView is every voice of the team.
 type listView struct {
-	Voices []voice.Entry
+	Voices []voice.Entry // the default first
+	First  *voice.Full   // the default
 	Writes bool
 	Full   bool // whether there are as many as a team may have
 }
@@ -26,8 +28,17 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		p.Broken(w, r, err)
 		return
 	}
+	slices.SortStableFunc(found.BrandVoices, func(a, b voice.Entry) int {
+		switch {
+		case a.Default == b.Default:
+			return 0
+		case a.Default:
+			return -1
+		}
+		return 1
+	})
 	p.Show(w, r, http.StatusOK, pages["list"], "Brand voices",
-		listView{found.BrandVoices, frame.VisitorOf(r.Context()).Is(frame.Writers), len(found.BrandVoices) >= voice.MaxVoices})
+		listView{found.BrandVoices, found.DefaultVoice, frame.VisitorOf(r.Context()).Is(frame.Writers), len(found.BrandVoices) >= voice.MaxVoices})
 }
 
 // view is one voice.

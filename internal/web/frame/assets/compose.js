@@ -4,15 +4,20 @@
 const form = document.getElementById('compose');
 const looks = document.getElementById('looks');
 const told = document.getElementById('told');
+const own = () => document.getElementById('own'); // it changes with an upload
 const pause = 600; // milliseconds without a change
 let timer = 0;
 let asked = null;
+
+const chosen = () => [...form.querySelectorAll('input[name=account]:checked')].map((box) => box.value);
+const ownOf = (account) => own()?.querySelector(`details[data-account="${account}"]`);
 
 async function look() {
   asked?.abort();
   asked = new AbortController();
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') body.append(name, value);
+  for (const account of chosen()) if (own() && !ownOf(account)) body.append('fresh', account);
   try {
     const answer = await fetch(looks.dataset.from, { method: 'POST', body, signal: asked.signal });
     if (!answer.ok || answer.redirected) {
@@ -20,11 +25,10 @@ async function look() {
       return;
     }
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    const open = new Set([...looks.querySelectorAll('details[open]')].map((d) => d.closest('section').getAttribute('aria-label')));
+    welcome(page.getElementById('fresh'));
+    const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));
     looks.replaceChildren(...page.body.childNodes);
-    for (const section of looks.querySelectorAll('section')) {
-      if (open.has(section.getAttribute('aria-label'))) section.querySelector('details')?.setAttribute('open', '');
-    }
+    for (const details of looks.querySelectorAll('details')) details.open = open.has(nameOf(details));
     const verdict = document.getElementById('verdict').textContent.trim();
     if (told.textContent !== verdict) told.textContent = verdict;
   } catch (error) {
@@ -32,23 +36,60 @@ async function look() {
   }
 }
 
+const nameOf = (details) => details.closest('section')?.getAttribute('aria-label') + details.className;
+
+// welcome puts accounts that were chosen just now among those that may show something of their own.
+function welcome(fresh) {
+  if (!fresh) return;
+  fresh.remove();
+  for (const details of [...fresh.children]) {
+    if (ownOf(details.dataset.account)) continue;
+    own().insertBefore(details, own().querySelector('[data-by-hand]'));
+    const into = document.getElementById('into');
+    if (into && ![...into.options].some((o) => o.value === details.dataset.account)) {
+      into.add(new Option(`${details.querySelector('summary').textContent.trim()} alone`, details.dataset.account));
+      into.parentElement.hidden = false;
+    }
+  }
+}
+
+// follow shows what fits to what is chosen.
+function follow() {
+  const accounts = new Set(chosen());
+  for (const details of own()?.querySelectorAll('details[data-account]') ?? []) details.hidden = !accounts.has(details.dataset.account);
+  const often = document.getElementById('often');
+  for (const part of form.querySelectorAll('[data-for]')) part.hidden = part.dataset.for !== often?.value;
+  for (const [field, ends] of [['until', 'until'], ['times', 'count']]) {
+    const input = document.getElementById(field);
+    if (input) input.parentElement.hidden = form.querySelector('input[name=ends]:checked')?.value !== ends;
+  }
+}
+
 function later() {
+  follow();
   clearTimeout(timer);
   timer = setTimeout(look, pause);
 }
 
 form.addEventListener('input', later);
 form.addEventListener('change', later);
+own()?.querySelector('[data-by-hand]')?.setAttribute('hidden', '');
+follow();
 
 // Enter in the search searches; elsewhere it checks.
-document.getElementById('q').addEventListener('keydown', (event) => {
-  if (event.key !== 'Enter') return;
+form.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.target.id !== 'q') return;
   event.preventDefault();
   form.querySelector('button[value="search"]').click();
 });
 
-// What is typed is not lost by a link that was clicked by mistake.
-let dirty = false;
+// What is typed is not lost by a link that was clicked by mistake. Whoever comes back to a form that has made a post is
+// led to that post, so that it is not made twice.
+let dirty = 'unsaved' in form.dataset;
 form.addEventListener('input', () => { dirty = true; });
-form.addEventListener('submit', () => { dirty = false; });
+form.addEventListener('submit', (event) => {
+  dirty = event.submitter?.value === 'upload';
+  const keeps = ['save', 'schedule', 'publish', 'approval'].includes(event.submitter?.value);
+  if (keeps && !form.elements.post) history.replaceState(null, '', `/posts/new?sent=${form.elements.once.value}`);
+});
 addEventListener('beforeunload', (event) => { if (dirty) event.preventDefault(); });

@@ -1,0 +1,39 @@
+package x
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"pressroom/internal/network"
+)
+
+// Revoke ends the tokens of a grant (X API, /2/oauth2/revoke): the refresh token first, so that none follows. Other grants
+// of the same account go on.
+func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
+	for _, token := range []struct{ text, hint string }{{g.Refresh, "refresh_token"}, {g.Access, "access_token"}} {
+		if token.text == "" {
+			continue
+		}
+		err := n.end(ctx, g.Server, token.text, token.hint)
+		if refused, ok := errors.AsType[*network.Error](err); ok && refused.Class == network.AuthDead {
+			continue // it is over already
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Network) end(ctx context.Context, server, token, hint string) error {
+	c := n.on(network.Grant{Server: server}, http.MethodPost, "oauth2/revoke")
+	c.Purpose, c.Secrets = network.Signing, []string{n.opts.ClientSecret, token}
+	c.Form = url.Values{"client_id": {n.opts.ClientID}, "token": {token}, "token_type_hint": {hint}}
+	c.Header = n.shown()
+	var answer struct {
+		Revoked bool `json:"revoked"`
+	}
+	return n.do(ctx, c, &answer)
+}

@@ -1,0 +1,51 @@
+package post
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom/internal/db"
+)
+
+// Glance is what a list of people's shows of a post beside its summary.
+type Glance struct {
+	Template bool // a series is made from it
+	Approval Approval
+	Picture  int64 // its first image, in the library; 0 where it shows none first
+	Film     bool  // it shows a video first
+}
+
+// Glances reads what lists show of some posts of a team, by their ids. What the team does not have is not among them.
+func (s *Service) Glances(ctx context.Context, team int64, ids []string) (map[string]Glance, error) {
+	out := map[string]Glance{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	args := []any{team}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	type seen struct {
+		Glance
+		id string
+	}
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, g *seen) error {
+		var template, picture int64
+		var kind string
+		err := rows.Scan(&g.id, &template, &g.Approval, &picture, &kind)
+		g.Template, g.Film = template != 0, kind == "video"
+		if kind == "image" {
+			g.Picture = picture
+		}
+		return err
+	}, `SELECT p.id, p.is_template, p.approval, COALESCE(m.id, 0), COALESCE(m.kind, '') FROM posts p LEFT JOIN post_media x ON x.post_id = p.id AND x.position = 0
+		LEFT JOIN media m ON m.id = x.media_id AND (m.thumbnail <> '' OR m.kind = 'video') WHERE p.team_id = ? AND p.id IN (`+db.Marks(len(ids))+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading what lists show of posts: %w", err)
+	}
+	for _, g := range found {
+		out[g.id] = g.Glance
+	}
+	return out, nil
+}

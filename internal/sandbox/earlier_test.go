@@ -1,0 +1,74 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/jpeg"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A network tells of earlier posts as of those that it was sent: with their times, and what was counted at them since.
+func TestEarlierPosts(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	b := start(t, Options{Now: func() time.Time { return now }})
+	b.account(t, "alice.test")
+	var picture bytes.Buffer
+	if err := jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 64, 64)), nil); err != nil {
+		t.Fatal(err)
+	}
+	first, second := now.AddDate(0, 0, -30), now.AddDate(0, 0, -3)
+	for platform, handle := range map[string]string{blueskyName: "alice.test", threadsName: "harbour.coffee", instagramName: "harbour.coffee"} {
+		posts := []Earlier{{Text: "The first", At: first}, {Text: "The second", At: second}}
+		if platform == instagramName {
+			posts[0].Image, posts[1].Image = picture.Bytes(), picture.Bytes()
+		}
+		if err := b.KeepEarlier(t.Context(), platform, handle, posts); err != nil {
+			t.Fatal(err)
+		}
+		held, err := b.held(t.Context(), platform, "")
+		if err != nil || len(held) != 2 {
+			t.Fatalf("%s holds %v (%v)", platform, held, err)
+		}
+		if !held[0].at.Equal(first) || held[1].text != "The second" || !json.Valid(held[1].body) {
+			t.Errorf("%s holds %+v", platform, held)
+		}
+		if counted := count(held[0], now); counted.views == 0 || held[0].id == held[1].id {
+			t.Errorf("%s has counted %+v at %s", platform, counted, held[0].id)
+		}
+		for _, m := range held[1].media {
+			if got := fetched(t, b.url+"/"+m.Path); !bytes.Equal(got, picture.Bytes()) {
+				t.Errorf("%s gives %d bytes of the picture", platform, len(got))
+			}
+		}
+		if listed := len(held[1].media); (platform == instagramName) != (listed == 1) {
+			t.Errorf("%s shows %d pictures", platform, listed)
+		}
+	}
+	if err := b.KeepEarlier(t.Context(), threadsName, "nobody", nil); err == nil || !strings.Contains(err.Error(), "no such account") {
+		t.Errorf("of an account that is not there: %v", err)
+	}
+}
+
+func fetched(t *testing.T, address string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%d (%v)", response.StatusCode, err)
+	}
+	return body
+}

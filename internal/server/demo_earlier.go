@@ -1,0 +1,64 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image/color"
+	"image/jpeg"
+	"time"
+
+	"pressroom/internal/sandbox"
+)
+
+// demoEarlier are posts of the demo team from before it had pressroom, so that its accounts have figures. Their times are
+// days before the first start, and hours of the demo team's day.
+var demoEarlier = []struct {
+	days, hour int
+	text       string
+}{
+	{58, 9, "We have moved the big roaster. It took six people and one very patient cat. #roastery"},
+	{51, 18, "New on the shelf: a washed lot from the farm above the lake. Apricot, black tea, honey."},
+	{45, 8, "The quay is closed for repairs until Friday. The side door is open, and so are we."},
+	{38, 12, "Three things to do with yesterday's coffee. None of them is drinking it. #coffee"},
+	{33, 18, "Cupping on Thursday at six. Twelve places, no talk about scores. #coffee #cupping"},
+	{26, 8, "Rain all week. We have put the umbrellas next to the door, take one along and bring it back."},
+	{23, 17, "What our regulars order when they think nobody looks: a list. #coffeetime"},
+	{18, 9, "The winter blend is in the drum for the first time this year. Smells like a good December."},
+	{14, 12, "Our grinder has a name now. You voted for it, so you are to blame. #espresso"},
+	{9, 18, "Last Sunday in pictures: four hundred cups, one dropped cake, no tears. #coffeeshop"},
+	{6, 8, "We open at seven on market days from now on. You asked often enough."},
+	{3, 12, "Ada is back from the farms with a notebook full of rain and a bag full of samples. #coffee"},
+}
+
+// earlierPosts gives the demo team's accounts of three networks a past. What a sandbox tells of a post follows from the
+// post and its age, as a network's figures do.
+func (q *Quickstart) earlierPosts(ctx context.Context) error {
+	zone, err := time.LoadLocation(demoTimezone)
+	if err != nil {
+		return fmt.Errorf("loading the demo team's time zone: %w", err)
+	}
+	var picture bytes.Buffer
+	if err := jpeg.Encode(&picture, harbour(360, color.RGBA{200, 170, 200, 255}, color.RGBA{50, 70, 110, 255}), nil); err != nil {
+		return fmt.Errorf("drawing a sample picture: %w", err)
+	}
+	year, month, day := q.db.Now().In(zone).Date()
+	plain := make([]sandbox.Earlier, len(demoEarlier))
+	for i, e := range demoEarlier {
+		plain[i] = sandbox.Earlier{Text: e.text, At: time.Date(year, month, day-e.days, e.hour, 4*i, 0, 0, zone)}
+	}
+	pictured := make([]sandbox.Earlier, len(plain))
+	for i, e := range plain {
+		e.Image = picture.Bytes()
+		pictured[i] = e
+	}
+	for _, at := range []struct {
+		platform, handle string
+		posts            []sandbox.Earlier
+	}{{"bluesky", demoHandle, plain}, {"threads", demoPerson, plain}, {"instagram", demoPerson, pictured}} {
+		if err := q.box.KeepEarlier(ctx, at.platform, at.handle, at.posts); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package hashtags
+
+import (
+	"net/url"
+	"regexp"
+	"testing"
+
+	"pressroom/internal/hashtag/list"
+)
+
+// What the form offers is taken, and each has a drawing or a colour of its own.
+func TestLooks(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, one := range icons {
+		if !list.IsIcon(one.Value) || one.Path == "" || one.Name == "" || seen[one.Path] {
+			t.Errorf("%+v", one)
+		}
+		seen[one.Path] = true
+	}
+	for _, one := range colours {
+		if !regexp.MustCompile(`^#[0-9a-f]{6}$`).MatchString(one.Value) || seen[one.Value] {
+			t.Errorf("%+v", one)
+		}
+		seen[one.Value] = true
+	}
+}
+
+// What was typed counts where none of the offered ones is chosen, and stays in its field.
+func TestChosen(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ offered, typed, want, stays string }{
+		{"", "", "", ""}, {"#2f7dc4", "", "#2f7dc4", ""}, {"#2f7dc4", "#123456", "#2f7dc4", ""}, {"", " #123456 ", "#123456", "#123456"}, {"#12ab9f", "", "#12ab9f", "#12ab9f"},
+	} {
+		form := url.Values{"color": {c.offered}, "color_typed": {c.typed}}
+		if got := chosen(form, "color"); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+		if got := typed(form, "color", colours); got != c.stays {
+			t.Errorf("%+v: %q stays", c, got)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/operation"
+	"pressroom/internal/team"
+)
+
+// linked is a call of an operation, and what the page says that its answer leads to. Values that are names of samples
+// stand for their ids.
+type linked struct {
+	args map[string]any
+	says string
+	all  bool // the page is one of whatever team is looked at: its address names none
+}
+
+// linking has a call of every operation.
+var linking = map[string]linked{
+	"get_identity":           {says: "API keys", all: true},
+	"get_credits":            {says: "Credits", all: true},
+	"get_limits":             {says: "Plan", all: true},
+	"list_social_accounts":   {says: "Accounts", all: true},
+	"get_connect_link":       {args: map[string]any{"platform": "bluesky"}, says: "Accounts", all: true},
+	"get_account_analytics":  {args: map[string]any{"account_id": "accounts{id}"}, says: marked},
+	"create_post":            {args: map[string]any{"caption": marked + " again.", "account_ids": []any{"accounts{id}"}}, says: marked + " again."},
+	"get_post":               {args: map[string]any{"id": "posts{id}"}, says: marked + " opens"},
+	"list_posts":             {says: "Posts", all: true},
+	"update_post":            {args: map[string]any{"id": "posts{id}", "caption": marked + " opens at nine."}, says: marked + " opens"},
+	"validate_post":          {args: map[string]any{"post_id": "posts{id}"}, says: marked + " opens"},
+	"schedule_post":          {args: map[string]any{"post_id": "planned", "scheduled_at": "later"}, says: marked + " plans"},
+	"publish_post":           {args: map[string]any{"post_id": "fresh"}, says: marked + " tells"},
+	"cancel_post":            {args: map[string]any{"post_id": "scheduled"}, says: marked + " waits"},
+	"retry_post":             {args: map[string]any{"post_id": "failed"}, says: marked + " fails"},
+	"get_job":                {args: map[string]any{"job_id": "jobs{id}"}, says: marked + " is sent"},
+	"list_media":             {says: "Media", all: true},
+	"import_media":           {args: map[string]any{"url": "https://127.0.0.1/none.png"}, says: "Media", all: true},
+	"create_uploads":         {args: map[string]any{}, says: "Upload files"},
+	"download_profile_media": {args: map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, says: "Media", all: true},
+	"create_report":          {args: map[string]any{"type": "profile", "platform": "instagram", "subject": "quay_cafe"}, says: "quay_cafe"},
+	"get_report":             {args: map[string]any{"type": "profile", "id": "reports{id}"}, says: "harbour_cafe"},
+	"list_reports":           {says: "Reports", all: true},
+	"refresh_report":         {args: map[string]any{"type": "profile", "id": "reports{id}"}, says: "harbour_cafe"},
+	"set_report_tracking":    {args: map[string]any{"type": "profile", "id": "reports{id}", "enabled": true}, says: "harbour_cafe"},
+	"list_hashtag_lists":     {says: "Hashtag", all: true},
+	"create_hashtag_list":    {args: map[string]any{"name": marked + " two", "platform": "instagram"}, says: marked + " two"},
+	"get_hashtag_list":       {args: map[string]any{"list_id": "hashtags{id}"}, says: marked},
+	"add_hashtags":           {args: map[string]any{"list_id": "hashtags{id}", "hashtags": []any{"roast"}}, says: marked},
+	"search_hashtags":        {args: map[string]any{"query": "coffee", "platform": "instagram"}, says: "Search for something else"},
+	"list_brand_voices":      {says: "Brand voices", all: true},
+	"get_brand_voice":        {args: map[string]any{"id": "voices{id}"}, says: marked},
+}
+
+// Wherever an answer of the API points, a member of the team finds the very item, also one who looks at another team.
+func TestAnswersLeadIntoTheApp(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, s := h.sampleTeam(t)
+		c.moreSamples(t, s)
+		member := c.people[access.Admin]
+		elsewhere, err := h.Teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, member.ID)
+		must(t, err)
+		b := c.as(t, access.Admin)
+		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Links", Level: access.Full})
+		must(t, err)
+		for _, op := range h.Registry().All() {
+			call, ok := linking[op.Tool]
+			if !ok {
+				t.Errorf("no call of %s is tried", op.Tool)
+				continue
+			}
+			leads := c.leads(t, key, op, s, call.args)
+			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
+			if p := b.open(leads).wants(http.StatusOK); !strings.Contains(p.text(), call.says) {
+				t.Errorf("%s leads to %s, which does not say %q: %.600s", op.Tool, leads, call.says, p.text())
+			}
+			if p := b.open("/"); !call.all && !strings.Contains(p.source, c.team.Name+"</a>") {
+				t.Errorf("%s leads to %s, and the team is not looked at", op.Tool, leads)
+			}
+		}
+		at := "/settings/keys/" + s["keys{key}"]
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
+		b.open(at).wants(http.StatusOK, "This is of the team "+c.team.Name, marked)
+		must(t, h.Teams.SetMember(t.Context(), elsewhere.ID, c.people[access.Editor].ID, access.Admin))
+		editor := c.as(t, access.Editor)
+		editor.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
+		editor.open(at).wants(http.StatusForbidden, "Your role in this team does not allow this.")
+		c.as(t, access.Viewer).open(at).wants(http.StatusForbidden).lacks(marked + "</h1>")
+	})
+}
+
+// moreSamples are posts in the states that operations begin from.
+func (c *crew) moreSamples(t *testing.T, s samples) {
+	t.Helper()
+	s["later"] = c.wish(72 * time.Hour)
+	s["planned"], s["fresh"] = c.draft(t, marked+" plans.", ""), c.draft(t, marked+" tells.", "")
+	s["scheduled"] = c.draft(t, marked+" waits.", "")
+	c.does(t, "schedule_post", map[string]any{"post_id": s["scheduled"], "scheduled_at": s["later"]})
+	s["failed"] = c.draft(t, marked+" fails. [sandbox:reject]", "")
+	c.does(t, "publish_post", map[string]any{"post_id": s["failed"]})
+	c.as(t, access.Owner).handedOver(s["failed"])
+}
+
+// id is a sample's id for its name, as a number where it is one; other values are themselves.
+func (s samples) id(value any) any {
+	if all, ok := value.([]any); ok {
+		return []any{s.id(all[0])}
+	}
+	text, _ := value.(string)
+	id, ok := s[text]
+	switch _, err := strconv.ParseInt(id, 10, 64); {
+	case !ok:
+		return value
+	case err == nil:
+		return json.Number(id)
+	}
+	return id
+}
+
+// leads calls an operation over REST, and gives where its answer leads in the app.
+func (c *crew) leads(t *testing.T, key string, op *operation.Operation, s samples, args map[string]any) string {
+	t.Helper()
+	path, rest := op.Path, url.Values{}
+	body := map[string]any{}
+	for name, value := range args {
+		value = s.id(value)
+		if strings.Contains(path, "{"+name+"}") {
+			path = strings.ReplaceAll(path, "{"+name+"}", fmt.Sprint(value))
+			continue
+		}
+		rest.Set(name, fmt.Sprint(value))
+		body[name] = value
+	}
+	var sent io.Reader
+	if op.Method == http.MethodGet {
+		path += "?" + rest.Encode()
+	} else {
+		raw, err := json.Marshal(body)
+		must(t, err)
+		sent = bytes.NewReader(raw)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), op.Method, c.root+"/api/v1"+path, sent)
+	must(t, err)
+	r.Header.Set("Authorization", "Bearer "+key)
+	if op.Key == operation.KeyRequired {
+		r.Header.Set("Idempotency-Key", "links-"+op.Tool)
+	}
+	if sent != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	must(t, err)
+	var answer struct {
+		Meta struct {
+			AppURL string `json:"app_url"`
+		} `json:"meta"`
+	}
+	must(t, json.Unmarshal(raw, &answer))
+	at, ok := strings.CutPrefix(answer.Meta.AppURL, c.root)
+	if !ok || at == "" {
+		t.Errorf("%s is answered with %d %s", op.Tool, resp.StatusCode, raw)
+	}
+	return at
+}

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+)
+
+const (
+	mostBytes = 100_000                // of a page, without pictures
+	mostTime  = 100 * time.Millisecond // of the server, for a page
+)
+
+// manyPages are addresses of every page of the app for a team with much of everything: each as it is linked to, and with
+// the filters that have to look at most.
+func (m *gauge) manyPages(f *filled) []string {
+	var out []string
+	for _, route := range m.routes {
+		method, path := m.at(route, m.real)
+		e := m.entry(route)
+		if method == http.MethodGet && e.gone == 0 && e.who != invited && !strings.HasSuffix(path, ".zip") && !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".jsonl") &&
+			!strings.HasSuffix(path, "/file") && !strings.HasSuffix(path, "/thumbnail") && !strings.HasPrefix(path, "/assets/") && !strings.HasPrefix(path, "/notices/"+m.real["notices{id}"]) {
+			out = append(out, path)
+		}
+	}
+	var lonely, account, picture int64
+	must(m.t, m.db.QueryRow(m.t.Context(), `SELECT MIN(id) FROM social_accounts WHERE team_id = ? AND network_id LIKE 'filled %'`, m.team.ID).Scan(&account))
+	must(m.t, m.db.QueryRow(m.t.Context(), `SELECT id FROM social_accounts WHERE team_id = ? AND network_id = 'lonely'`, m.team.ID).Scan(&lonely))
+	must(m.t, m.db.QueryRow(m.t.Context(), `SELECT MIN(id) FROM media WHERE team_id = ? AND blob LIKE 'filled/%'`, m.team.ID).Scan(&picture))
+	past, ahead := m.now().AddDate(0, -3, 0).Format(time.DateOnly), m.now().AddDate(0, 3, 0).Format(time.DateOnly)
+	sent, planned := f.id(f.posts/4+1), f.id(f.posts*3/4+1)
+	list := 2_000_000 + m.team.ID*1000
+	out = append(out,
+		"/posts?status=draft", "/posts?status=published", "/posts?status=partially_published", "/posts?status=failed&account="+fmt.Sprint(account), fmt.Sprintf("/posts?account=%d", account), fmt.Sprintf("/posts?account=%d", lonely),
+		"/posts?from="+past+"&to="+ahead, fmt.Sprintf("/posts?from=%s&to=%s&account=%d&status=failed", past, ahead, lonely),
+		"/calendar?day="+past, "/calendar?view=week", "/calendar?view=week&day="+ahead, fmt.Sprintf("/calendar?account=%d", account), fmt.Sprintf("/calendar?account=%d", lonely),
+		"/posts/"+sent, "/posts/"+planned, "/posts/"+planned+"/edit", fmt.Sprintf("/posts/%s/accounts/%d", sent, m.accountOf(sent)), "/jobs/social_post:"+sent,
+		fmt.Sprintf("/accounts/%d", account), fmt.Sprintf("/accounts/%d/disconnect", account),
+		"/media?query=quay", "/media?query=nothing+like+that", "/media?kind=video", fmt.Sprintf("/media/%d", picture), fmt.Sprintf("/media/%d/delete", picture),
+		"/hashtags?scope=own", fmt.Sprintf("/hashtags/%d", list), fmt.Sprintf("/hashtags/%d?sort=hashtag", list), fmt.Sprintf("/hashtags/%d?group=Group+1", list), fmt.Sprintf("/hashtags/%d/edit", list),
+	)
+	for _, page := range []string{"/posts", "/media", "/notices", "/settings/audit", "/reports", "/accounts", "/hashtags", "/settings/members", "/settings/keys", "/settings/credits"} {
+		out = append(out, m.second(page)...)
+	}
+	return out
+}
+
+// accountOf is the first account of a post.
+func (m *gauge) accountOf(post string) int64 {
+	var id int64
+	must(m.t, m.db.QueryRow(m.t.Context(), `SELECT account_id FROM post_targets WHERE post_id = ? AND position = 0`, post).Scan(&id))
+	return id
+}
+
+// second is the page that a list leads on to.
+func (m *gauge) second(path string) []string {
+	b := &browser{t: m.t, root: m.root, http: &http.Client{Jar: m.asker("owner").jar}}
+	for d := range b.open(path).doc.Descendants() {
+		if d.Data == "a" && slices.Contains([]string{"Next page", "Earlier", "Older", "More"}, textOf(d)) {
+			return []string{attribute(d, "href")}
+		}
+	}
+	return nil
+}
+
+// reader is who opens a page that everybody of the sort may.
+func (m *gauge) reader(path string) *asker {
+	if strings.HasPrefix(path, "/operator") {
+		return m.asker("operator")
+	}
+	return m.asker("owner")
+}
+
+// Every page is under 100 KB, also for a team that has much of everything.
+func TestPagesOfAFullTeam(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		m := newGauge(t, h)
+		f := m.fill(t, 3000, 2200)
+		for _, path := range m.manyPages(f) {
+			got := m.reader(path).ask(http.MethodGet, path, nil, nil)
+			if got.status != http.StatusOK && (got.status != http.StatusSeeOther || strings.HasPrefix(got.location, "/sign-in")) {
+				t.Errorf("%s is answered with %d %s", path, got.status, got.location)
+			}
+			if text := strings.HasSuffix(path, "/text"); len(got.body) > mostBytes && !text {
+				t.Errorf("%s has %d bytes", path, len(got.body))
+			}
+		}
+	})
+}
+
+// What every page brings along is small, too.
+func TestAssetsAreSmall(t *testing.T) {
+	t.Parallel()
+	entries, err := os.ReadDir("../../internal/web/frame/assets")
+	must(t, err)
+	for _, e := range entries {
+		info, err := e.Info()
+		must(t, err)
+		if info.Size() > mostBytes {
+			t.Errorf("%s has %d bytes", e.Name(), info.Size())
+		}
+	}
+}
+
+// BenchmarkPages measures how long the server takes for each page of a team with 100,000 posts.
+func BenchmarkPages(b *testing.B) {
+	databases := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
+	if os.Getenv("PRESSROOM_TEST_POSTGRES") != "" {
+		databases["postgres"] = testkit.Postgres
+	}
+	for name, database := range databases {
+		b.Run(name, func(b *testing.B) { benchmarkPages(b, database(b)) })
+	}
+}
+
+func benchmarkPages(b *testing.B, url string) {
+	m := newGauge(b, open(b, url, func(cfg *server.Config) { cfg.Workers = 1 }))
+	f := m.fill(b, 100_000, 200)
+	for _, path := range m.manyPages(f) {
+		b.Run(strings.NewReplacer("/", "~", "?", " ", "#", "").Replace(path), func(b *testing.B) { m.measure(b, path) })
+	}
+}
+
+// measure tells how long a page takes, in the middle and at worst.
+func (m *gauge) measure(b *testing.B, path string) {
+	who := m.reader(path)
+	who.ask(http.MethodGet, path, nil, nil) // statements are prepared and pages read in
+	var took []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		who.ask(http.MethodGet, path, nil, nil)
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	at := func(share float64) time.Duration { return took[int(share*float64(len(took)-1))] }
+	b.ReportMetric(float64(at(0.5))/1e6, "p50-ms")
+	b.ReportMetric(float64(at(0.99))/1e6, "p99-ms")
+	b.ReportMetric(0, "ns/op")
+	if at(0.5) > mostTime {
+		b.Errorf("%s takes %v", path, at(0.5))
+	}
+}

@@ -1,0 +1,38 @@
+// A directory lets people in: somebody whom nobody knows is told so, and whoever was signed out while writing a post signs
+// in there beside the form and loses nothing.
+'use strict';
+
+const { assert, look, open, run } = require('./drive.js');
+
+run(async (browser) => {
+  const page = await open(browser);
+  await page.goto('/posts');
+  await look(page, 'directory');
+  assert.equal(await page.getByLabel('Password').count(), 0);
+  await page.getByRole('link', { name: 'Sign in with your organisation’s directory' }).click();
+  await page.getByRole('alert').waitFor();
+  await look(page, 'directory-unknown');
+
+  await page.goto('/posts');
+  await page.getByRole('link', { name: 'Sign in with your organisation’s directory' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Posts', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Ada' }).click();
+  await page.getByText('You sign in with your organisation’s directory.').waitFor();
+  await look(page, 'directory-account');
+
+  await page.goto('/posts/new');
+  await page.context().clearCookies();
+  await page.getByLabel('Text', { exact: true }).fill('Precious words');
+  await page.getByRole('button', { name: 'Save as a draft' }).click();
+  await page.getByText('What you wrote is not lost').waitFor();
+  await look(page, 'directory-signed-out');
+  const [beside] = await Promise.all([page.waitForEvent('popup'), page.getByRole('link', { name: /directory/ }).click()]);
+  await beside.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('button', { name: 'I am signed in there: show the form again' }).click();
+  await page.getByRole('heading', { name: 'New post' }).waitFor();
+  assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'Precious words');
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,86 @@
+package browser
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oauth2-proxy/mockoidc"
+)
+
+// TestDirectory signs people in by a directory of their organisation, the only way in there is.
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	world := greeting{"chromium": needs(t)}
+	provider, err := mockoidc.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := provider.Shutdown(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, email := range []string{"unknown@harbour.example", "ada@harbour.example", "ada@harbour.example"} { // one for each sign-in
+		provider.QueueUser(&mockoidc.MockUser{Subject: email, Email: email, EmailVerified: true})
+	}
+	drive(t, "directory.js", servedWith(t, provider), world)
+}
+
+// servedWith runs the program with a team of Ada's and a directory, until the test ends.
+func servedWith(t *testing.T, provider *mockoidc.MockOIDC) greeting {
+	t.Helper()
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "pressroom")
+	env := append(os.Environ(), "PRESSROOM_DATABASE=sqlite:"+filepath.Join(dir, "pressroom.db"), "PRESSROOM_ADDR=127.0.0.1:0", "PRESSROOM_METRICS_ADDR=", "PRESSROOM_LOG_FORMAT=json",
+		"PRESSROOM_OIDC_ISSUER="+provider.Issuer(), "PRESSROOM_OIDC_CLIENT_ID="+provider.ClientID, "PRESSROOM_OIDC_CLIENT_SECRET="+provider.ClientSecret, "PRESSROOM_OIDC_ONLY=true")
+	for _, args := range [][]string{
+		{"go", "build", "-o", binary, "pressroom/cmd/pressroom"},
+		{binary, "admin", "people", "add", "--name", "Ada", "--email", "ada@harbour.example"},
+		{binary, "admin", "teams", "add", "--name", "Harbour", "--owner", "1"},
+	} {
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	cmd := exec.Command(binary, "serve")
+	cmd.Env = env
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	return greeting{"app_url": servedAt(t, bufio.NewScanner(log))}
+}
+
+// servedAt reads a program's log until it says where it serves.
+func servedAt(t *testing.T, log *bufio.Scanner) string {
+	t.Helper()
+	for log.Scan() {
+		var line struct {
+			PublicURL string `json:"public_url"`
+		}
+		if json.Unmarshal(log.Bytes(), &line) == nil && strings.HasPrefix(line.PublicURL, "http://127.0.0.1:") {
+			go func() {
+				for log.Scan() { // so that the program is not held up
+					continue
+				}
+			}()
+			return line.PublicURL
+		}
+	}
+	t.Fatalf("the program ended before it served: %v", log.Err())
+	return ""
+}

@@ -1,0 +1,55 @@
+// What an operator does: from the overview to each page by keyboard alone, looking for a team and a person, a pause and its end.
+'use strict';
+
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+run(async (browser) => {
+  const page = await open(browser);
+  await signIn(page, '/sign-in?next=%2Foperator');
+  await page.getByText('All is well').waitFor();
+  for (const name of ['Teams', 'People', 'Switches and pauses', 'Work under way', 'Networks', 'Unconfirmed posts', 'The ledger', 'Events']) {
+    await page.goto('/operator');
+    await page.getByRole('link', { name, exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+  }
+  await searches(page);
+  await pauses(page);
+  assert.deepEqual(page.complaints, []);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+// searches finds the team by a part of its name and the person by the address.
+async function searches(page) {
+  await page.goto('/operator/teams');
+  await page.getByRole('searchbox').fill('harbour');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=harbour/);
+  await page.getByRole('main').getByRole('link', { name: 'Harbour Coffee' }).click();
+  await page.getByText('The newest booking says the same').waitFor();
+  await page.goto('/operator/people');
+  await page.getByRole('searchbox').fill(world.owner.email);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/q=ada/);
+  await look(page, 'operator-people');
+  await page.getByRole('main').getByRole('link', { name: 'Ada Okafor' }).click();
+  await page.getByText('This is your own account.').waitFor();
+}
+
+// pauses pauses publishing for the team, sees it at the team, and ends it.
+async function pauses(page) {
+  await page.goto('/operator/pauses');
+  await page.getByLabel('Number of the team or key').fill(String(world.team.id));
+  await page.getByRole('radio', { name: /^Publishing/ }).check();
+  await page.getByLabel('Why').fill('odd posts');
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
+  await page.getByText('It holds everywhere within a second.').waitFor();
+  await look(page, 'operator-paused');
+  await page.goto(`/operator/teams/${world.team.id}`);
+  await page.getByText('Publishing is paused: odd posts').waitFor();
+  await page.goto('/operator/pauses');
+  await page.getByRole('button', { name: /^End the pause/ }).click();
+  await page.getByText('The pause is ended.').waitFor();
+}

@@ -1,0 +1,351 @@
+// Package leaving kills the deletion of a team at each of its steps and looks at what is left after.
+package leaving
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pressroom/internal/blob"
+	"pressroom/internal/db"
+	"pressroom/internal/media"
+	"pressroom/internal/network"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/seal"
+	"pressroom/internal/server"
+	"pressroom/internal/team"
+	"pressroom/internal/testkit"
+	_ "pressroom/internal/testkit/whole"
+)
+
+// house is a database with a store of files and a network beside it, and the worker that deletes.
+type house struct {
+	*server.Server
+
+	db                            *db.DB
+	sandbox                       *sandbox.Server
+	worker, url, blobs, key, root string
+}
+
+// home is a team that has something of everything.
+type home struct {
+	team.Team
+
+	owner int64
+}
+
+// plan is where a deletion is killed: at one point at each start, and where it says so at the last one again and again. The
+// second pass of a point is named where the first would be reached by every start anew, without anything done between.
+type plan struct {
+	at    []string
+	again bool
+	least int // kills
+}
+
+var plans = []plan{
+	{at: []string{"before leaving.ask", "after leaving.ask", "before social.disconnect", "after social.disconnect", "before revoke call", "after revoke call", "before social.revoked", "after social.revoked"}, least: 8},
+	{at: []string{"after revoke call"}, least: 1},
+	{at: []string{"before leaving.remove#2"}, again: true, least: 10},
+	{at: []string{"after leaving.remove"}, again: true, least: 10},
+	{at: []string{"after media.doom", "before media.forget", "after media.forget", "after media.doom", "before media.forget"}, least: 5},
+}
+
+// However often the deletion of a team is killed, it comes to its end: nothing of the team is left but what the law of the
+// ledger keeps, no bytes and no grant, and another team has all that it had.
+func TestDeletionKilledAtEachStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	worker := build(t)
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		h := open(t, url, worker)
+		stays := h.home(t)
+		had := h.has(t, stays)
+		if len(had) < 15 {
+			t.Fatalf("the team that stays has rows in %v alone", had)
+		}
+		for _, p := range plans {
+			goes := h.home(t)
+			if n := h.deletion(t, goes, p); n < p.least {
+				t.Errorf("%s: killed %d times, want at least %d", p.at[0], n, p.least)
+			}
+			h.nothingLeft(t, goes, p.at[0])
+		}
+		for table, n := range h.has(t, stays) {
+			if had[table] != n {
+				t.Errorf("the team that stays has %d rows in %s, and had %d", n, table, had[table])
+			}
+		}
+		h.sound(t)
+	})
+}
+
+// build builds the worker with the program's crash points.
+func build(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "worker")
+	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-o", path, "pressroom/test/leaving/worker").CombinedOutput()
+	if err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	return path
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T, url, worker string) *house {
+	t.Helper()
+	key, err := seal.NewKey()
+	must(t, err)
+	h := &house{worker: worker, url: url, blobs: testkit.Blobs(t), key: key}
+	h.sandbox, err = sandbox.Open(t.TempDir(), sandbox.Options{})
+	must(t, err)
+	box := httptest.NewServer(h.sandbox.Handler())
+	h.root = box.URL
+	t.Cleanup(func() {
+		box.Close()
+		_ = h.sandbox.Close()
+	})
+	h.Server, err = server.Open(t.Context(), server.Config{
+		Version: "test", PublicURL: "http://press.example", Database: url, Blobs: h.blobs, SealingKey: key, Role: server.RoleAll, Workers: 1,
+		BlueskyServers: []string{box.URL + "/bluesky"}, Networks: server.SandboxNetworks(box.URL), Log: slog.New(slog.DiscardHandler),
+	})
+	must(t, err)
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Errorf("closing the program: %v", err)
+		}
+	})
+	h.db = testkit.Open(t, url, nil)
+	return h
+}
+
+// homes counts the teams that were made, for names that differ.
+var homes int
+
+// home makes a team with something of everything that a deletion takes away.
+func (h *house) home(t *testing.T) home {
+	t.Helper()
+	homes++
+	owner, err := h.Teams.AddPerson(t.Context(), "Ada", fmt.Sprintf("ada%d@example.com", homes), "")
+	must(t, err)
+	made, err := h.Teams.AddTeam(t.Context(), team.Team{Name: fmt.Sprint("Harbour ", homes), Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+	must(t, err)
+	_, _, err = h.Teams.AddKey(t.Context(), team.NewKey{Team: made.ID, Name: "Assistant", Level: "full"})
+	must(t, err)
+	_, _, err = h.Teams.Invite(t.Context(), owner.ID, made.ID, fmt.Sprintf("bob%d@example.com", homes), "editor")
+	must(t, err)
+	_, err = h.Credits.Grant(t.Context(), made.ID, 100, fmt.Sprint("grant ", homes), "")
+	must(t, err)
+	files := []int64{h.picture(t, made.ID, owner.ID, 1), h.picture(t, made.ID, owner.ID, 2), h.picture(t, made.ID, owner.ID, 3)}
+	account := h.connect(t, made.ID)
+	must(t, h.db.Write(t.Context(), "test.home", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := h.Credits.ReserveAutomatic(ctx, tx, made.ID, owner.ID, "refresh_report", 3); err != nil {
+			return err
+		}
+		return h.furnish(ctx, tx, made.ID, owner.ID, account, files)
+	}))
+	return home{made, owner.ID}
+}
+
+// picture puts a picture into a team's library; half of them are large enough for a thumbnail.
+func (h *house) picture(t *testing.T, team, person int64, n int) int64 {
+	t.Helper()
+	img := image.NewGray(image.Rect(0, 0, 20+300*(n%2)*2, 30))
+	img.Set(homes%20, n, color.White)
+	var out bytes.Buffer
+	must(t, png.Encode(&out, img))
+	arrived, err := h.Media.Add(t.Context(), media.Owner{TeamID: team, PersonID: person}, media.Incoming{Name: fmt.Sprint("picture ", n), Type: "image/png", Size: int64(out.Len()), Body: &out})
+	must(t, err)
+	return arrived.MediaID
+}
+
+// connect connects an account of the sandbox's Bluesky.
+func (h *house) connect(t *testing.T, team int64) int64 {
+	t.Helper()
+	handle := fmt.Sprintf("harbour%d.test", homes)
+	must(t, h.sandbox.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"))
+	a, err := h.Accounts.Connect(t.Context(), team, "bluesky", network.Credentials{Server: h.root + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
+	must(t, err)
+	return a.ID
+}
+
+// furnish writes what else a team has, as it is stored.
+func (h *house) furnish(ctx context.Context, tx *db.Tx, team, owner, account int64, files []int64) error {
+	id := func(what string) string { return fmt.Sprintf("%s-%d", what, team) }
+	for _, row := range []struct {
+		statement string
+		args      []any
+	}{
+		{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, has_media, created_at, updated_at) VALUES (?, ?, ?, 0, 'published', 'Fish', 'Fish', 1, 1, 1)`, []any{id("post"), team, owner}},
+		{`INSERT INTO post_targets (post_id, account_id, position, state) VALUES (?, ?, 0, 'published')`, []any{id("post"), account}},
+		{`INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, ?)`, []any{id("post"), files[0]}},
+		{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, scheduled_at, created_at, updated_at) VALUES (?, ?, ?, 0, 'scheduled', 'Bread', 'Bread', 9000000000000000, 1, 1)`, []any{id("later"), team, owner}},
+		{`INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, 0)`, []any{id("later"), account}},
+		{`INSERT INTO post_approvals (post_id, round, opened_at) VALUES (?, 1, 1)`, []any{id("later")}},
+		{`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at) VALUES (?, ?, ?, ?, 'j', 'ended', 1, 1)`, []any{id("delivery"), team, id("post"), account}},
+		{`INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at) VALUES (?, 1, 'commit', 1)`, []any{id("delivery")}},
+		{`INSERT INTO post_series (team_id, rule, template_id, created_at) VALUES (?, 'FREQ=DAILY', ?, 1)`, []any{team, id("post")}},
+		{`INSERT INTO media_folders (team_id, name, created_at) VALUES (?, 'Spring', 1)`, []any{team}},
+		{`INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, created_at) VALUES (?, ?, 'profile', 'instagram', 'harbour', 'ready', 1, 1)`, []any{id("report"), team}},
+		{`INSERT INTO report_posts (report_id, shown, post) VALUES (?, 'posts', 'p')`, []any{id("report")}},
+		{`INSERT INTO jobs (id, team_id, type, state, subject, created_at) VALUES (?, ?, 'report', 'running', '', 1)`, []any{id("job"), team}},
+		{`INSERT INTO brand_voices (team_id, name, folded, guide, created_at, updated_at) VALUES (?, 'Ours', 'ours', '{}', 1, 1)`, []any{team}},
+		{`INSERT INTO hashtag_lists (team_id, name, created_at) VALUES (?, 'Fish', 1)`, []any{team}},
+		{`INSERT INTO hashtag_searches (team_id, platform, keyword) VALUES (?, 'instagram', 'fish')`, []any{team}},
+		{`INSERT INTO notices (person_id, team_id, kind, event_id, subject, created_at) VALUES (?, ?, 'post.failed', ?, 'x', 1)`, []any{owner, team, -team}},
+		{`INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, '2026-11-20', 7, 1)`, []any{account}},
+	} {
+		if _, err := tx.Exec(ctx, row.statement, row.args...); err != nil {
+			return fmt.Errorf("%.60s: %w", row.statement, err)
+		}
+	}
+	return nil
+}
+
+// mostKills is more than a deletion has steps.
+const mostKills = 80
+
+// deletion runs the worker, which is killed by a plan, until it gets to its end, and tells how often it was killed.
+func (h *house) deletion(t *testing.T, of home, p plan) int {
+	t.Helper()
+	for n := range mostKills {
+		cmd := exec.CommandContext(t.Context(), h.worker, "-database", h.url, "-blobs", h.blobs, "-key", h.key, "-sandbox", h.root,
+			"-team", fmt.Sprint(of.ID), "-person", fmt.Sprint(of.owner), "-name", of.Name, "-ahead", fmt.Sprint(time.Duration(n)*2*time.Minute))
+		point := ""
+		if n < len(p.at) {
+			point = p.at[n]
+		} else if p.again {
+			point = p.at[len(p.at)-1]
+		}
+		cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+point)
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		err := cmd.Run()
+		if err == nil {
+			return n
+		}
+		died, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			t.Fatal(err)
+		}
+		if status, _ := died.Sys().(syscall.WaitStatus); !status.Signaled() {
+			t.Fatalf("%s: the worker ended by itself: %v\n%s", point, err, said.String())
+		}
+	}
+	t.Fatalf("%s: the deletion does not end", p.at[0])
+	return 0
+}
+
+// has counts a team's rows by the tables that name the team.
+func (h *house) has(t *testing.T, of home) map[string]int {
+	t.Helper()
+	query := `SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'team_id'`
+	if h.db.Postgres() {
+		query = `SELECT table_name FROM information_schema.columns WHERE column_name = 'team_id' AND table_schema = 'public'`
+	}
+	rows, err := h.db.Query(t.Context(), query)
+	must(t, err)
+	defer rows.Close()
+	out := map[string]int{}
+	for rows.Next() {
+		var name string
+		must(t, rows.Scan(&name))
+		if n := h.count(t, name+` WHERE team_id = ?`, of.ID); n > 0 {
+			out[name] = n
+		}
+	}
+	must(t, rows.Err())
+	return out
+}
+
+func (h *house) count(t *testing.T, from string, args ...any) int {
+	t.Helper()
+	var n int
+	must(t, h.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+from, args...).Scan(&n))
+	return n
+}
+
+// kept are the tables in which a deleted team's number stands.
+var kept = map[string]bool{"events": true, "ledger_transfers": true, "reservations": true, "wallets": true, "team_deletions": true}
+
+// orphans are rows that hang on something that is not there any more.
+var orphans = []string{
+	`post_targets WHERE post_id NOT IN (SELECT id FROM posts)`,
+	`post_media WHERE post_id NOT IN (SELECT id FROM posts)`,
+	`post_approvals WHERE post_id NOT IN (SELECT id FROM posts)`,
+	`delivery_attempts WHERE delivery_id NOT IN (SELECT id FROM deliveries)`,
+	`report_posts WHERE report_id NOT IN (SELECT id FROM reports)`,
+	`account_days WHERE account_id NOT IN (SELECT id FROM social_accounts)`,
+	`media_pending`,
+	`grant_revocations WHERE LENGTH(sealed_grant) > 0`,
+	`team_deletions WHERE ended_at = 0`,
+	`reservations r WHERE r.state = 'open' AND EXISTS (SELECT 1 FROM teams t WHERE t.id = r.team_id AND t.deleted_at > 0)`,
+	`people WHERE deleted_at > 0 AND (name <> '' OR email LIKE '%@%' OR password_hash <> '')`,
+	`teams WHERE deleted_at > 0 AND name <> ''`,
+}
+
+// nothingLeft looks for what a deletion should have taken away.
+func (h *house) nothingLeft(t *testing.T, of home, at string) {
+	t.Helper()
+	for table, n := range h.has(t, of) {
+		if !kept[table] {
+			t.Errorf("%s: %d rows are left in %s", at, n, table)
+		}
+	}
+	for _, orphan := range orphans {
+		if n := h.count(t, orphan); n > 0 {
+			t.Errorf("%s: %d rows of %s", at, n, orphan)
+		}
+	}
+	if n := h.count(t, `people WHERE id = ? AND deleted_at > 0`, of.owner); n != 1 {
+		t.Errorf("%s: the owner’s account is left", at)
+	}
+	if n := h.count(t, `ledger_transfers WHERE team_id = ?`, of.ID); n != 3 { // given, set aside, given back
+		t.Errorf("%s: the ledger has %d transfers", at, n)
+	}
+}
+
+// sound proves the ledger, and that the store holds the files of the team that stays and no others.
+func (h *house) sound(t *testing.T) {
+	t.Helper()
+	report, err := h.Credits.Audit(t.Context())
+	if err != nil || !report.Sound() {
+		t.Errorf("the ledger: %+v (%v)", report, err)
+	}
+	found, err := h.Media.Audit(t.Context())
+	if err != nil || len(found) > 0 {
+		t.Errorf("the library: %v (%v)", found, err)
+	}
+	store, err := blob.Open(t.Context(), h.blobs, blob.Options{Scratch: t.TempDir()})
+	must(t, err)
+	bytes := 0
+	must(t, store.Each(t.Context(), "", func(b blob.Info) error {
+		if !strings.HasPrefix(b.Key, "store/") {
+			bytes++
+		}
+		return nil
+	}))
+	want := h.count(t, `media`) + h.count(t, `media WHERE thumbnail <> ''`)
+	if bytes != want || want < 4 {
+		t.Errorf("the store holds %d files, want %d", bytes, want)
+	}
+}

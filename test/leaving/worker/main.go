@@ -1,0 +1,50 @@
+// The worker deletes a team as a node of the program would in the background, and ends once nothing of it is left. It is
+// built with crash points and killed at them.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"pressroom/internal/fault"
+	"pressroom/internal/server"
+)
+
+func main() {
+	if err := work(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func work(ctx context.Context) error {
+	database, blobs, key := flag.String("database", "", ""), flag.String("blobs", "", ""), flag.String("key", "", "")
+	box, ahead := flag.String("sandbox", "", ""), flag.Duration("ahead", 0, "")
+	team, person, name := flag.Int64("team", 0, ""), flag.Int64("person", 0, ""), flag.String("name", "", "")
+	flag.Parse()
+	s, err := server.Open(ctx, server.Config{
+		Version: "test", PublicURL: "http://press.example", Database: *database, Blobs: *blobs, SealingKey: *key, Role: server.RoleAll, Workers: 1,
+		Now: func() time.Time { return time.Now().Add(*ahead) }, BlueskyServers: []string{*box + "/bluesky"}, Networks: server.SandboxNetworks(*box), Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.Leaving.Ask(ctx, *person, *team, *name, true); err != nil && fault.Of(err).Code == fault.Internal {
+		return err // else it was asked for before
+	}
+	if err := s.Leaving.Work(ctx); err != nil {
+		return err
+	}
+	if err := s.Accounts.Renew(ctx); err != nil {
+		return err
+	}
+	for {
+		if n, err := s.Media.Sweep(ctx); n == 0 || err != nil {
+			return err
+		}
+	}
+}
