@@ -23,8 +23,8 @@ async function run(script) {
   }
 }
 
-// open makes a window, with cookies of its own.
-async function open(browser, options = {}) {
+// open makes a window, with cookies of its own. Pages send requests to the program alone, and to the origins of alsoTo.
+async function open(browser, { alsoTo = [], ...options } = {}) {
   const context = await browser.newContext({ baseURL: world.app_url, viewport: { width: 1000, height: 800 }, ...options });
   context.setDefaultTimeout(15_000);
   const page = await context.newPage();
@@ -32,6 +32,11 @@ async function open(browser, options = {}) {
   page.on('pageerror', (error) => page.complaints.push(String(error)));
   page.on('console', (message) => {
     if (/Content.Security.Policy|Refused to/i.test(message.text())) page.complaints.push(message.text());
+  });
+  const own = [new URL(world.app_url).origin, ...alsoTo];
+  page.on('request', (request) => {
+    const to = new URL(request.url());
+    if (/^https?:$/.test(to.protocol) && !own.includes(to.origin)) page.complaints.push(`a request left for ${to.origin}`);
   });
   return page;
 }
