@@ -65,7 +65,7 @@ async function look(page, name) {
       await page.setViewportSize({ width, height: wide.height });
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.equal(over, 0, `${name} is ${over} px wider than a screen of ${width} px`);
-      if (!process.env.CI) await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}-${width}.png`), fullPage: true }); // for people
+      if (!process.env.CI) await page.screenshot({ path: path.join(pictures, `${name}-${colorScheme}-${width}.png`), fullPage: true, timeout: 60_000 }); // for people
     }
     await page.setViewportSize(wide);
   }
