@@ -36,6 +36,7 @@ generate: ## Write generated files anew: the API's description and the recorded 
 bench: ## Measure against bare handlers and write build/bench.json
 	scripts/with-postgres go run ./bench
 	go test -run '^$$' -bench Upload -benchtime 9x ./test/upload
+	scripts/with-postgres go test -run '^$$' -bench Pages -benchtime 30x ./test/app
 	scripts/with-postgres go test -run '^$$' -bench Rush -benchtime 1x ./test/networks
 
 storm: ## Publish 2,000 posts to nine networks while programs are killed and networks fail, then count what they hold

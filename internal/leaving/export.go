@@ -143,7 +143,7 @@ func (s *Service) exportFile(ctx context.Context, team int64, f file, w io.Write
 		defer rows.Close()
 		names, err := rows.Columns()
 		if err != nil {
-			return err
+			return fmt.Errorf("reading what a row has: %w", err)
 		}
 		for rows.Next() {
 			values, places := make([]any, len(names)), make([]any, len(names))
@@ -154,7 +154,7 @@ func (s *Service) exportFile(ctx context.Context, team int64, f file, w io.Write
 				return err
 			}
 			if err := lines.Encode(line(names, values)); err != nil {
-				return err
+				return fmt.Errorf("writing a line: %w", err)
 			}
 		}
 		return rows.Err()
@@ -224,10 +224,12 @@ func (s *Service) exportOne(ctx context.Context, team, id int64, name string, ou
 	// Media are compressed in themselves.
 	w, err := out.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Method: zip.Store})
 	if err != nil {
-		return err
+		return fmt.Errorf("beginning a file: %w", err)
 	}
-	_, err = io.Copy(w, living{in, alive})
-	return err
+	if _, err = io.Copy(w, living{in, alive}); err != nil {
+		return fmt.Errorf("copying a file: %w", err)
+	}
+	return nil
 }
 
 // writeMissing names the files of the library that are not in the export.
@@ -253,7 +255,7 @@ type living struct {
 
 func (l living) Read(p []byte) (int, error) {
 	l.alive()
-	return l.Reader.Read(p)
+	return l.Reader.Read(p) //nolint:wrapcheck // its end has to stay what it is
 }
 
 // plain makes a file's name one that names no folder and that every system takes.

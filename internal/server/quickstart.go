@@ -188,13 +188,8 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 	q.Greeting.Team = GreetingTeam{teams[0].ID, teams[0].Timezone}
 	q.Greeting.Owner = GreetingOwner{demoEmail, password}
 	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix, q.cfg.PublicURL+mcpPath
-	if err := q.box.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", password); err != nil {
-		return fmt.Errorf("making the demo account: %w", err)
-	}
-	if first {
-		if err := q.earlierPosts(ctx); err != nil {
-			return err
-		}
+	if err := q.settle(ctx, password, first); err != nil {
+		return err
 	}
 	account, err := q.connectDemo(ctx, teams[0].ID, password)
 	if err != nil {
@@ -212,6 +207,17 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 		}
 	}
 	return q.findSample(ctx)
+}
+
+// settle makes the demo account on the sandbox's Bluesky, and at the first start the posts that the team had before.
+func (q *Quickstart) settle(ctx context.Context, password string, first bool) error {
+	if err := q.box.EnsureBlueskyAccount(demoHandle, "Harbour Coffee", password); err != nil {
+		return fmt.Errorf("making the demo account: %w", err)
+	}
+	if !first {
+		return nil
+	}
+	return q.earlierPosts(ctx)
 }
 
 // samples gives the demo team something of everything, to look at and to try things on.

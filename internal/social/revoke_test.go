@@ -105,7 +105,7 @@ func TestRevokeWithTheLast(t *testing.T) {
 
 // Where it is not known whose permission another account rests on, nothing is taken back.
 func TestRevokeBesideUnknown(t *testing.T) {
-	eachPermission(t, func(t *testing.T, p permission) {
+	eachPermission(t, func(_ *testing.T, p permission) {
 		known := p.allows("x:ada", "one")
 		unknown := p.allows("", "two")
 		p.leaves(known, social.KeptThere)

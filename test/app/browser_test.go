@@ -20,11 +20,11 @@ type browser struct {
 	http *http.Client
 }
 
-func (h *house) browser(t testing.TB) *browser {
-	t.Helper()
+func (h *house) browser(tb testing.TB) *browser {
+	tb.Helper()
 	jar, err := cookiejar.New(nil)
-	must(t, err)
-	return &browser{t: t, root: h.root, http: &http.Client{Jar: jar}}
+	must(tb, err)
+	return &browser{t: tb, root: h.root, http: &http.Client{Jar: jar}}
 }
 
 // page is an answer, read to its end.

@@ -12,9 +12,9 @@ import (
 )
 
 // listOf makes a hashtag list as the crew's owner does, and gives its path.
-func (c *crew) listOf(t testing.TB, name string, tags ...string) string {
-	t.Helper()
-	made := c.does(t, "create_hashtag_list", map[string]any{"name": name, "platform": "instagram", "hashtags": tags})
+func (c *crew) listOf(tb testing.TB, name string, tags ...string) string {
+	tb.Helper()
+	made := c.does(tb, "create_hashtag_list", map[string]any{"name": name, "platform": "instagram", "hashtags": tags})
 	return fmt.Sprintf("/hashtags/%.0f", made["id"])
 }
 

@@ -16,18 +16,18 @@ import (
 )
 
 // pictureOf puts a picture of one shade into the crew's library and gives its path.
-func (c *crew) pictureOf(t testing.TB, name string, shade uint8) string {
-	t.Helper()
+func (c *crew) pictureOf(tb testing.TB, name string, shade uint8) string {
+	tb.Helper()
 	img := image.NewGray(image.Rect(0, 0, 40, 30))
 	for i := range img.Pix {
 		img.Pix[i] = shade
 	}
 	img.Set(0, 0, color.White)
 	var out bytes.Buffer
-	must(t, png.Encode(&out, img))
-	arrived, err := c.Media.Add(t.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
+	must(tb, png.Encode(&out, img))
+	arrived, err := c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
 		media.Incoming{Name: name + ".png", Type: "image/png", Size: int64(out.Len()), Body: &out})
-	must(t, err)
+	must(tb, err)
 	return fmt.Sprintf("/media/%d", arrived.MediaID)
 }
 
@@ -137,11 +137,11 @@ func TestAPublishedFileIsDeleted(t *testing.T) {
 	})
 }
 
-func mustNumber(t testing.TB, text string) int {
-	t.Helper()
+func mustNumber(tb testing.TB, text string) int {
+	tb.Helper()
 	var n int
 	_, err := fmt.Sscan(text, &n)
-	must(t, err)
+	must(tb, err)
 	return n
 }
 

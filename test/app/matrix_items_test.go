@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,100 +39,100 @@ var nothing = samples{
 const nobody = "01890000-0000-7000-8000-000000000000"
 
 // sampleTeam is a team whose every name and text is marked, with an item of each kind.
-func (h *house) sampleTeam(t testing.TB) (*crew, samples) {
-	t.Helper()
-	c := h.crew(t)
+func (h *house) sampleTeam(tb testing.TB) (*crew, samples) {
+	tb.Helper()
+	c := h.crew(tb)
 	c.team.Name = marked + " Ltd"
-	h.change(t, `UPDATE teams SET name = ? WHERE id = ?`, c.team.Name, c.team.ID)
-	h.change(t, `UPDATE people SET name = 'Ada ' || ? WHERE id IN (SELECT person_id FROM memberships WHERE team_id = ?)`, marked, c.team.ID)
-	h.change(t, `UPDATE social_accounts SET username = ?, display_name = ? WHERE team_id = ?`, marked+".test", marked, c.team.ID)
-	c.grant(t, 1000)
-	owner := c.as(t, access.Owner)
+	h.change(tb, `UPDATE teams SET name = ? WHERE id = ?`, c.team.Name, c.team.ID)
+	h.change(tb, `UPDATE people SET name = 'Ada ' || ? WHERE id IN (SELECT person_id FROM memberships WHERE team_id = ?)`, marked, c.team.ID)
+	h.change(tb, `UPDATE social_accounts SET username = ?, display_name = ? WHERE team_id = ?`, marked+".test", marked, c.team.ID)
+	c.grant(tb, 1000)
+	owner := c.as(tb, access.Owner)
 	s := samples{"teams{team}": fmt.Sprint(c.team.ID), "callback{platform}": "bluesky", "choose{attempt}": "987654", "files{token}": "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX"}
 	s["accounts{id}"], s["accounts{account}"], s["connected{account}"] = c.id(), c.id(), c.id()
 	s["people{person}"] = fmt.Sprint(c.people[access.Viewer].ID)
 	s["members{person}"] = s["people{person}"]
-	h.change(t, `INSERT INTO network_deletions (code, app, accounts, asked_at) VALUES ('MATRIX', 'threads', 1, ?)`, db.Micros(h.now()))
+	h.change(tb, `INSERT INTO network_deletions (code, app, accounts, asked_at) VALUES ('MATRIX', 'threads', 1, ?)`, db.Micros(h.now()))
 	s["assets{name}"] = strings.TrimPrefix(regexp.MustCompile(`/assets/app-[0-9a-f]+\.css`).FindString(owner.open("/").source), "/assets/")
-	c.samplePosts(t, owner, s)
-	c.sampleFiles(t, owner, s)
-	c.sampleWords(t, s)
-	c.samplePeople(t, s)
+	c.samplePosts(tb, owner, s)
+	c.sampleFiles(tb, owner, s)
+	c.sampleWords(tb, s)
+	c.samplePeople(tb, s)
 	s["reports{id}"] = strings.TrimPrefix(owner.made(c, "profile", "instagram", "@Harbour_Cafe").path, "/reports/")
 	s["reports{id}"], _, _ = strings.Cut(s["reports{id}"], "?")
-	link, _ := c.does(t, "get_connect_link", map[string]any{"platform": "bluesky"})["url"].(string)
+	link, _ := c.does(tb, "get_connect_link", map[string]any{"platform": "bluesky"})["url"].(string)
 	s["connect{token}"] = link[strings.LastIndex(link, "/")+1:]
 	return c, s
 }
 
 // samplePosts makes a draft that waits for the client, and one whose network has not answered, with its job.
-func (c *crew) samplePosts(t testing.TB, owner *browser, s samples) {
-	t.Helper()
-	media := strings.TrimPrefix(c.pictureOf(t, marked, 20), "/media/")
+func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
+	tb.Helper()
+	media := strings.TrimPrefix(c.pictureOf(tb, marked, 20), "/media/")
 	s["media{id}"] = media
-	draft, _ := c.does(t, "create_post", map[string]any{"caption": marked + " opens at eight.", "account_ids": []int64{c.account}, "media_ids": []int64{int64(mustNumber(t, media))}})["id"].(string)
-	c.does(t, "update_post", map[string]any{"id": draft, "scheduled_at": c.wish(48 * time.Hour)})
+	draft, _ := c.does(tb, "create_post", map[string]any{"caption": marked + " opens at eight.", "account_ids": []int64{c.account}, "media_ids": []int64{int64(mustNumber(tb, media))}})["id"].(string)
+	c.does(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.wish(48 * time.Hour)})
 	s["posts{id}"] = draft
-	link, err := c.Approvals.AskApproval(t.Context(), c.people[access.Owner].ID, draft)
-	must(t, err)
+	link, err := c.Approvals.AskApproval(tb.Context(), c.people[access.Owner].ID, draft)
+	must(tb, err)
 	s["approval{token}"] = link[strings.LastIndex(link, "/")+1:]
-	sent := c.draft(t, marked+" is sent.", "")
-	s["jobs{id}"], _ = c.does(t, "publish_post", map[string]any{"post_id": sent})["job_id"].(string)
+	sent := c.draft(tb, marked+" is sent.", "")
+	s["jobs{id}"], _ = c.does(tb, "publish_post", map[string]any{"post_id": sent})["job_id"].(string)
 	owner.handedOver(sent)
-	c.doubt(t, sent)
+	c.doubt(tb, sent)
 	s["doubtful"] = sent
 }
 
-func (c *crew) sampleFiles(t testing.TB, owner *browser, s samples) {
-	t.Helper()
+func (c *crew) sampleFiles(tb testing.TB, owner *browser, s samples) {
+	tb.Helper()
 	made := owner.open("/media/folder").form("Make the folder").fill("name", marked).press()
 	s["folder"] = strings.TrimPrefix(made.path, "/media?folder=")
-	batch := c.does(t, "create_uploads", map[string]any{"files": []map[string]any{{"name": marked + ".png", "content_type": "image/png", "size_bytes": 100}}})
+	batch := c.does(tb, "create_uploads", map[string]any{"files": []map[string]any{{"name": marked + ".png", "content_type": "image/png", "size_bytes": 100}}})
 	id, _ := batch["job_id"].(string)
 	s["upload{batch}"] = strings.TrimPrefix(id, "media_import:")
 	var link string
-	must(t, c.db.QueryRow(t.Context(), `SELECT id FROM upload_files WHERE job_id = ?`, id).Scan(&link))
+	must(tb, c.db.QueryRow(tb.Context(), `SELECT id FROM upload_files WHERE job_id = ?`, id).Scan(&link))
 	s["uploads{link}"] = link
 }
 
-func (c *crew) sampleWords(t testing.TB, s samples) {
-	t.Helper()
-	s["hashtags{id}"] = strings.TrimPrefix(c.listOf(t, marked, "coffee"), "/hashtags/")
-	s["voices{id}"] = fmt.Sprint(c.voiceOf(t, marked))
-	actor, err := c.Teams.InApp(t.Context(), c.people[access.Owner].ID, c.team.ID)
-	must(t, err)
-	m, err := c.Voices.AddMaterial(t.Context(), operation.Call{Actor: actor, Now: c.now()}, int64(mustNumber(t, s["voices{id}"])), voice.NewMaterial{Text: marked + " wrote this."})
-	must(t, err)
+func (c *crew) sampleWords(tb testing.TB, s samples) {
+	tb.Helper()
+	s["hashtags{id}"] = strings.TrimPrefix(c.listOf(tb, marked, "coffee"), "/hashtags/")
+	s["voices{id}"] = fmt.Sprint(c.voiceOf(tb, marked))
+	actor, err := c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID)
+	must(tb, err)
+	m, err := c.Voices.AddMaterial(tb.Context(), operation.Call{Actor: actor, Now: c.now()}, int64(mustNumber(tb, s["voices{id}"])), voice.NewMaterial{Text: marked + " wrote this."})
+	must(tb, err)
 	s["material{material}"] = fmt.Sprint(m.ID)
 }
 
-func (c *crew) samplePeople(t testing.TB, s samples) {
-	t.Helper()
-	ctx, ownerID := t.Context(), c.people[access.Owner].ID
+func (c *crew) samplePeople(tb testing.TB, s samples) {
+	tb.Helper()
+	ctx, ownerID := tb.Context(), c.people[access.Owner].ID
 	key, _, err := c.Teams.AddKey(ctx, team.NewKey{Team: c.team.ID, Name: marked, Level: access.Full})
-	must(t, err)
+	must(tb, err)
 	s["keys{key}"] = fmt.Sprint(key.ID)
 	offer, token, err := c.Teams.Invite(ctx, ownerID, c.team.ID, strings.ToLower(marked)+"@quay.example", access.Editor)
-	must(t, err)
+	must(tb, err)
 	s["invitation{token}"], s["invitations{invitation}"] = token, fmt.Sprint(offer.ID)
 	r, err := c.Teams.Recover(ctx, c.people[access.Client].Email)
-	must(t, err)
+	must(tb, err)
 	s["recovery{token}"] = r.Token
-	c.change(t, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', ?)`, ownerID, []byte(marked), marked, db.Micros(c.now()))
+	c.change(tb, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', ?)`, ownerID, []byte(marked), marked, db.Micros(c.now()))
 	var passkey, notice int64
-	must(t, c.db.QueryRow(ctx, `SELECT id FROM passkeys WHERE person_id = ?`, ownerID).Scan(&passkey))
-	must(t, c.db.QueryRow(ctx, `SELECT id FROM notices WHERE person_id = ? LIMIT 1`, ownerID).Scan(&notice))
+	must(tb, c.db.QueryRow(ctx, `SELECT id FROM passkeys WHERE person_id = ?`, ownerID).Scan(&passkey))
+	must(tb, c.db.QueryRow(ctx, `SELECT id FROM notices WHERE person_id = ? LIMIT 1`, ownerID).Scan(&notice))
 	s["passkeys{passkey}"], s["notices{id}"] = fmt.Sprint(passkey), fmt.Sprint(notice)
 	var session string
-	must(t, c.db.QueryRow(ctx, `SELECT id FROM sessions WHERE person_id = ? LIMIT 1`, ownerID).Scan(&session))
+	must(tb, c.db.QueryRow(ctx, `SELECT id FROM sessions WHERE person_id = ? LIMIT 1`, ownerID).Scan(&session))
 	s["sessions{session}"] = session
 }
 
 var named = regexp.MustCompile(`\{[a-z]+\}`)
 
 // path fills in the ids of an address.
-func (s samples) path(t testing.TB, pattern string) string {
-	t.Helper()
+func (s samples) path(tb testing.TB, pattern string) string {
+	tb.Helper()
 	before := ""
 	parts := strings.Split(strings.TrimSuffix(pattern, "{$}"), "/")
 	for i, part := range parts {
@@ -141,7 +142,7 @@ func (s samples) path(t testing.TB, pattern string) string {
 		}
 		value, ok := s[before+part]
 		if !ok {
-			t.Fatalf("%s: there is no sample of %s", pattern, before+part)
+			tb.Fatalf("%s: there is no sample of %s", pattern, before+part)
 		}
 		parts[i] = url.PathEscape(value)
 	}
@@ -195,9 +196,5 @@ func (m *gauge) forms(b *browser) map[string]url.Values {
 
 // ofTeam tells whether an audience is one of a team's people.
 func ofTeam(a frame.Audience) bool {
-	switch a {
-	case staff, frame.Members, frame.Writers, frame.Publishers, frame.Spenders, frame.Managers, frame.Owners:
-		return true
-	}
-	return false
+	return slices.Contains([]frame.Audience{staff, frame.Members, frame.Writers, frame.Publishers, frame.Spenders, frame.Managers, frame.Owners}, a)
 }

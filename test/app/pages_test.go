@@ -121,6 +121,7 @@ func BenchmarkPages(b *testing.B) {
 }
 
 func benchmarkPages(b *testing.B, url string) {
+	b.Helper()
 	m := newGauge(b, open(b, url, func(cfg *server.Config) { cfg.Workers = 1 }))
 	f := m.fill(b, 100_000, 200)
 	for _, path := range m.manyPages(f) {
@@ -130,6 +131,7 @@ func benchmarkPages(b *testing.B, url string) {
 
 // measure tells how long a page takes, in the middle and at worst.
 func (m *gauge) measure(b *testing.B, path string) {
+	b.Helper()
 	who := m.reader(path)
 	who.ask(http.MethodGet, path, nil, nil) // statements are prepared and pages read in
 	var took []time.Duration

@@ -19,27 +19,27 @@ import (
 )
 
 // does runs an operation as the crew's owner, and gives its data.
-func (c *crew) does(t testing.TB, tool string, args map[string]any) map[string]any {
-	t.Helper()
-	actor, err := c.Teams.InApp(t.Context(), c.people[access.Owner].ID, c.team.ID)
-	must(t, err)
+func (c *crew) does(tb testing.TB, tool string, args map[string]any) map[string]any {
+	tb.Helper()
+	actor, err := c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID)
+	must(tb, err)
 	raw, err := json.Marshal(args)
-	must(t, err)
-	out, err := c.Registry().Tool(tool).Run(t.Context(), operation.Call{Actor: actor, Operation: tool, Now: c.now()}, raw)
-	must(t, err)
+	must(tb, err)
+	out, err := c.Registry().Tool(tool).Run(tb.Context(), operation.Call{Actor: actor, Operation: tool, Now: c.now()}, raw)
+	must(tb, err)
 	raw, err = json.Marshal(out.Data)
-	must(t, err)
+	must(tb, err)
 	var data map[string]any
-	must(t, json.Unmarshal(raw, &data))
+	must(tb, json.Unmarshal(raw, &data))
 	return data
 }
 
 // draft makes a draft for the crew's account, with a wished time where that is not empty.
-func (c *crew) draft(t testing.TB, caption, at string) string {
-	t.Helper()
-	id, _ := c.does(t, "create_post", map[string]any{"caption": caption, "account_ids": []int64{c.account}})["id"].(string)
+func (c *crew) draft(tb testing.TB, caption, at string) string {
+	tb.Helper()
+	id, _ := c.does(tb, "create_post", map[string]any{"caption": caption, "account_ids": []int64{c.account}})["id"].(string)
 	if at != "" {
-		c.does(t, "update_post", map[string]any{"id": id, "scheduled_at": at})
+		c.does(tb, "update_post", map[string]any{"id": id, "scheduled_at": at})
 	}
 	return id
 }
@@ -64,9 +64,9 @@ func (b *browser) handedOver(id string) *page {
 }
 
 // change writes into the database beside the program.
-func (h *house) change(t testing.TB, statement string, args ...any) {
-	t.Helper()
-	must(t, h.db.Write(t.Context(), "test.change", func(ctx context.Context, tx *db.Tx) error {
+func (h *house) change(tb testing.TB, statement string, args ...any) {
+	tb.Helper()
+	must(tb, h.db.Write(tb.Context(), "test.change", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, statement, args...)
 		if err == nil && n == 0 {
 			return fmt.Errorf("nothing was changed by %s", statement)
@@ -76,12 +76,12 @@ func (h *house) change(t testing.TB, statement string, args ...any) {
 }
 
 // doubt makes a published account one of which nobody knows.
-func (h *house) doubt(t testing.TB, id string) {
-	t.Helper()
-	h.change(t, `UPDATE deliveries SET phase = 'doubtful', outcome = 'unconfirmed', error_code = 'not_confirmed', network_text = 'try <later>', permalink = '', wake_at = ?, not_before = ? WHERE post_id = ?`,
+func (h *house) doubt(tb testing.TB, id string) {
+	tb.Helper()
+	h.change(tb, `UPDATE deliveries SET phase = 'doubtful', outcome = 'unconfirmed', error_code = 'not_confirmed', network_text = 'try <later>', permalink = '', wake_at = ?, not_before = ? WHERE post_id = ?`,
 		db.Micros(h.now().Add(time.Hour)), db.Micros(h.now().Add(time.Hour)), id)
-	h.change(t, `UPDATE post_targets SET state = 'unconfirmed', error_code = 'not_confirmed', network_text = 'try <later>', permalink = '', published_at = 0 WHERE post_id = ?`, id)
-	h.change(t, `UPDATE posts SET status = 'failed', published_at = 0 WHERE id = ?`, id)
+	h.change(tb, `UPDATE post_targets SET state = 'unconfirmed', error_code = 'not_confirmed', network_text = 'try <later>', permalink = '', published_at = 0 WHERE post_id = ?`, id)
+	h.change(tb, `UPDATE posts SET status = 'failed', published_at = 0 WHERE id = ?`, id)
 }
 
 func TestPostsAreListed(t *testing.T) {

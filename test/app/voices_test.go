@@ -13,12 +13,12 @@ import (
 )
 
 // voiceOf makes a voice as the crew's owner does.
-func (c *crew) voiceOf(t testing.TB, name string) int64 {
-	t.Helper()
-	owner, err := c.Teams.InApp(t.Context(), c.people[access.Owner].ID, c.team.ID)
-	must(t, err)
-	made, err := c.Voices.Create(t.Context(), operation.Call{Actor: owner, Now: c.now()}, voice.Draft{Name: name})
-	must(t, err)
+func (c *crew) voiceOf(tb testing.TB, name string) int64 {
+	tb.Helper()
+	owner, err := c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID)
+	must(tb, err)
+	made, err := c.Voices.Create(tb.Context(), operation.Call{Actor: owner, Now: c.now()}, voice.Draft{Name: name})
+	must(tb, err)
 	return made.ID
 }
 

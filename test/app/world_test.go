@@ -52,47 +52,47 @@ func houses(t *testing.T, run func(t *testing.T, h *house)) {
 }
 
 // open starts the program on a database until the test ends. Its settings can be changed.
-func open(t testing.TB, url string, change ...func(*server.Config)) *house {
-	t.Helper()
+func open(tb testing.TB, url string, change ...func(*server.Config)) *house {
+	tb.Helper()
 	h := &house{}
-	h.openSandbox(t)
+	h.openSandbox(tb)
 	sealing, err := seal.NewKey()
-	must(t, err)
+	must(tb, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must(tb, err)
 	h.root = "http://" + listener.Addr().String()
 	generous := terms.Shipped().Faster(1000)
 	cfg := server.Config{
-		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(t), SealingKey: sealing, Role: server.RoleAll, Workers: 4, Terms: &generous, Now: h.now,
+		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(tb), SealingKey: sealing, Role: server.RoleAll, Workers: 4, Terms: &generous, Now: h.now,
 		ImportAllow: []string{"127.0.0.1"}, BridgeURL: h.box.URL + "/vendor",
 		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
 		c(&cfg)
 	}
-	h.Server, err = server.Open(t.Context(), cfg)
-	must(t, err)
+	h.Server, err = server.Open(tb.Context(), cfg)
+	must(tb, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx, listener) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		stop()
 		if err := errors.Join(<-ended, h.Close()); err != nil {
-			t.Errorf("ending the program: %v", err)
+			tb.Errorf("ending the program: %v", err)
 		}
 	})
-	h.db = testkit.Open(t, url, nil)
+	h.db = testkit.Open(tb, url, nil)
 	return h
 }
 
-func (h *house) openSandbox(t testing.TB) {
-	t.Helper()
-	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(t), "sqlite:"))
+func (h *house) openSandbox(tb testing.TB) {
+	tb.Helper()
+	dir := filepath.Dir(strings.TrimPrefix(testkit.SQLite(tb), "sqlite:"))
 	var err error
 	h.sandbox, err = sandbox.Open(dir, sandbox.Options{})
-	must(t, err)
+	must(tb, err)
 	h.box = httptest.NewServer(h.sandbox.Handler())
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		h.box.Close()
 		_ = h.sandbox.Close()
 	})
@@ -112,22 +112,22 @@ type crew struct {
 }
 
 // crew makes a team of the agency plan in Berlin.
-func (h *house) crew(t testing.TB) *crew {
-	t.Helper()
+func (h *house) crew(tb testing.TB) *crew {
+	tb.Helper()
 	c := &crew{house: h, people: map[access.Role]team.Person{}}
 	for _, role := range access.Roles() {
-		c.people[role] = h.person(t, "Ada "+string(role), fmt.Sprintf("%s%d@harbour.example", role, h.people.Add(1)))
+		c.people[role] = h.person(tb, "Ada "+string(role), fmt.Sprintf("%s%d@harbour.example", role, h.people.Add(1)))
 	}
 	var err error
-	c.team, err = h.Teams.AddTeam(t.Context(), team.Team{Name: fmt.Sprint("Harbour ", h.people.Add(1)), Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, c.people[access.Owner].ID)
-	must(t, err)
+	c.team, err = h.Teams.AddTeam(tb.Context(), team.Team{Name: fmt.Sprint("Harbour ", h.people.Add(1)), Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, c.people[access.Owner].ID)
+	must(tb, err)
 	for _, role := range access.Roles()[1:] {
-		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[role].ID, role))
+		must(tb, h.Teams.SetMember(tb.Context(), c.team.ID, c.people[role].ID, role))
 	}
 	handle := fmt.Sprintf("harbour%d.test", c.team.ID)
-	must(t, h.sandbox.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"))
-	a, err := h.Accounts.Connect(t.Context(), c.team.ID, "bluesky", network.Credentials{Server: h.box.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
-	must(t, err)
+	must(tb, h.sandbox.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"))
+	a, err := h.Accounts.Connect(tb.Context(), c.team.ID, "bluesky", network.Credentials{Server: h.box.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
+	must(tb, err)
 	c.account = a.ID
 	return c
 }
@@ -136,20 +136,20 @@ func (h *house) crew(t testing.TB) *crew {
 var hashed atomic.Pointer[string]
 
 // person adds somebody who signs in by the password.
-func (h *house) person(t testing.TB, name, email string) team.Person {
-	t.Helper()
+func (h *house) person(tb testing.TB, name, email string) team.Person {
+	tb.Helper()
 	hash := hashed.Load()
 	if hash == nil {
-		p, err := h.Teams.AddPerson(t.Context(), name, email, password)
-		must(t, err)
+		p, err := h.Teams.AddPerson(tb.Context(), name, email, password)
+		must(tb, err)
 		var made string
-		must(t, h.db.QueryRow(t.Context(), `SELECT password_hash FROM people WHERE id = ?`, p.ID).Scan(&made))
+		must(tb, h.db.QueryRow(tb.Context(), `SELECT password_hash FROM people WHERE id = ?`, p.ID).Scan(&made))
 		hashed.Store(&made)
 		return p
 	}
-	p, err := h.Teams.AddPerson(t.Context(), name, email, "")
-	must(t, err)
-	must(t, h.db.Write(t.Context(), "test.password", func(ctx context.Context, tx *db.Tx) error {
+	p, err := h.Teams.AddPerson(tb.Context(), name, email, "")
+	must(tb, err)
+	must(tb, h.db.Write(tb.Context(), "test.password", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE people SET password_hash = ? WHERE id = ?`, *hash, p.ID)
 		return err
 	}))
@@ -157,32 +157,32 @@ func (h *house) person(t testing.TB, name, email string) team.Person {
 }
 
 // as is a browser in which the crew's person of a role is signed in.
-func (c *crew) as(t testing.TB, role access.Role) *browser {
-	t.Helper()
-	b := c.browser(t)
+func (c *crew) as(tb testing.TB, role access.Role) *browser {
+	tb.Helper()
+	b := c.browser(tb)
 	p := b.open("/sign-in").form("Sign in").fill("email", c.people[role].Email).fill("password", password).press()
 	p.wants(http.StatusOK, c.team.Name)
 	return b
 }
 
 // grant gives the team credits.
-func (c *crew) grant(t testing.TB, credits int64) {
-	t.Helper()
-	_, err := c.Credits.Grant(t.Context(), c.team.ID, credits, fmt.Sprint("test ", c.house.people.Add(1)), "")
-	must(t, err)
+func (c *crew) grant(tb testing.TB, credits int64) {
+	tb.Helper()
+	_, err := c.Credits.Grant(tb.Context(), c.team.ID, credits, fmt.Sprint("test ", c.house.people.Add(1)), "")
+	must(tb, err)
 }
 
 // count counts rows: a table, or a table with its condition.
-func (h *house) count(t testing.TB, from string, args ...any) int {
-	t.Helper()
+func (h *house) count(tb testing.TB, from string, args ...any) int {
+	tb.Helper()
 	var n int
-	must(t, h.db.QueryRow(t.Context(), "SELECT COUNT(*) FROM "+from, args...).Scan(&n))
+	must(tb, h.db.QueryRow(tb.Context(), "SELECT COUNT(*) FROM "+from, args...).Scan(&n))
 	return n
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }

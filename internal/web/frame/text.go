@@ -10,10 +10,14 @@ import (
 // isText tells what can be text in a database: PostgreSQL keeps neither NUL nor what is no UTF-8.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// textual has every address that is no text not be there, so that no page looks for such a thing.
+// textual has every address that is no text not be there, so that no page looks for such a thing. A file that is sent may
+// be called anything.
 func (f *Frame) textual(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		query, _ := url.ParseQuery(r.URL.RawQuery) // what cannot be read is read by nobody
+		query := url.Values{}
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			query, _ = url.ParseQuery(r.URL.RawQuery) // what cannot be read is read by nobody
+		}
 		if !isText(r.URL.Path) || !areTexts(query) {
 			f.Missing(w, r)
 			return

@@ -34,13 +34,13 @@ type view struct {
 }
 
 // Of is what stands in a field.
-func (v view) Of(name string) string { return v.Fields.Get(name) }
+func (v *view) Of(name string) string { return v.Fields.Get(name) }
 
 // By is where the hashtags stand in another order.
-func (v view) By(sort string) string { return v.at(sort, v.Group, 1) }
+func (v *view) By(sort string) string { return v.at(sort, v.Group, 1) }
 
 // Turned is how a column is sorted, as tables say it; empty where it is not.
-func (v view) Turned(sort string) string {
+func (v *view) Turned(sort string) string {
 	switch {
 	case v.Sort != sort:
 		return ""
@@ -50,7 +50,7 @@ func (v view) Turned(sort string) string {
 	return "descending"
 }
 
-func (v view) at(sort, group string, page int) string {
+func (v *view) at(sort, group string, page int) string {
 	q := url.Values{}
 	for name, value := range map[string]string{"sort": sort, "group": group} {
 		if value != "" {
@@ -100,9 +100,9 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) show(w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong frame.Wrong) {
 	q := r.URL.Query()
-	v := view{Group: q.Get("group"), Sort: q.Get("sort"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers), Fields: fields, Wrong: wrong}
+	v := &view{Group: q.Get("group"), Sort: q.Get("sort"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers), Fields: fields, Wrong: wrong}
 	v.Page, _ = strconv.Atoi(q.Get("page")) // anything else is the first
-	if err := p.fill(r, id, &v); err != nil {
+	if err := p.fill(r, id, v); err != nil {
 		p.elsewhere(w, r, err, id)
 		return
 	}
@@ -166,7 +166,7 @@ func (v *view) arrange(all []list.Item) []list.Item {
 }
 
 // last is the number of the last page.
-func (v view) last() int { return max(1, (v.Matches+perPage-1)/perPage) }
+func (v *view) last() int { return max(1, (v.Matches+perPage-1)/perPage) }
 
 // lead says where other pages of the list are.
 func (v *view) lead() {
@@ -239,7 +239,7 @@ func (p *Part) remove(w http.ResponseWriter, a asked) {
 }
 
 // Here is the page that is shown, to come back to.
-func (v view) Here() string { return v.at(v.Sort, v.Group, v.Page) }
+func (v *view) Here() string { return v.at(v.Sort, v.Group, v.Page) }
 
 // copyList makes a list of the team's own of another one.
 func (p *Part) copyList(w http.ResponseWriter, a asked) {

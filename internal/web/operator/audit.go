@@ -89,7 +89,7 @@ func (p *Part) eventsFile(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler)
 		}
 		for _, e := range found {
-			if out.Encode(e) != nil {
+			if err := out.Encode(e); err != nil {
 				return // the client is gone
 			}
 		}

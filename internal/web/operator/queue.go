@@ -86,8 +86,9 @@ func (p *Part) wake(w http.ResponseWriter, r *http.Request) {
 
 // networkView is how a network stands.
 type networkView struct {
-	Name string
 	delivery.Circuit
+
+	Name string
 }
 
 // networksView is how all of them stand, and what they failed at.
@@ -99,7 +100,7 @@ type networksView struct {
 func (p *Part) networksPage(w http.ResponseWriter, r *http.Request) {
 	var view networksView
 	for _, platform := range p.Platforms {
-		view.Networks = append(view.Networks, networkView{frame.NetworkName(platform), p.Delivery.Circuit(platform)})
+		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), frame.NetworkName(platform)})
 	}
 	var err error
 	if view.Failures, err = p.Delivery.Failures(r.Context()); err != nil {

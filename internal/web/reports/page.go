@@ -229,20 +229,25 @@ type part struct{ ID, Name string }
 func (v view) Contents() []part {
 	s, ready := v.Sections, v.Status == report.Ready
 	var out []part
-	for _, one := range []struct {
-		there bool
-		part
-	}{
-		{s.Score != nil, part{"score", "Score"}}, {v.Engagement != nil, part{"engagement", "Engagement"}}, {len(v.History.Spans) > 1, part{"time", "Over time"}},
-		{s.Times != nil || v.History.Heat() != "", part{"times", "When"}}, {s.Formats != nil, part{"formats", "Formats"}}, {s.Audience != nil, part{"audience", "Reactions"}},
-		{s.Hashtags != nil, part{"hashtags", "Its hashtags"}}, {s.Words != nil, part{"words", "Words"}}, {s.Growth != nil || v.History.Followers() != "", part{"growth", "Growth"}},
-		{s.Cadence != nil, part{"cadence", "How often"}}, {len(v.History.Best) > 0, part{"best", "Best posts"}}, {s.Posts != nil, part{"posts", "All its posts"}},
-		{ready, part{"keep", "Refresh and tracking"}}, {true, part{"files", "CSV files"}},
-	} {
-		if one.there {
-			out = append(out, one.part)
+	add := func(there bool, id, name string) {
+		if there {
+			out = append(out, part{id, name})
 		}
 	}
+	add(s.Score != nil, "score", "Score")
+	add(v.Engagement != nil, "engagement", "Engagement")
+	add(len(v.History.Spans) > 1, "time", "Over time")
+	add(s.Times != nil || v.History.Heat() != "", "times", "When")
+	add(s.Formats != nil, "formats", "Formats")
+	add(s.Audience != nil, "audience", "Reactions")
+	add(s.Hashtags != nil, "hashtags", "Its hashtags")
+	add(s.Words != nil, "words", "Words")
+	add(s.Growth != nil || v.History.Followers() != "", "growth", "Growth")
+	add(s.Cadence != nil, "cadence", "How often")
+	add(len(v.History.Best) > 0, "best", "Best posts")
+	add(s.Posts != nil, "posts", "All its posts")
+	add(ready, "keep", "Refresh and tracking")
+	add(true, "files", "CSV files")
 	return out
 }
 
