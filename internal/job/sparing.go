@@ -41,5 +41,9 @@ func (e sparingExecutor) JobGetAvailable(ctx context.Context, params *riverdrive
 	if !some {
 		return nil, nil
 	}
-	return e.Executor.JobGetAvailable(ctx, params)
+	taken, err := e.Executor.JobGetAvailable(ctx, params)
+	if err != nil {
+		return nil, fmt.Errorf("taking wakes: %w", err)
+	}
+	return taken, nil
 }

@@ -114,11 +114,9 @@ func (s *Service) take(ctx context.Context, tx *db.Tx, b *batch) error {
 		return err
 	}
 	// Of what is too old, or not wanted at all, no mail is tried.
-	since := int64(0)
+	since := db.Micros(now) + 1
 	if wanted {
 		since = db.Micros(now.Add(-stale))
-	} else {
-		since = db.Micros(now) + 1
 	}
 	if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0`+group+`AND created_at < ?`, append(which, since)...); err != nil {
 		return fmt.Errorf("leaving out what is not to be mailed: %w", err)

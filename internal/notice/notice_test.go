@@ -104,6 +104,7 @@ func (p *postbox) listen(t *testing.T) string {
 	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() {
 		_ = server.Close()
+		_ = l.Close() // a server that has not begun yet does not know it
 		<-ended
 	})
 	return l.Addr().String()

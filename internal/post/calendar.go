@@ -183,10 +183,9 @@ func (s *Service) nameAccounts(ctx context.Context, spans []Span) error {
 	if err != nil {
 		return err
 	}
-	for i := range spans {
-		for n := range spans[i].Slots {
-			slot := &spans[i].Slots[n]
-			slot.Accounts = named(accounts, slot.PostID)
+	for _, span := range spans {
+		for n := range span.Slots {
+			span.Slots[n].Accounts = named(accounts, span.Slots[n].PostID)
 		}
 	}
 	return nil

@@ -236,6 +236,12 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.Insight = insight.New(s.db, s.Accounts, insight.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Posts: hearer{s.db, s.figures}.collected, Log: s.cfg.Log})
 	s.buildLeaving()
 	s.Voices = voice.New(voice.Options{DB: s.db})
+	s.buildOperations(offered, results)
+	return s.buildEdges()
+}
+
+// buildOperations lists what can be done, and makes the way that each call goes.
+func (s *Server) buildOperations(offered terms.Terms, results map[job.Type]job.Result) {
 	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations(),
 		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}
 	if s.cfg.Extend != nil {
@@ -243,7 +249,6 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	}
 	s.registry = operation.NewRegistry(groups...)
 	s.pipe = pipeline.New(pipeline.Ports{Keys: s.Teams, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits}, s.db.Now)
-	return s.buildEdges()
 }
 
 // buildNotices makes what tells people of what happened. It hears of every event from then on.

@@ -99,7 +99,7 @@ func (p *page) lacks(texts ...string) *page {
 	return p
 }
 
-// holds holds the page's source against texts that have to be in it.
+// holds compares the page's source against texts that have to be in it.
 func (p *page) holds(texts ...string) *page {
 	p.b.t.Helper()
 	for _, text := range texts {

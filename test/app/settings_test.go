@@ -204,7 +204,7 @@ func TestSettingsAreGuarded(t *testing.T) {
 		resp, err := browsers[access.Owner].http.Do(r)
 		must(t, err)
 		must(t, resp.Body.Close())
-		if resp.StatusCode != 403 || h.events(t, c.team.ID) != before {
+		if resp.StatusCode != http.StatusForbidden || h.events(t, c.team.ID) != before {
 			t.Errorf("from another site: %d", resp.StatusCode)
 		}
 	})

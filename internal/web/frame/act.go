@@ -32,17 +32,18 @@ func (f *Frame) Acting(r *http.Request, what string) (operation.Call, error) {
 
 // Read is the answer of an operation. One that was given before to the same sending is kept as JSON.
 func Read[T any](o pipeline.Outcome) (T, error) {
-	var out T
-	switch data := o.Data.(type) {
-	case T:
+	if data, ok := o.Data.(T); ok {
 		return data, nil
-	case json.RawMessage:
-		if err := json.Unmarshal(data, &out); err != nil {
-			return out, fmt.Errorf("reading a kept answer of %s: %w", o.Call.Operation, err)
-		}
-		return out, nil
 	}
-	return out, fmt.Errorf("%s answered with %T", o.Call.Operation, o.Data)
+	var out T
+	kept, ok := o.Data.(json.RawMessage)
+	if !ok {
+		return out, fmt.Errorf("%s answered with %T", o.Call.Operation, o.Data)
+	}
+	if err := json.Unmarshal(kept, &out); err != nil {
+		return out, fmt.Errorf("reading a kept answer of %s: %w", o.Call.Operation, err)
+	}
+	return out, nil
 }
 
 // Ask is Do with its answer read.

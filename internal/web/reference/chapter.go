@@ -124,9 +124,9 @@ func (m *maker) place(name string) string {
 // types describes the types that have a place below the operations, and those within them.
 func (m *maker) types() []kind {
 	var out []kind
-	for i := 0; i < len(m.nested); i++ { // describing one may find more
-		s, _ := m.doc.Components.Schemas.get(m.nested[i])
-		out = append(out, kind{m.nested[i], s.Description, fields(s, "", m.place)})
+	for next := 0; next < len(m.nested); next++ { //nolint:intrange // describing one may find more
+		s, _ := m.doc.Components.Schemas.get(m.nested[next])
+		out = append(out, kind{m.nested[next], s.Description, fields(s, "", m.place)})
 	}
 	return out
 }
