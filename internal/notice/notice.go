@@ -135,16 +135,16 @@ var levels = map[string]string{
 }
 
 func keyText(d detail) string {
-	const close = " If nobody of you changed it, revoke it."
+	const unless = " If nobody of you changed it, revoke it."
 	switch {
 	case d.Event == "key.created":
 		return "An API key was made. " + levels[d.Level] + " If nobody of you made it, revoke it."
 	case d.SameLevel || d.Event == "key.limit_changed":
-		return "An API key was changed: its daily limit" + limitText(d) + "." + close
+		return "An API key was changed: its daily limit" + limitText(d) + "." + unless
 	case d.Limit != nil:
-		return "An API key was changed. " + levels[d.Level] + " Its daily limit" + limitText(d) + "." + close
+		return "An API key was changed. " + levels[d.Level] + " Its daily limit" + limitText(d) + "." + unless
 	}
-	return "An API key was changed. " + levels[d.Level] + close
+	return "An API key was changed. " + levels[d.Level] + unless
 }
 
 // limitText says what a key's daily limit was and is.

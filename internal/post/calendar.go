@@ -89,7 +89,8 @@ func (s *Service) kept(ctx context.Context, team, account int64, spans []Span, m
 func keptQuery(team, account int64, spans []Span, most int) (string, []any) {
 	parts, args, alone := make([]string, len(spans)), []any{}, ``
 	if account > 0 {
-		alone = ` AND EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?)`
+		// Counted, as PostgreSQL makes a join of EXISTS that reads all of the account's posts for each span.
+		alone = ` AND (SELECT COUNT(*) FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) > 0`
 	}
 	for i, span := range spans {
 		parts[i] = `SELECT id, status, excerpt, slot_at, series_id FROM (SELECT p.id, p.status, p.excerpt, p.slot_at, p.series_id FROM posts p WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`

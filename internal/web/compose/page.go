@@ -399,12 +399,9 @@ type card struct {
 func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *post.Post) (outlook, error) {
 	var out outlook
 	c, wrong := s.piece()
-	at, _, err := s.When.instant(actor.Zone)
-	switch over := !at.IsZero() && !at.After(p.DB.Now()) && (held == nil || !held.ScheduledAt.Equal(at)); {
-	case err != nil:
+	at, err := p.when(s, actor.Zone, held)
+	if err != nil {
 		wrong = err
-	case over:
-		wrong = errOver
 	}
 	c.At = at
 	if out.Next, err = foreseen(s, at, actor.Zone); err != nil && wrong == nil {
@@ -430,6 +427,16 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 	}
 	out.count()
 	return out, nil
+}
+
+// when is the time that a form has chosen. One that is over is told too, with errOver; the time that a post has had
+// all along is not held against it.
+func (p *Part) when(s sheet, zone *time.Location, held *post.Post) (time.Time, error) {
+	at, _, err := s.When.instant(zone)
+	if err == nil && !at.IsZero() && !at.After(p.DB.Now()) && (held == nil || !held.ScheduledAt.Equal(at)) {
+		err = errOver
+	}
+	return at, err
 }
 
 const neighbours = 10 // posts of a day that the form shows

@@ -146,29 +146,31 @@ func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string
 		p.show(w, r, s, err)
 		return
 	}
-	to, said := "/posts/"+id, "Saved. Nothing goes out before somebody schedules or publishes it."
 	switch what {
 	case "publish":
-		to, said = to+"/publish", ""
+		frame.Redirect(w, r, "/posts/"+id+"/publish")
+		return
 	case "approval":
 		p.ask(w, r, s, id)
 		return
-	case "schedule":
-		said, err = p.schedule(r, s, id, at)
-	default:
-		held, looked := p.held(r, id)
-		if looked == nil && held.Status == post.Scheduled {
-			said = "Saved. It goes out at its time."
+	}
+	said := p.saved(r, id)
+	if what == "schedule" {
+		if said, err = p.schedule(r, s, id, at); err != nil {
+			p.unfinished(w, r, s, id, err)
+			return
 		}
 	}
-	if err != nil {
-		p.unfinished(w, r, s, id, err)
-		return
+	p.Say(r, said)
+	frame.Redirect(w, r, "/posts/"+id)
+}
+
+// saved says what becomes of a post that is kept and nothing more.
+func (p *Part) saved(r *http.Request, id string) string {
+	if held, err := p.held(r, id); err == nil && held.Status == post.Scheduled {
+		return "Saved. It goes out at its time."
 	}
-	if said != "" {
-		p.Say(r, said)
-	}
-	frame.Redirect(w, r, to)
+	return "Saved. Nothing goes out before somebody schedules or publishes it."
 }
 
 const (

@@ -40,7 +40,7 @@ func (f *Frame) forPeople(resumes bool, next http.HandlerFunc) http.HandlerFunc 
 		case r.Method == http.MethodGet:
 			Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.RequestURI()}}.Encode())
 		case resumes && !sendsFiles(r):
-			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.Path}, "resume": {"1"}}.Encode(), http.StatusTemporaryRedirect) //nolint:gosec // a path of ours; the browser sends the form there
+			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.Path}, "resume": {"1"}}.Encode(), http.StatusTemporaryRedirect)
 		default:
 			Redirect(w, r, "/sign-in?"+url.Values{"next": {f.cameFrom(r)}, "undone": {"1"}}.Encode())
 		}

@@ -3,6 +3,7 @@
 package notices
 
 import (
+	"cmp"
 	"embed"
 	"html/template"
 	"net/http"
@@ -217,11 +218,9 @@ func (p *Part) setThreshold(w http.ResponseWriter, r *http.Request) {
 	}
 	v := frame.VisitorOf(r.Context())
 	typed := strings.TrimSpace(r.PostForm.Get("credits"))
-	credits, err := int64(0), error(nil)
-	if typed != "" {
-		if credits, err = strconv.ParseInt(typed, 10, 64); err != nil {
-			credits = -1 // out of range, as the service says
-		}
+	credits, err := strconv.ParseInt(cmp.Or(typed, "0"), 10, 64)
+	if err != nil {
+		credits = -1 // out of range, as the service says
 	}
 	if err := p.notices.SetThreshold(r.Context(), v.ID, v.Team.ID, credits); err != nil {
 		if fault.Is(err, fault.ValidationFailed) {

@@ -72,7 +72,7 @@ func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
 	}
 	now := p.DB.Now().In(zone)
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
-	view := calendarView{Week: r.URL.Query().Get("view") == "week", Account: r.URL.Query().Get("account"), Zone: zone.String()}
+	view := &calendarView{Week: r.URL.Query().Get("view") == "week", Account: r.URL.Query().Get("account"), Zone: zone.String()}
 	if view.Choices, err = p.choices(r, view.Account); err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -88,7 +88,7 @@ func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
 		view.Account, view.Wrong, status = "", fault.Of(err).Detail, frame.StatusOf(err)
 	}
 	view.name(day)
-	if err := p.fillCalendar(r, &view, account, period{day, today, zone}); err != nil {
+	if err := p.fillCalendar(r, view, account, period{day, today, zone}); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
@@ -110,7 +110,7 @@ func (v *calendarView) name(day time.Time) {
 }
 
 // Link leads to another view or day, with the account that is chosen.
-func (v calendarView) Link(view, day string) string {
+func (v *calendarView) Link(view, day string) string {
 	q := url.Values{"view": {view}}
 	if day != "" {
 		q.Set("day", day)
@@ -122,7 +122,7 @@ func (v calendarView) Link(view, day string) string {
 }
 
 // New leads to where a post for a day is written.
-func (v calendarView) New(day time.Time) string {
+func (v *calendarView) New(day time.Time) string {
 	q := url.Values{"date": {day.Format(time.DateOnly)}}
 	if v.Account != "" {
 		q.Set("account", v.Account)
@@ -131,7 +131,7 @@ func (v calendarView) New(day time.Time) string {
 }
 
 // List leads to all posts of a day.
-func (v calendarView) List(day time.Time) string {
+func (v *calendarView) List(day time.Time) string {
 	f := filters{Account: v.Account, From: day.Format(time.DateOnly), To: day.Format(time.DateOnly)}
 	return "/posts?" + f.query().Encode()
 }
