@@ -62,6 +62,7 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *house {
 	must(tb, err)
 	h.root = "http://" + listener.Addr().String()
 	generous := terms.Shipped().Faster(1000)
+	generous.Limits.JobsInFlight = 100
 	cfg := server.Config{
 		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(tb), SealingKey: sealing, Role: server.RoleAll, Workers: 4, Terms: &generous, Now: h.now,
 		ImportAllow: []string{"127.0.0.1"}, BridgeURL: h.box.URL + "/vendor",
