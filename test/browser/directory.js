@@ -2,10 +2,10 @@
 // in there beside the form and loses nothing.
 'use strict';
 
-const { assert, look, open, run } = require('./drive.js');
+const { assert, look, open, run, world } = require('./drive.js');
 
 run(async (browser) => {
-  const page = await open(browser);
+  const page = await open(browser, { alsoTo: [world.directory] });
   await page.goto('/posts');
   await look(page, 'directory');
   assert.equal(await page.getByLabel('Password').count(), 0);

@@ -28,6 +28,7 @@ func TestDirectory(t *testing.T) {
 	for _, email := range []string{"unknown@harbour.example", "ada@harbour.example", "ada@harbour.example"} { // one for each sign-in
 		provider.QueueUser(&mockoidc.MockUser{Subject: email, Email: email, EmailVerified: true})
 	}
+	world["directory"] = provider.Addr()
 	drive(t, "directory.js", servedWith(t, provider), world)
 }
 
@@ -35,11 +36,13 @@ func TestDirectory(t *testing.T) {
 func servedWith(t *testing.T, provider *mockoidc.MockOIDC) greeting {
 	t.Helper()
 	dir := t.TempDir()
-	binary := filepath.Join(dir, "pressroom")
+	binary, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
 	env := append(os.Environ(), "PRESSROOM_DATABASE=sqlite:"+filepath.Join(dir, "pressroom.db"), "PRESSROOM_ADDR=127.0.0.1:0", "PRESSROOM_METRICS_ADDR=", "PRESSROOM_LOG_FORMAT=json",
 		"PRESSROOM_OIDC_ISSUER="+provider.Issuer(), "PRESSROOM_OIDC_CLIENT_ID="+provider.ClientID, "PRESSROOM_OIDC_CLIENT_SECRET="+provider.ClientSecret, "PRESSROOM_OIDC_ONLY=true")
 	for _, args := range [][]string{
-		{"go", "build", "-o", binary, "pressroom/cmd/pressroom"},
 		{binary, "admin", "people", "add", "--name", "Ada", "--email", "ada@harbour.example"},
 		{binary, "admin", "teams", "add", "--name", "Harbour", "--owner", "1"},
 	} {
