@@ -2,6 +2,7 @@ package post_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,11 @@ func TestTakeOut(t *testing.T) {
 		}
 		if n, err := w.TakeOut(t.Context(), call, w.account); err != nil || n != 0 {
 			t.Errorf("once more: %d (%v)", n, err)
+		}
+		for tool, args := range map[string]map[string]any{"publish_post": {"post_id": alone}, "schedule_post": {"post_id": alone, "scheduled_at": soon}} {
+			if _, err := w.try(t, tool, args); fault.Of(err).Code != fault.PreflightBlocked || !strings.Contains(fault.Of(err).Detail, "accounts_missing") {
+				t.Errorf("%s of a post without accounts: %v", tool, err)
+			}
 		}
 
 		viewer := *w.call.Actor

@@ -43,6 +43,9 @@ func (s *Service) problems(call operation.Call, p Post, only *int64) []Problem {
 	if p.Status == Draft && !p.IsTemplate && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
 		out = append(out, Problem{Code: "time_in_the_past", Message: "The wished time is over."})
 	}
+	if len(p.Targets) == 0 {
+		out = append(out, Problem{Code: "accounts_missing", Blocking: true, Message: "The post goes to no account any more. Choose one."})
+	}
 	for _, t := range p.Targets {
 		if only != nil && t.AccountID != *only {
 			continue
