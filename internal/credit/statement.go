@@ -19,12 +19,21 @@ type Item struct {
 	Key       string // the API key by which it was asked for; empty in the app and for automatic work
 	Automatic bool   // nobody asked for it: tracking did
 	Job       string // where the record of the work is still kept
+	Of        Worked // as far as the record is still kept
 	Reference string // the operator's
 	Note      string // the operator's
 	Amount    int64  // what was set aside, granted or withdrawn; at the end of work what had been set aside
 	Charged   int64  // at the end of work
 	Change    int64  // of the credits available
 	Balance   int64  // credits available after it
+}
+
+// Worked is what paid work was about: a profile, a hashtag or a keyword.
+type Worked struct {
+	Kind     string // of a report: profile or hashtag
+	Report   string // its id, where the work is a report
+	Platform string
+	Subject  string // the user name, hashtag or keyword, normalised
 }
 
 // Refunded is what came back at the end of work.
@@ -60,8 +69,43 @@ func (s *Service) Items(ctx context.Context, team int64, span Span) ([]Item, err
 	if err != nil {
 		return nil, fmt.Errorf("reading the statement of team %d: %w", team, err)
 	}
-	return out, nil
+	return out, s.about(ctx, team, out)
 }
+
+// about adds what the work of the lines was about.
+func (s *Service) about(ctx context.Context, team int64, items []Item) error {
+	args := []any{team}
+	for _, i := range items {
+		if i.Job != "" {
+			args = append(args, i.Job)
+		}
+	}
+	if len(args) == 1 {
+		return nil
+	}
+	type known struct {
+		job string
+		of  Worked
+	}
+	all, err := db.All(ctx, s.db, func(rows *sql.Rows, k *known) error {
+		return rows.Scan(&k.job, &k.of.Kind, &k.of.Report, &k.of.Platform, &k.of.Subject)
+	}, aboutOf+db.Marks(len(args)-1)+`)`, args...)
+	if err != nil {
+		return fmt.Errorf("reading what the work of team %d was about: %w", team, err)
+	}
+	of := map[string]Worked{}
+	for _, k := range all {
+		of[k.job] = k.of
+	}
+	for i := range items {
+		items[i].Of = of[items[i].Job]
+	}
+	return nil
+}
+
+const aboutOf = `SELECT j.id, COALESCE(r.kind, ''), COALESCE(r.id, ''), COALESCE(r.platform, h.platform, m.platform, ''), COALESCE(r.subject, h.words, m.username, '')
+	FROM jobs j LEFT JOIN reports r ON r.id = j.subject AND r.team_id = j.team_id LEFT JOIN hashtag_search_jobs h ON h.job_id = j.id
+	LEFT JOIN media_downloads m ON m.job_id = j.id WHERE j.team_id = ? AND j.id IN (`
 
 // itemsOf reads by the index ledger_transfers_by_time. An automatic charge has neither a key nor an Idempotency-Key.
 const itemsOf = `SELECT t.id, t.created_at, t.kind, COALESCE(r.operation, ''), COALESCE(p.name, ''), COALESCE(k.name, ''),

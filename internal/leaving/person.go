@@ -30,6 +30,9 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 		case role == "owner":
 			return errOwner
 		}
+		if err := keepsOperator(ctx, tx, team, person, errLastOperator); err != nil {
+			return err
+		}
 		if err := out(ctx, tx, person, team); err != nil {
 			return err
 		}
@@ -52,6 +55,9 @@ func out(ctx context.Context, tx *db.Tx, person, team int64) error {
 // DeletePerson deletes a person's account, but for whoever owns a team. What the person made for teams stays theirs.
 func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	return s.DB.Write(ctx, "leaving.delete_person", func(ctx context.Context, tx *db.Tx) error {
+		if err := keepsOperator(ctx, tx, 0, person, errOnlyOperator); err != nil {
+			return err
+		}
 		if err := s.erase(ctx, tx, person); err != nil {
 			return err
 		}

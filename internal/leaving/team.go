@@ -51,6 +51,9 @@ func (s *Service) Ask(ctx context.Context, person, team int64, name string, acco
 		if err := s.ownedBy(ctx, tx, person, team, name); err != nil {
 			return err
 		}
+		if err := keepsOperator(ctx, tx, team, 0, errLastOperator); err != nil {
+			return err
+		}
 		var others int64
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND team_id <> ?`, person, team).Scan(&others); err != nil {
 			return fmt.Errorf("counting a person's teams: %w", err)

@@ -180,7 +180,7 @@ type Proposal struct {
 
 	TeamName string
 	Zone     *time.Location
-	Changed  bool      // since the link was sent
+	Changed  bool      // what is shown, since the link was sent
 	Client   string    // who decided, by the name given; empty while nobody has
 	Decided  time.Time // when
 }
@@ -214,8 +214,25 @@ func (a *Approvals) proposal(ctx context.Context, l approvalLink) (Proposal, err
 		return out, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
 	out.Post, err = s.read(ctx, s.db, team, l.post, "")
-	out.Changed = out.Round != l.round
+	if err == nil && out.Round != l.round {
+		out.Changed, err = a.changedSince(ctx, out.Post, l.round)
+	}
 	return out, err
+}
+
+// changedSince tells whether a post is another one than in an earlier round. A round in which the client was only asked
+// again, as after a rejection, shows what the one before it did: it was opened in the transaction that
+// tells of the asking, and of that round.
+func (a *Approvals) changedSince(ctx context.Context, p Post, round int64) (bool, error) {
+	var n int64
+	err := a.Posts.db.QueryRow(ctx, `SELECT COUNT(*) FROM post_approvals r WHERE r.post_id = ? AND r.round > ? AND r.round <= ?
+		AND NOT EXISTS (SELECT 1 FROM events e WHERE e.team_id = ? AND e.kind = 'post.approval_asked' AND e.subject = r.post_id AND e.at = r.opened_at
+			AND e.detail = '{"round":' || CAST(r.round AS TEXT) || '}')`,
+		p.ID, round, p.Round, p.TeamID).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("looking whether a post has changed: %w", err)
+	}
+	return n > 0, nil
 }
 
 // Shows gives a medium that the post has, or an account in place of the post's.

@@ -194,6 +194,37 @@ func TestRounds(t *testing.T) {
 	})
 }
 
+// A link says that the post has changed only where what it shows has: not after a rejection and another asking.
+func TestAskedAgainIsNotChanged(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "hello", time.Time{})
+		token := w.asked(t, id)
+		must(t, w.decide(t, token, false))
+		changed := func(token string, want bool) {
+			t.Helper()
+			p, err := w.approvals.Proposal(t.Context(), token)
+			must(t, err)
+			if p.Changed != want {
+				t.Errorf("in round %d it is told that it has changed: %v", p.Round, p.Changed)
+			}
+		}
+		w.clock.Advance(time.Minute)
+		second := w.asked(t, id)
+		changed(token, false)
+		changed(second, false)
+		w.do(t, "update_post", map[string]any{"id": id, "caption": "better"})
+		w.clock.Advance(time.Minute)
+		third := w.asked(t, id)
+		changed(token, true)
+		changed(second, true)
+		changed(third, false)
+		must(t, w.decide(t, third, false))
+		w.asked(t, id)
+		changed(third, false)
+		changed(second, true)
+	})
+}
+
 // Of many who decide at once on one version, one does.
 func TestDecidingAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

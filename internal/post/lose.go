@@ -22,14 +22,20 @@ const mediaTaken = "post.media_taken"
 const showing = `SELECT p.id FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled') AND p.id > ?
 	AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?) ORDER BY p.id LIMIT ?`
 
-// TakeOutMedia takes a file out of every post that has not been sent and shows it, and tells of how many. What is scheduled
-// becomes a draft, as it would go out without what it was made for; a series is paused with its template; a client who
-// was shown a post is asked again.
-func (s *Service) TakeOutMedia(ctx context.Context, call operation.Call, media int64) (int, error) {
+// Taken tells of the posts that a file was taken out of.
+type Taken struct {
+	Posts   int
+	Waiting []string // those of them that wait for their clients, whom nobody but a person writes to
+}
+
+// TakeOutMedia takes a file out of every post that has not been sent and shows it, and tells of them. What is scheduled
+// becomes a draft, as it would go out without what it was made for; a series is paused with its template; what a client
+// was shown waits for the client anew.
+func (s *Service) TakeOutMedia(ctx context.Context, call operation.Call, media int64) (Taken, error) {
+	var done Taken
 	if err := call.Require(access.Publish); err != nil {
-		return 0, err
+		return done, err
 	}
-	done := 0
 	for after := ""; ; {
 		ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, showing, call.TeamID, after, media, media, 100)
 		if err != nil {
@@ -39,37 +45,46 @@ func (s *Service) TakeOutMedia(ctx context.Context, call operation.Call, media i
 			return done, nil
 		}
 		for _, id := range ids {
-			err := s.db.Write(ctx, "post.take_out_media", func(ctx context.Context, tx *db.Tx) error { return s.takeOutMedia(ctx, tx, call, id, media) })
+			var state Approval
+			err := s.db.Write(ctx, "post.take_out_media", func(ctx context.Context, tx *db.Tx) error {
+				var err error
+				state, err = s.takeOutMedia(ctx, tx, call, id, media)
+				return err
+			})
 			if err != nil {
 				return done, err
 			}
-			done++
+			done.Posts++
+			if state == Waiting {
+				done.Waiting = append(done.Waiting, id)
+			}
 		}
 		after = ids[len(ids)-1]
 	}
 }
 
-func (s *Service) takeOutMedia(ctx context.Context, tx *db.Tx, call operation.Call, id string, media int64) error {
+// takeOutMedia takes a file out of one post, and tells how it stands with the client then.
+func (s *Service) takeOutMedia(ctx context.Context, tx *db.Tx, call operation.Call, id string, media int64) (Approval, error) {
 	p, err := s.lock(ctx, tx, call.TeamID, id)
 	if fault.Is(err, fault.NotFound) {
-		return nil // deleted meanwhile
+		return NotNeeded, nil // deleted meanwhile
 	}
 	if err != nil || p.Status != Draft && p.Status != Scheduled {
-		return err
+		return NotNeeded, err
 	}
 	if err := dropMedia(ctx, tx, &p, media); err != nil {
-		return err
+		return NotNeeded, err
 	}
 	if p.Status == Scheduled {
 		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
-			return err
+			return NotNeeded, err
 		}
 		p.Status = Draft
 	}
 	if err := changed(ctx, tx, call, &p, []string{"media_ids"}); err != nil {
-		return err
+		return NotNeeded, err
 	}
-	return event.Record(ctx, tx, p.TeamID, event.By(call), mediaTaken, p.ID, map[string]any{"media": media})
+	return p.Approval, event.Record(ctx, tx, p.TeamID, event.By(call), mediaTaken, p.ID, map[string]any{"media": media})
 }
 
 // dropMedia leaves a file out of what a post and its accounts show.

@@ -44,8 +44,8 @@ func TestTakeOutMedia(t *testing.T) {
 
 		call := w.call
 		call.Actor, call.Now = act, w.clock.Now()
-		if n, err := w.TakeOutMedia(t.Context(), call, 1); err != nil || n != 4 {
-			t.Fatalf("taken out of %d posts, want 4 (%v)", n, err)
+		if taken, err := w.TakeOutMedia(t.Context(), call, 1); err != nil || taken.Posts != 4 || !slices.Equal(taken.Waiting, []string{approved}) {
+			t.Fatalf("taken out of %+v, want 4 of which %s waits (%v)", taken, approved, err)
 		}
 		for id, want := range map[string]struct {
 			status string
@@ -75,8 +75,8 @@ func TestTakeOutMedia(t *testing.T) {
 		if w.lost(t, draft) {
 			t.Error("a post that was changed since says still that it lost a file")
 		}
-		if n, err := w.TakeOutMedia(t.Context(), call, 1); err != nil || n != 0 {
-			t.Errorf("once more: %d (%v)", n, err)
+		if taken, err := w.TakeOutMedia(t.Context(), call, 1); err != nil || taken.Posts != 0 {
+			t.Errorf("once more: %+v (%v)", taken, err)
 		}
 	})
 }

@@ -64,7 +64,8 @@ func end(ctx context.Context, tx *db.Tx, template *Post) error {
 }
 
 // occur makes one occurrence of a template: a scheduled post with all that the template has. One that was taken back
-// together with its series is scheduled again; it is false for one that has gone out meanwhile.
+// together with its series is scheduled again, and shows what the template shows by now where nobody has changed it by
+// hand; it is false for one that has gone out meanwhile.
 func occur(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, error) {
 	var id, status string
 	err := tx.QueryRow(ctx, `SELECT id, status FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`, template.SeriesID, db.Micros(at)).Scan(&id, &status)
@@ -74,6 +75,11 @@ func occur(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, e
 	case err != nil:
 		return false, fmt.Errorf("looking for an occurrence: %w", err)
 	}
+	if Status(status) == Draft {
+		if err := follow(ctx, tx, template, id); err != nil {
+			return false, err
+		}
+	}
 	n, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ?, slot_at = ?, updated_at = ? WHERE id = ? AND status = 'draft'`,
 		db.Micros(at), db.Micros(at), db.Micros(tx.Now()), id)
 	if err != nil {
@@ -82,24 +88,53 @@ func occur(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, e
 	return n > 0, nil
 }
 
+// follow gives an occurrence what its template shows by now, unless somebody has changed the occurrence by hand.
+func follow(ctx context.Context, tx *db.Tx, template Post, id string) error {
+	byHand, err := changedByHand(ctx, tx, template.TeamID, id)
+	if err != nil || byHand {
+		return err
+	}
+	for _, statement := range []string{
+		`DELETE FROM post_target_media WHERE post_id = ?`, `DELETE FROM post_media WHERE post_id = ?`, `DELETE FROM post_targets WHERE post_id = ?`,
+	} {
+		if _, err := tx.Exec(ctx, statement, id); err != nil {
+			return fmt.Errorf("taking the former content off an occurrence: %w", err)
+		}
+	}
+	_, err = tx.Exec(ctx, `UPDATE posts SET caption = t.caption, excerpt = t.excerpt, approval = t.approval, has_media = t.has_media
+		FROM (SELECT caption, excerpt, approval, has_media FROM posts WHERE id = ?) t WHERE posts.id = ?`, template.ID, id)
+	if err != nil {
+		return fmt.Errorf("giving an occurrence its template's text: %w", err)
+	}
+	return copyContent(ctx, tx, template.ID, id)
+}
+
 // copyTemplate makes an occurrence of all that a template has, as it is stored.
 func copyTemplate(ctx context.Context, tx *db.Tx, template Post, at time.Time) error {
 	id, now, when := uuid.Must(uuid.NewV7()).String(), db.Micros(tx.Now()), db.Micros(at)
-	for _, copied := range []struct {
-		statement string
-		args      []any
-	}{
-		{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval, series_id, has_media, occurs_at, scheduled_at, slot_at, created_at, updated_at)
-			SELECT ?, team_id, person_id, key_id, 'scheduled', caption, excerpt, approval, series_id, has_media, ?, ?, ?, ?, ? FROM posts WHERE id = ?`, []any{id, when, when, when, now, now, template.ID}},
-		{`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position, caption, has_media FROM post_targets WHERE post_id = ?`, []any{id, template.ID}},
-		{`INSERT INTO post_media (post_id, position, media_id, cover_ms) SELECT ?, position, media_id, cover_ms FROM post_media WHERE post_id = ?`, []any{id, template.ID}},
-		{`INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) SELECT ?, account_id, position, media_id, cover_ms FROM post_target_media WHERE post_id = ?`, []any{id, template.ID}},
-	} {
-		if _, err := tx.Exec(ctx, copied.statement, copied.args...); err != nil {
-			return fmt.Errorf("making an occurrence: %w", err)
-		}
+	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval, series_id, has_media, occurs_at, scheduled_at, slot_at, created_at, updated_at)
+			SELECT ?, team_id, person_id, key_id, 'scheduled', caption, excerpt, approval, series_id, has_media, ?, ?, ?, ?, ? FROM posts WHERE id = ?`, id, when, when, when, now, now, template.ID)
+	if err != nil {
+		return fmt.Errorf("making an occurrence: %w", err)
+	}
+	if err := copyContent(ctx, tx, template.ID, id); err != nil {
+		return err
 	}
 	return event.Record(ctx, tx, template.TeamID, event.Actor{}, "post.recurred", id, map[string]any{"template": template.ID, "at": when})
+}
+
+// copyContent gives a post that has none the accounts and the media of another.
+func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
+	for _, statement := range []string{
+		`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position, caption, has_media FROM post_targets WHERE post_id = ?`,
+		`INSERT INTO post_media (post_id, position, media_id, cover_ms) SELECT ?, position, media_id, cover_ms FROM post_media WHERE post_id = ?`,
+		`INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) SELECT ?, account_id, position, media_id, cover_ms FROM post_target_media WHERE post_id = ?`,
+	} {
+		if _, err := tx.Exec(ctx, statement, to, from); err != nil {
+			return fmt.Errorf("giving an occurrence its accounts and media: %w", err)
+		}
+	}
+	return nil
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/post"
 )
 
 // repeated is the template of a series that begins in an hour.
@@ -173,6 +174,52 @@ func TestPausing(t *testing.T) {
 		if n := w.told(t, "series.resumed"); n != 2 {
 			t.Errorf("resumed %d times", n)
 		}
+	})
+}
+
+// A draft that pausing made shows what the template shows when the series goes on, unless somebody has changed it by hand.
+func TestDraftsFollowTheTemplate(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY")
+		rewrite := func(caption string) {
+			t.Helper()
+			w.do(t, "cancel_post", map[string]any{"post_id": id})
+			held, err := w.Look(t.Context(), w.call.TeamID, id)
+			must(t, err)
+			_, err = w.Compose(t.Context(), w.call.Actor, id, held.UpdatedAt, post.Piece{Caption: caption, Accounts: []int64{held.Targets[0].AccountID}})
+			must(t, err)
+		}
+		stands := func(want bool) {
+			t.Helper()
+			held, err := w.Look(t.Context(), w.call.TeamID, id)
+			must(t, err)
+			next, err := w.Standing(t.Context(), held, 2)
+			must(t, err)
+			if len(next) != 2 || next[0].ToCome || next[0].ByHand != want || !next[1].ToCome || !next[1].At.After(next[0].At) {
+				t.Errorf("%+v", next)
+			}
+		}
+		goesOn := func(caption string) {
+			t.Helper()
+			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+			must(t, err)
+			next, err := w.Look(t.Context(), w.call.TeamID, w.occurrence(t))
+			must(t, err)
+			if next.Caption != caption || next.Excerpt != caption || next.Status != post.Scheduled || len(next.Targets) != 1 {
+				t.Errorf("%q, not %q: %+v", next.Caption, caption, next)
+			}
+		}
+		rewrite("anew")
+		stands(false)
+		goesOn("anew")
+		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "scheduled_at": "2026-11-21T15:00"})
+		rewrite("once more")
+		stands(false)
+		goesOn("once more")
+		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "caption": "by hand"})
+		rewrite("the last")
+		stands(true)
+		goesOn("by hand")
 	})
 }
 

@@ -54,13 +54,15 @@ func NewConnector(opts ConnectorOptions) *Connector {
 type link struct {
 	team     int64
 	account  int64 // the one to connect again; 0 for a new one
-	person   int64 // whose key asked for it
+	person   int64 // who asked for it
+	inApp    bool  // and did so in the app, not by a key
 	ends     time.Time
 	platform string
 }
 
 const (
-	linkVersion = 1
+	linkByKey   = 1       // the version of links that a key asked for
+	linkInApp   = 2       // and of those that somebody asked for in the app
 	linkHead    = 1 + 8*5 // version, team, account, person, end in seconds, nonce
 	linkSum     = sha256.Size
 	linkLongest = 200 // characters
@@ -70,7 +72,10 @@ var linkText = base64.RawURLEncoding.Strict()
 
 // token writes a link. No two are the same, so that each can be used once.
 func (c *Connector) token(l link) string {
-	body := []byte{linkVersion}
+	body := []byte{linkByKey}
+	if l.inApp {
+		body[0] = linkInApp
+	}
 	for _, n := range []int64{l.team, l.account, l.person, l.ends.Unix()} {
 		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // ids are positive, and it ends after 1970
 	}
@@ -92,7 +97,7 @@ func (c *Connector) read(token string) (link, error) {
 		return link{}, fault.Missing()
 	}
 	raw, err := linkText.DecodeString(token)
-	if err != nil || len(raw) < linkHead+linkSum || raw[0] != linkVersion {
+	if err != nil || len(raw) < linkHead+linkSum || raw[0] != linkByKey && raw[0] != linkInApp {
 		return link{}, fault.Missing()
 	}
 	body, sum := raw[:len(raw)-linkSum], raw[len(raw)-linkSum:]
@@ -100,14 +105,16 @@ func (c *Connector) read(token string) (link, error) {
 		return link{}, fault.Missing()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // signed, so as it was written
-	return link{number(0), number(1), number(2), time.Unix(number(3), 0), string(body[linkHead:])}, nil
+	return link{number(0), number(1), number(2), body[0] == linkInApp, time.Unix(number(3), 0), string(body[linkHead:])}, nil
 }
 
 // Offer is what the page of a link shows.
 type Offer struct {
 	Platform string
 	TeamName string
-	Asker    string // whose key asked for the link
+	Asker    string // who asked for the link
+	ByKey    bool   // by a program with a key of theirs, not in the app
+	Own      bool   // it was the person who looks at it
 	Again    string // user name of the account that is to be connected again; empty for a new one
 	Full     bool   // the plan has no place for one more
 	Ways     []Way  // of signing in on the network's own pages; none where the person signs in on ours
@@ -146,7 +153,7 @@ func (c *Connector) open(ctx context.Context, person int64, token string) (link,
 }
 
 func (c *Connector) offer(ctx context.Context, q db.Querier, person int64, token string, l link) (Offer, error) {
-	out := Offer{Platform: l.platform}
+	out := Offer{Platform: l.platform, ByKey: !l.inApp, Own: l.person == person}
 	var plan string
 	var until int64
 	err := q.QueryRow(ctx, `SELECT t.name, t.plan, t.plan_until, asker.name FROM teams t

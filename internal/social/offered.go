@@ -35,7 +35,7 @@ func (c *Connector) Again(ctx context.Context, actor *access.Actor, account int6
 	if err != nil {
 		return "", err
 	}
-	l := link{team: actor.TeamID, account: account, person: actor.PersonID, platform: a.Platform, ends: c.Accounts.db.Now().Add(linkLife)}
+	l := link{team: actor.TeamID, account: account, person: actor.PersonID, inApp: true, platform: a.Platform, ends: c.Accounts.db.Now().Add(linkLife)}
 	if _, err := c.ways(l); err != nil {
 		return "", fault.New(fault.ProviderUnavailable, "This installation does not connect to that network any more.").Wrap(err)
 	}

@@ -90,7 +90,7 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 	if (in.Platform == "") == (in.AccountID == 0) {
 		return out, fault.Invalid(fault.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
 	}
-	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, platform: in.Platform, ends: call.Now.Add(linkLife).Truncate(time.Second)}
+	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, inApp: call.InApp(), platform: in.Platform, ends: call.Now.Add(linkLife).Truncate(time.Second)}
 	blame := "platform"
 	if in.AccountID != 0 {
 		a, err := accountOf(ctx, c.Accounts.db, call.TeamID, in.AccountID)

@@ -276,6 +276,32 @@ func TestProfile(t *testing.T) {
 	})
 }
 
+// The last person who runs the service and can sign in is not taken out of the only team that they are in.
+func TestTheLastOperatorStays(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, s := t.Context(), w.staff(t)
+		owner := w.Hand(s.owner, w.team.ID)
+		runs := func(person int64, on bool) {
+			t.Helper()
+			p, err := w.Person(ctx, person)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.SetOperator(ctx, p.Email, on); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runs(s.editor, true)
+		if err := owner.Remove(ctx, s.editor); reason(err) != fault.WrongState {
+			t.Errorf("the last operator is taken out: %v", err)
+		}
+		runs(s.admin, true)
+		if err := owner.Remove(ctx, s.editor); err != nil {
+			t.Errorf("one of two operators: %v", err)
+		}
+	})
+}
+
 func TestHandMembers(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)

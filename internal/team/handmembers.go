@@ -12,6 +12,7 @@ import (
 var (
 	errOwnRole   = fault.BadState("own", "Nobody changes the own role or takes out themselves here. Ask another owner or admin.")
 	errOwnerRole = fault.BadState("owner", "The owner’s role changes only when the owner hands the team on to somebody else.")
+	errRuns      = fault.BadState("last_operator", "This is the only person who runs this service, and is in no other team: without this one nobody could. First that person has to give somebody else the right, or be added to another team.")
 	errBadRole   = fault.Invalid(fault.NotAllowedValue, "role", "Choose one of the roles.")
 )
 
@@ -50,11 +51,28 @@ func (h Hand) Remove(ctx context.Context, person int64) error {
 		if err := h.other(ctx, tx, person); err != nil {
 			return done{}, err
 		}
+		if err := h.mayGo(ctx, tx, person); err != nil {
+			return done{}, err
+		}
 		if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, h.team, person); err != nil {
 			return done{}, fmt.Errorf("removing a member: %w", err)
 		}
 		return done{subject: person}, loseKeys(ctx, tx, h.team, person, lostMembership)
 	})
+}
+
+// mayGo refuses to take out the last operator who can sign in.
+func (h Hand) mayGo(ctx context.Context, tx *db.Tx, person int64) error {
+	var runs, others int64
+	err := tx.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM people WHERE id = ? AND operator = 1 AND held_at = 0), (SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0
+		AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id WHERE m.person_id = p.id AND t.deleted_at = 0 AND NOT (m.team_id = ? AND m.person_id = ?)))`, person, h.team, person).Scan(&runs, &others)
+	if err != nil {
+		return fmt.Errorf("counting who runs the service: %w", err)
+	}
+	if runs > 0 && others == 0 {
+		return errRuns
+	}
+	return nil
 }
 
 // HandOn makes another member the owner, for the owner, who stays as admin. The keys that the former owner made end.

@@ -47,21 +47,27 @@ type Attempt struct {
 // errSignIn does not tell whether there is such a person.
 var errSignIn = fault.New(fault.Unauthorized, "E-mail or password is wrong.")
 
+// ErrNoTeam is what somebody in no team is told who has shown who it is, and nobody else.
+var ErrNoTeam = fault.New(fault.Unauthorized, "You are in no team any more: your team was deleted, or you are not a member of it now. Your account is still there. Ask an owner or admin of a team for an invitation: its link lets you in with the password that you have.")
+
 // nobodysHash is hashed against where there is no password to compare with, so that both take the same time.
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
 
-// SignIn finds the person whose e-mail address and password these are. People on hold, in no team and without a
-// password are refused as a wrong password is: unauthorized. After five wrong ones a minute, of an address or from a
-// client, it is rate_limited, also for the right one.
+// SignIn finds the person whose e-mail address and password these are. People on hold and without a password are refused
+// as a wrong password is: unauthorized. Somebody in no team is ErrNoTeam, by the right password alone. After five wrong
+// ones a minute, of an address or from a client, it is rate_limited, also for the right one.
 func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 	a.Email = foldEmail(a.Email)
-	var p Person
+	var p known
 	err := s.guard("passwords", []string{"email " + a.Email, "client " + a.From}, func() error {
 		var err error
 		p, err = s.check(ctx, a)
 		return err
 	})
-	return p, err
+	if err == nil && !p.inTeam { // not before the password is known to be right
+		return Person{}, ErrNoTeam
+	}
+	return p.Person, err
 }
 
 // Guarded makes a check of what a client could guess. After five wrong ones a minute from a client, whatever they were
@@ -97,34 +103,43 @@ func (s *SignIns) guard(called string, of []string, check func() error) error {
 
 func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
 
-func (s *SignIns) check(ctx context.Context, a Attempt) (Person, error) {
-	p, hash, err := s.lookUp(ctx, a.Email)
+func (s *SignIns) check(ctx context.Context, a Attempt) (known, error) {
+	p, err := s.lookUp(ctx, a.Email)
 	if err != nil {
-		return Person{}, err
+		return known{}, err
 	}
-	matches, err := s.compare(ctx, hash, a.Password)
+	matches, err := s.compare(ctx, p.hash, a.Password)
 	if err != nil {
-		return Person{}, err
+		return known{}, err
 	}
 	if !matches || p.ID == 0 {
-		return Person{}, errSignIn
+		return known{}, errSignIn
 	}
 	return p, nil
 }
 
-// lookUp finds who may sign in by an e-mail address, and the hash to compare with.
-func (s *SignIns) lookUp(ctx context.Context, email string) (Person, string, error) {
-	var p Person
-	hash := nobodysHash
+// known is who has an e-mail address, with the hash to compare a password with; nobody has the id 0.
+type known struct {
+	Person
+
+	hash   string
+	inTeam bool
+}
+
+// lookUp finds who may sign in by an e-mail address, once in a team.
+func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
+	p := known{hash: nobodysHash}
 	if !isLine(email) { // nobody has it, and PostgreSQL takes no text that is none
-		return p, hash, nil
+		return p, nil
 	}
-	err := s.db.QueryRow(ctx, `SELECT id, name, email, epoch, password_hash FROM people p WHERE email = ? AND held_at = 0 AND password_hash <> ''
-		AND EXISTS (SELECT 1 FROM memberships m WHERE m.person_id = p.id)`, email).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &hash)
+	var teams int64
+	err := s.db.QueryRow(ctx, `SELECT id, name, email, epoch, password_hash, (SELECT COUNT(*) FROM memberships m WHERE m.person_id = p.id) FROM people p
+		WHERE email = ? AND held_at = 0 AND password_hash <> ''`, email).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &p.hash, &teams)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return Person{}, "", fmt.Errorf("looking up who signs in: %w", err)
+		return known{}, fmt.Errorf("looking up who signs in: %w", err)
 	}
-	return p, hash, nil
+	p.inTeam = teams > 0
+	return p, nil
 }
 
 // compare hashes a password when it is its turn.

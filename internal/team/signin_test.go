@@ -1,6 +1,7 @@
 package team_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -51,7 +52,7 @@ func TestSignIn(t *testing.T) {
 		var refusal error
 		for _, c := range [][2]string{
 			{"ada@example.com", "wrong"}, {"nobody@example.com", "correct horse"}, {"held@example.com", "pass word"}, {"none@example.com", ""},
-			{"teamless@example.com", "pass word"}, {"", ""}, {"ada@example.com", ""}, {"ada@example.com\x00", "correct horse"}, {"\xff", "\xff"},
+			{"teamless@example.com", "wrong"}, {"teamless@example.com", ""}, {"", ""}, {"ada@example.com", ""}, {"ada@example.com\x00", "correct horse"}, {"\xff", "\xff"},
 		} {
 			_, err := door.SignIn(t.Context(), try(c[0], c[1]))
 			if !fault.Is(err, fault.Unauthorized) {
@@ -61,6 +62,12 @@ func TestSignIn(t *testing.T) {
 				t.Errorf("%q is told %q, others %q", c[0], err, refusal)
 			}
 			refusal = err
+		}
+		// Somebody in no team is told so by the right password, as often as it is given.
+		for range 7 {
+			if p, err := door.SignIn(t.Context(), try("teamless@example.com", "pass word")); !errors.Is(err, team.ErrNoTeam) || p.ID != 0 {
+				t.Errorf("in no team: %+v (%v)", p, err)
+			}
 		}
 		for _, email := range []string{"ada@example.com", " ADA@Example.com "} {
 			p, err := door.SignIn(t.Context(), try(email, "correct horse"))

@@ -164,7 +164,7 @@ func (w *world) connecting(t *testing.T) (*networks, *social.Connector) {
 func (w *world) link(t *testing.T, args string) string {
 	t.Helper()
 	op := w.connects.Operations()[0]
-	got, err := op.Run(t.Context(), operation.Call{Actor: &access.Actor{TeamID: w.harbour.ID, PersonID: w.ada.ID, Plan: "team", Zone: time.UTC}, Now: w.clock.Now()}, []byte(args))
+	got, err := op.Run(t.Context(), operation.Call{Actor: &access.Actor{TeamID: w.harbour.ID, PersonID: w.ada.ID, KeyID: 1, Plan: "team", Zone: time.UTC}, Now: w.clock.Now()}, []byte(args))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestConnecting(t *testing.T) {
 		w.browser(t).get(page).leads(t, "/sign-in?"+url.Values{"next": {page}}.Encode())
 		ada := w.browser(t).in("ada@example.com")
 		shown := ada.get(page)
-		shown.wants(t, 200, "<h1>Connect Instagram</h1>", "Harbour &amp; Sons", "Ada &lt;Okafor&gt;", "Continue to Instagram")
+		shown.wants(t, 200, "<h1>Connect Instagram</h1>", "Harbour &amp; Sons", "A program with the key of <bdi>Ada &lt;Okafor&gt;</bdi> asked for this.", "Continue to Instagram")
 		if policy := shown.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https: "+w.networks.URL+";") {
 			t.Errorf("the form cannot lead there: %s", policy)
 		}

@@ -225,9 +225,30 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		}
 		b.open(saved.path+"/edit").form("Save").fill("date", "").fill("time", "").press().wants(422, "A scheduled post needs its time.")
 		// The clocks of 26 October 2031 show half past two twice.
-		twice := compose().fill("date", "2031-10-26").fill("time", "02:30").press().wants(200, "It is scheduled")
+		n := c.count(t, "posts")
+		for _, button := range []string{"Schedule", "Save as a draft", "Save and ask the client"} {
+			f := b.open("/posts/new?date=2031-10-26&time=02:30&caption=Hello&account="+c.id()).wants(200, "Which is meant?").form(button)
+			if f.values.Has("second") {
+				t.Errorf("one of two times is chosen for people: %v", f.values)
+			}
+			f.press().wants(422, "On 26 October 2031 the clocks in Europe/Berlin show 02:30 twice.", "Which is meant?")
+		}
+		b.send(http.MethodPost, "/posts/preview", compose().fill("date", "2031-10-26").fill("time", "02:30").values).wants(200, "Which is meant?")
+		asked := compose().fill("date", "2031-10-26").fill("time", "02:30").press().wants(422, "The first, 02:30 (UTC+02:00)", "The second, 02:30 (UTC+01:00)")
+		if more := c.count(t, "posts") - n; more != 0 {
+			t.Errorf("%d posts were made of times that nobody has chosen", more)
+		}
+		twice := asked.form("Schedule").fill("second", "0").press().wants(200, "It is scheduled")
 		first := c.stored(t, twice.path)
-		p := b.open(twice.path+"/edit").wants(200, "the clocks show this time twice", "02:30 (UTC+01:00), in place of 02:30 (UTC+02:00)")
+		if want := time.Date(2031, 10, 26, 0, 30, 0, 0, time.UTC); !first.ScheduledAt.Equal(want) {
+			t.Errorf("%v", first.ScheduledAt)
+		}
+		p := b.open(twice.path+"/edit").wants(200, "the clocks show this time twice")
+		if got := p.form("Save").values.Get("second"); got != "0" {
+			t.Errorf("the first time is shown as %q", got)
+		}
+		p.form("Save").press().wants(200, "It goes out at its time.")
+		p = b.open(twice.path + "/edit")
 		p.form("Save").fill("second", "1").press().wants(200)
 		if held := c.stored(t, twice.path); held.ScheduledAt.Sub(first.ScheduledAt) != time.Hour {
 			t.Errorf("%v, then %v", first.ScheduledAt, held.ScheduledAt)
@@ -248,7 +269,7 @@ func TestPeopleRepeatPosts(t *testing.T) {
 		checked := b.send(http.MethodPost, "/posts/preview", f.values).wants(200, "It would go out:", "Fri 28 Mar 2031, 10:00", "Mon 7 Apr 2031, 10:00")
 		checked.lacks("Mon 31 Mar 2031")
 		f.fill("every", "0").press().wants(422, "Write a whole number from 1 to 99.")
-		saved := f.fill("every", "2").press().wants(200, "It recurs from now on.")
+		saved := f.fill("every", "2").press().wants(200, "It recurs by its rule, next on Fri 28 Mar 2031, 10:00.")
 		held := c.stored(t, saved.path)
 		if !held.IsTemplate || held.Series.Rule != "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;COUNT=4" || held.Series.Timezone != "Europe/Berlin" {
 			t.Errorf("%+v", held.Series)

@@ -107,16 +107,22 @@ func TestHashtagSearch(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		c.grant(t, 100)
-		at := c.listOf(t, "Keep")
 		b := c.as(t, access.Owner)
 		f := b.open("/hashtags").follow("Search hashtags").wants(200, "costs at most 3 credits").form("Search for at most 3 credits")
 		f.fill("query", "https://example.com/x").press().wants(422, "Of links, those to a hashtag")
 		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().wants(200, "Search")
-		found := b.until(begun.path, "Done").wants(200, "3 credits charged", "#latteart").in100()
+		found := b.until(begun.path, "Done").wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "by score, the highest first", "#latteart", "There is no list of your own yet.").in100()
+		fresh := found.form("Make a list of them")
+		fresh.press().wants(422, "Choose the hashtags that you want in the list.")
+		fresh.values["hashtag"] = []string{"latteart"}
+		fresh.press().wants(422, "Give the new list a name.")
+		fresh.fill("name", "Fresh").press().wants(200, "The list is made. 1 hashtag is added.", "Fresh", "For Instagram", "#latteart")
+		at := c.listOf(t, "Keep")
+		found = b.open(begun.path)
 		keep := found.form("Add them to the list")
 		keep.press().wants(422, "Choose the hashtags that you want in the list.")
 		keep.values["hashtag"] = []string{"latteart", "latte"}
-		keep.fill("subcategory", "Found").press().wants(200, "2 hashtags are added.", "Keep", "Found")
+		keep.fill("list", strings.TrimPrefix(at, "/hashtags/")).fill("subcategory", "Found").press().wants(200, "2 hashtags are added.", "Keep", "Found")
 		if n := h.count(t, "hashtag_list_items WHERE list_id = ?", strings.TrimPrefix(at, "/hashtags/")); n != 2 {
 			t.Errorf("%d hashtags are in the list", n)
 		}

@@ -18,7 +18,7 @@ func TestHome(t *testing.T) {
 
 		wish := c.draft(t, "Wished for Sunday", h.wish(48*time.Hour))
 		c.draft(t, "Without a time", "")
-		owner.open("/").wants(http.StatusOK, "Wished for Sunday", "Draft, only wished for", "Bluesky").lacks("Without a time")
+		owner.open("/").wants(http.StatusOK, "Wished for Sunday", "Draft, only planned for", "Bluesky").lacks("Without a time")
 		viewer.open("/").follow("Wished for Sunday").wants(http.StatusOK, "Wished for Sunday")
 		c.does(t, "publish_post", map[string]any{"post_id": wish})
 		owner.handedOver(wish)

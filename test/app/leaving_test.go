@@ -93,6 +93,34 @@ func TestDeletingATeam(t *testing.T) {
 	})
 }
 
+// Whoever deletes the only team is told what happens, and by the right password alone, at the next sign-in, why no page is
+// left. The last person who runs the service keeps a team to sign in for.
+func TestWithoutATeam(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		b, owner := c.as(t, access.Owner), c.people[access.Owner]
+		_, err := h.Teams.SetOperator(t.Context(), owner.Email, true)
+		must(t, err)
+		deleting := b.open("/settings/delete").form("Delete the team for good").fill("name", c.team.Name)
+		deleting.press().wants(http.StatusUnprocessableEntity, "The only person who runs this service is in no other team", "add that person to another team")
+		if n := h.count(t, "team_deletions"); n != 0 {
+			t.Fatal("the last operator’s only team is being deleted")
+		}
+		b.open("/operator").wants(http.StatusOK)
+		_, err = h.Teams.SetOperator(t.Context(), other.people[access.Editor].Email, true)
+		must(t, err)
+		leaving := other.as(t, access.Editor)
+		deleting.press().wants(http.StatusOK, "The team is being deleted", "nothing else is to be done", "It was your only team")
+		leaving.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", other.team.ID), url.Values{}).wants(http.StatusUnprocessableEntity, "The only person who runs this service")
+		leaving.send(http.MethodPost, "/account/delete", url.Values{"email": {other.people[access.Editor].Email}}).wants(http.StatusUnprocessableEntity, "You are the only person who runs this service.")
+		c.gone(t)
+		b.open("/settings").wants(http.StatusOK, "Sign in")
+		in := h.browser(t).open("/sign-in").form("Sign in").fill("email", owner.Email)
+		in.fill("password", "wrong").press().wants(http.StatusUnauthorized, "E-mail or password is wrong.").lacks("no team")
+		in.fill("password", password).press().wants(http.StatusForbidden, "You are in no team any more", "for an invitation").lacks("is wrong")
+	})
+}
+
 // archive takes the data along and looks into it.
 func (c *crew) archive(t *testing.T, b *browser, post string) {
 	t.Helper()

@@ -80,7 +80,11 @@ func TestFilesAreDeleted(t *testing.T) {
 		scheduled := c.draft(t, "Goes out", h.wish(1<<42))
 		c.does(t, "update_post", map[string]any{"id": scheduled, "media_ids": []int64{int64(mustNumber(t, id))}})
 		h.change(t, "UPDATE posts SET status = 'scheduled' WHERE id = ?", scheduled)
-		b.open(at+"/delete").wants(200, "These posts have it and have not gone out", "Goes out").form("Delete this file").press().wants(422, "Take it out of them first.", "Goes out")
+		unchosen := b.open(at+"/delete").wants(200, "These posts have it and have not gone out", "Goes out").form("Delete this file").press().wants(422, "Choose below what becomes of the posts.", "Goes out")
+		if n := strings.Count(unchosen.source, `aria-invalid="true" aria-describedby="wrong"`); n != 2 {
+			t.Errorf("%d choices are marked as wrong", n)
+		}
+		b.open(at+"/delete").form("Delete this file").fill("posts", "keep").press().wants(422, "Take it out of them first.", "Goes out")
 		if n := h.count(t, "post_media"); n != 2 {
 			t.Errorf("%d posts have it", n)
 		}
@@ -98,6 +102,25 @@ func TestFilesAreDeleted(t *testing.T) {
 		}
 		c.pictureOf(t, "quay again", 10)
 		b.open("/media").wants(200, "quay again")
+	})
+}
+
+// Whoever takes a file out of what a client was shown is led to these posts, to send the client a link again.
+func TestAFileOfAnApprovedPostIsDeleted(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		at := c.pictureOf(t, "quay", 10)
+		id, plain := c.draft(t, "For the client", ""), c.draft(t, "Not for the client", "")
+		for _, post := range []string{id, plain} {
+			c.does(t, "update_post", map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
+		}
+		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "version 1", "Nobody writes to the client").lacks("shown from")
+		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
+		b.open(at+"/delete").wants(200, "send the client a new link").form("Delete this file").fill("posts", "take_out").press().
+			wants(200, "The file is deleted", "It was taken out of 2 posts.", "nobody writes to the client").lacks("Not for the client").
+			follow("For the client").wants(200, "version 2", "Make another link for the client").lacks("shown from")
+		b.open(at).wants(404)
 	})
 }
 

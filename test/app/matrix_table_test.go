@@ -181,6 +181,7 @@ var matrix = map[string]entry{
 	"GET /jobs/{id}":                                 {who: frame.Members},
 	"GET /jobs/{id}/live":                            {who: frame.Members},
 	"GET /docs":                                      {who: frame.Anyone},
+	"GET /docs/app":                                  {who: frame.Anyone},
 	"GET /docs/start":                                {who: frame.Anyone},
 	"GET /docs/assistants":                           {who: frame.Anyone},
 	"GET /reports":                                   {who: frame.Members},

@@ -107,7 +107,7 @@ func TestPostsAreListed(t *testing.T) {
 		b.open("/posts?account=x").wants(422, "Choose one of the accounts.")
 		b.open("/posts?status=lost").wants(422)
 		b.open("/posts?cursor=AQ").wants(422)
-		b.open("/posts").follow("Wished for").wants(200, "it is wished for", "Change").lacks("/posts/" + planned + "/cancel")
+		b.open("/posts").follow("Wished for").wants(200, "it is planned for", "Change").lacks("/posts/" + planned + "/cancel")
 	})
 }
 
@@ -123,7 +123,7 @@ func TestAPostIsPublishedAndDuplicated(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "Open from eight", c.wish(48*time.Hour))
-		p := b.open("/posts/"+id).wants(200, "A draft. It does not go out by itself; it is wished for", "Schedule for")
+		p := b.open("/posts/"+id).wants(200, "A draft. It does not go out by itself; it is planned for", "Schedule for")
 		confirm := p.follow("Publish now…").wants(200, "The post goes out at once", "Bluesky: harbour")
 		form := confirm.form("Publish to 1 account")
 		form.press().wants(200, "The post is handed over.")
@@ -193,11 +193,25 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 		delete(empty.values, "account")
 		empty.press().wants(422, "Choose at least one account.")
 		p.form("Send these again").press().wants(200, "1 account is sent again.")
-		b.handedOver(id).wants(200, "It was sent again moments ago.").lacks("Send these again")
+		c.as(t, access.Admin).open("/settings/audit").wants(200, fmt.Sprintf("could not publish a post on an account: rejected content : No [sandbox:reject] ( Bluesky, harbour%d.test ).", c.team.ID))
+		b.handedOver(id).wants(200, "It was sent again moments ago. It may be sent again in ", "second").lacks("Send these again", "from Sun")
 		h.advance(2 * time.Minute)
 		one := b.open("/posts/" + id).follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID))
 		one.wants(200, "What was done", "Handed to the network – refused").form("Send again").press().wants(200, "1 account is sent again.")
 		b.handedOver(id)
+
+		// The operator sees what a network refused, and not that it still works on something.
+		operator := c.operates(t, access.Owner)
+		operator.open("/operator/networks").wants(200, "rejected").lacks("Nothing failed")
+		h.change(t, `UPDATE delivery_attempts SET call = 'resolve', result = 'processing' WHERE result = 'rejected'`)
+		operator.open("/operator/networks").wants(200, "Nothing failed in the last 500 attempts.")
+
+		// Of an account whose connection is lost, what to do is said once.
+		h.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
+		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
+		for _, p := range []*page{b.open("/posts/" + id), b.open(one.path)} {
+			p.wants(200, "Somebody has to connect it again, then it can be sent again. Accounts").lacks("then retry", "may be sent again")
+		}
 	})
 }
 
@@ -239,7 +253,7 @@ func TestAClientIsAsked(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "For the client", "")
-		asked := b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "Send the link below to the client", "Waits for the client", "The client’s link")
+		asked := b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "Send the link below to the client", "Waits for the client", "A draft. It does not go out by itself. It waits for the client: it can be scheduled once", "The client’s link")
 		link := ""
 		for d := range asked.doc.Descendants() {
 			if attribute(d, "id") == "link" {
@@ -255,6 +269,8 @@ func TestAClientIsAsked(t *testing.T) {
 		h.browser(t).open(path).form("Reject").fill("name", "Ms <Client>").fill("comment", "Not the\nsecond <picture>.").press().wants(200, "Rejected")
 		b.open("/posts/"+id).wants(200, "Rejected", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
 		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "The client’s link", "version 2")
+		record := c.as(t, access.Admin).open("/settings/audit").wants(200, "The client , by the name of Ms <Client> , rejected a post : For the client .", "asked a client to approve a post : For the client .")
+		record.form("Show").fill("kind", "post.rejected").press().wants(200, "Client rejected", "Ms <Client>").lacks("asked a client to approve")
 	})
 }
 
@@ -273,13 +289,35 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 		if n := strings.Count(month.text(), "To come · series"); n == 0 {
 			t.Errorf("the calendar tells nothing to come: %s", month.text())
 		}
-		p.form("Pause the series").press().wants(200, "stands still", "Nothing of it is to come.")
+		paused := p.form("Pause the series").press().wants(200, "The series is paused: nothing of it goes out", "stands still", "If it went on now, it would go out:", "Drafts that take over what the series is made from: 1.").lacks("Taken back", "Nothing of it is to come")
 		b.open(occurrence.path).wants(200, "A draft.")
-		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series goes on.", "Next:")
-		b.open(occurrence.path).wants(200, "It goes out by itself at")
+		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft.")
+		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series stands still")
+		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series goes on. Drafts that take over what the series is made from: 1.", "Next:").lacks("keep what was changed")
+		b.open(occurrence.path).wants(200, "It goes out by itself at", "Every week anew").follow("Change").form("Save").fill("caption", "By hand").press().wants(200, "It goes out at its time.")
+		b.open("/posts/"+id).form("Pause the series").press().wants(200, "changed by hand", "Drafts that keep what was changed by hand: 1.")
+		b.open("/posts/"+id+"/edit").form("Save and let it go on").press().wants(200, "The series goes on, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep what was changed by hand: 1.")
+		b.open(occurrence.path).wants(200, "It goes out by itself at", "By hand")
 		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").form("End the series").press().wants(200, "The series has ended.", "Publish now…")
 		b.open("/posts/"+id+"/series/end").wants(200, "Publish now…")
 		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "No series is made from this post.")
+	})
+}
+
+// A series whose account is lost says in words what keeps it from going on, and where that is mended.
+func TestASeriesWithoutItsAccount(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		id := c.draft(t, "Every week", c.wish(24*time.Hour))
+		_, err := c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=WEEKLY")
+		must(t, err)
+		b := c.as(t, access.Editor)
+		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Let the series go on")
+		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
+		for _, p := range []*page{b.open("/posts/"+id).wants(200, "What the networks say to it"), goOn.press().wants(422, "It cannot go out like this.")} {
+			p.wants(p.status, "The series cannot go on like this", "The connection to the account is lost.", "connect it again under Accounts")
+			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "validation tells", "Let the series go on")
+		}
 	})
 }
 

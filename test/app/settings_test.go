@@ -231,8 +231,12 @@ func TestSettingsTeam(t *testing.T) {
 			t.Error("a key does not work although access is on")
 		}
 		page := admin.open("/settings/team").wants(200, "stay at their instant")
+		page.wants(200, "typing offers those there are", "is shown as 3:00 in New York").in100()
+		if !strings.Contains(page.source, `<option value="de-AT">`) || !strings.Contains(page.source, `<option value="Asia/Tokyo">`) {
+			t.Error("no zones or languages are offered")
+		}
 		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().wants(422, "has to be one of the list").lacks(`value="` + c.team.Name + `"`)
-		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").fill("content_language", "ja").press().wants(200, "Saved.", "<b>Hafen & Co</b>")
+		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").fill("content_language", "ja").press().wants(200, "Saved. All times are shown by the clock of Asia/Tokyo", "<b>Hafen & Co</b>")
 		viewer.open("/settings/team").wants(200, "Asia/Tokyo", "ja").lacks("<b>Hafen", "Save")
 		owner.open("/settings/plan").wants(200, "Agency", "Social accounts", "no limit", "Media library", "1000 GiB", "Free calls today", "100,000", "Tracked reports")
 	})
@@ -277,8 +281,11 @@ func TestSettingsCredits(t *testing.T) {
 		if status != 202 {
 			t.Fatalf("asking for a report is %d", status)
 		}
-		page := owner.open("/settings/credits").wants(200, "Credits granted", "The operator", "+500", "Report: set aside", "−5", "495", "Key =cmd()")
+		page := owner.open("/settings/credits").wants(200, "Credits granted", "The operator", "+500", "Report: set aside", "−5", "495", "Key =cmd()", "@", " on Instagram", "Paid work has two lines")
 		page.follow("Report: set aside")
+		if !strings.Contains(page.source, `<a href="/reports/`) {
+			t.Error("the statement does not lead to the report")
+		}
 		if !strings.Contains(page.source, "/jobs/"+job) {
 			t.Error("the statement does not lead to the job")
 		}

@@ -111,8 +111,15 @@ async function approval(page, browser) {
   await page.getByLabel('Upload files').setInputFiles([path.join(__dirname, '../../internal/probe/testdata/front.mp4')]);
   await page.getByRole('button', { name: 'Upload into the library and add' }).click();
   await page.getByLabel('Cover: the picture at this second').waitFor();
+  await page.getByLabel('Day', { exact: true }).fill('2031-10-26'); // on which the clocks show half past two twice
+  await page.getByLabel('Time', { exact: true }).fill('02:30');
+  await page.getByText('Which is meant?').waitFor();
+  await page.getByLabel('The second, 02:30').check();
+  await look(page, 'compose-twice');
+  await page.getByLabel('Time', { exact: true }).fill('04:30');
+  await page.getByText('Which is meant?').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Take the next free hour' }).click();
-  await page.waitForFunction(() => document.getElementById('time').value !== '');
+  await page.waitForFunction(() => document.getElementById('time').value !== '04:30');
   await page.getByRole('button', { name: 'Save and ask the client' }).click();
   const link = await page.getByLabel('Send the client this link').inputValue();
   assert.match(link, /\/approval\//);

@@ -2,6 +2,7 @@ package account
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
@@ -124,6 +125,10 @@ func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person,
 }
 
 func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
+	if errors.Is(err, team.ErrNoTeam) {
+		p.Notice(w, r, http.StatusForbidden, "You are in no team any more", fault.Of(err).Detail)
+		return
+	}
 	wrong, ok := p.wrongOf(w, r, err)
 	if !ok {
 		return
@@ -183,15 +188,13 @@ func (p *Part) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 	account, err := p.Teams.Account(r.Context(), person)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
-			err = errNoTeam
+			err = team.ErrNoTeam
 		}
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
 	p.enter(w, r, account.Person, form)
 }
-
-var errNoTeam = fault.New(fault.Unauthorized, "You are in no team any more. Ask an owner or admin of your team for an invitation.")
 
 // byPasskey tells whose passkey the form holds.
 func (p *Part) byPasskey(r *http.Request) (int64, error) {

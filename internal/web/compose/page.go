@@ -518,7 +518,7 @@ func (p *Part) preview(w http.ResponseWriter, r *http.Request) {
 	for _, part := range []struct {
 		name string
 		body any
-	}{{"preview", out}, {"fresh", fresh}} {
+	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}} {
 		if err := pages["compose"].ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.Broken(w, r, err)
 			return
@@ -528,11 +528,16 @@ func (p *Part) preview(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(page.Bytes()) // the client may be gone
 }
 
-// freshly are the accounts that the script names as chosen just now: what they show of their own has no place in the
-// form yet.
+// freshly is what the form has no place for yet: the accounts that the script names as chosen just now, with what they
+// show of their own, and the question which of two times is meant.
 func (p *Part) freshly(r *http.Request, s sheet) (view, error) {
 	s.Accounts = numbers(r.PostForm["fresh"])
-	out := view{sheet: s, Path: "/posts/new"}
+	actor, err := p.actor(r)
+	if err != nil {
+		return view{}, err
+	}
+	out := view{sheet: s, Path: "/posts/new", Zone: actor.Zone}
+	out.tellTime()
 	if len(s.Accounts) == 0 {
 		return out, nil
 	}

@@ -167,7 +167,11 @@ func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string
 
 // saved says what becomes of a post that is kept and nothing more.
 func (p *Part) saved(r *http.Request, id string) string {
-	if held, err := p.held(r, id); err == nil && held.Status == post.Scheduled {
+	held, err := p.held(r, id)
+	switch {
+	case err == nil && held.IsTemplate:
+		return "Saved. The series stands still: nothing of it goes out before somebody lets it go on."
+	case err == nil && held.Status == post.Scheduled:
 		return "Saved. It goes out at its time."
 	}
 	return "Saved. Nothing goes out before somebody schedules or publishes it."
@@ -206,7 +210,7 @@ func (p *Part) ready(r *http.Request, s sheet, what string) error {
 	if err != nil {
 		return err
 	}
-	at, _, err := s.When.instant(actor.Zone)
+	at, err := s.When.meant(actor.Zone)
 	if err != nil {
 		return err
 	}
@@ -247,7 +251,7 @@ func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	if c.At, _, err = s.When.instant(actor.Zone); err != nil {
+	if c.At, err = s.When.meant(actor.Zone); err != nil {
 		return "", c.At, err
 	}
 	if err := c.Check(); err != nil {
@@ -321,7 +325,6 @@ func (p *Part) then(r *http.Request, step, tool string, args operation.Arguments
 
 // schedule lets a post go out at its time, or by its rule, and says what happens.
 func (p *Part) schedule(r *http.Request, s sheet, id string, at time.Time) (string, error) {
-	v := frame.VisitorOf(r.Context())
 	held, err := p.held(r, id)
 	if err != nil {
 		return "", err
@@ -353,9 +356,29 @@ func (p *Part) schedule(r *http.Request, s sheet, id string, at time.Time) (stri
 	if held.IsTemplate && held.Status == post.Scheduled {
 		return "It recurs.", nil
 	}
-	_, err = p.posts.Repeat(r.Context(), v.ID, id, rule)
-	return "It recurs from now on. Each time is a post of its own, made ahead.", err
+	return p.recur(r, held, rule, actor.Zone)
 }
+
+// recur lets a series begin or go on, and says when it goes out next and what becomes of the drafts that it takes up.
+func (p *Part) recur(r *http.Request, held post.Post, rule string, zone *time.Location) (string, error) {
+	said, taken := "It recurs by its rule", ""
+	if held.IsTemplate {
+		held.Series.Rule = rule
+		list, err := p.posts.Standing(r.Context(), held, mostStanding)
+		if err != nil {
+			return "", err
+		}
+		said, taken = "The series goes on", post.TakenUp(list)
+	}
+	made, err := p.posts.Repeat(r.Context(), frame.VisitorOf(r.Context()).ID, held.ID, rule)
+	if next := made.Series.NextAt; !next.IsZero() {
+		said += ", next on " + next.In(zone).Format("Mon 2 Jan 2006, 15:04")
+	}
+	return strings.TrimSpace(said + ". Each time is a post of its own, made ahead. " + taken), err
+}
+
+// mostStanding is how far it is looked for drafts that a series takes up again. Pausing makes one, seldom more.
+const mostStanding = 50
 
 // asked is the page that tells the client's link.
 type asked struct{ ID, Link string }

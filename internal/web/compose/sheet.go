@@ -76,7 +76,7 @@ func read(form url.Values) sheet {
 	s := sheet{
 		Caption: textOf(form, "caption"), Accounts: numbers(form["account"]), Media: numbers(form["media"]),
 		Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{},
-		When:   when{Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") != ""},
+		When:   when{Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") == "1", Told: form.Get("second") != ""},
 		Repeat: repeat{Every: form.Get("every"), Often: form.Get("repeat"), Days: form["day"], By: form.Get("by"), Ends: form.Get("ends"), Until: form.Get("until"), Count: form.Get("count")},
 		Picker: picker{Open: form.Get("picker") != "", Query: textOf(form, "q"), Cursor: form.Get("cursor"), Into: number(form.Get("into"))},
 		Seen:   number(form.Get("seen")),

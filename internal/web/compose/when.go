@@ -13,6 +13,7 @@ import (
 type when struct {
 	Date, Time string
 	Second     bool // of a time that the clocks show twice, the later
+	Told       bool // somebody has said which of the two it is
 }
 
 const (
@@ -27,7 +28,7 @@ func whenOf(at time.Time, zone *time.Location) when {
 	}
 	local := at.In(zone)
 	first, twice := other(local)
-	return when{local.Format(dateOnly), local.Format(timeOnly), twice && first.Before(at)}
+	return when{local.Format(dateOnly), local.Format(timeOnly), twice && first.Before(at), twice}
 }
 
 // open tells whether nothing is said of the time.
@@ -55,6 +56,18 @@ func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 		at = later
 	}
 	return at.UTC(), twice, nil
+}
+
+// meant is the time that a form is kept with. One that the clocks show twice is refused until somebody has said which
+// it is.
+func (w when) meant(zone *time.Location) (time.Time, error) {
+	at, twice, err := w.instant(zone)
+	if err == nil && twice && !w.Told {
+		local := at.In(zone)
+		err = fault.Invalid(fault.MissingArgument, "second", fmt.Sprintf("On %s the clocks in %s show %s twice. Choose which is meant; nothing is saved yet.",
+			local.Format("2 January 2006"), zone, local.Format(timeOnly)))
+	}
+	return at, err
 }
 
 // other is the second instant at which the clocks show what they show at an instant, earlier or later; false where there

@@ -13,7 +13,7 @@ import (
 // words are what templates say things with.
 var words = template.FuncMap{
 	"asset": assetPath, "bytes": Bytes, "type": typeName, "network": NetworkName, "way": WayName,
-	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines, "percent": Percent,
+	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines, "percent": Percent, "unit": unit,
 	"places": func() []place { return places },
 }
 
@@ -133,6 +133,14 @@ func Count(value any) string {
 
 // Percent writes a share of 1 as percent with one digit: 12.3 %.
 func Percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + " %" }
+
+// unit is what people call a unit that networks count texts in. Most of them count UTF-16 code units.
+func unit(name string) template.HTML {
+	if name != "UTF-16 code units" {
+		return template.HTML(template.HTMLEscapeString(name)) //nolint:gosec // escaped
+	}
+	return `<abbr title="As the network counts them: most emoji count as two or more (UTF-16 code units).">characters</abbr>`
+}
 
 // Plural is a number with its noun: 1 post, 2 posts.
 func Plural(n any, one, many string) string {

@@ -1,9 +1,11 @@
 package hashtags
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -28,6 +30,7 @@ type (
 	foundView struct {
 		job.Entry
 
+		Asked  search.Asked
 		Result search.Result
 		Notes  []string
 		Lists  []list.Entry // the team's own, which hashtags can be added to
@@ -47,6 +50,14 @@ func (v foundView) Of(name string) string { return v.Fields.Get(name) }
 // Found tells whether there is anything to add to a list.
 func (v foundView) Found() bool {
 	return len(v.Result.Hashtags)+len(v.Result.Incomplete)+len(v.Result.Related) > 0
+}
+
+// Order says in which order the hashtags stand.
+func (v foundView) Order() string {
+	if v.Pager.First != "" || v.Pager.Next != "" {
+		return "What matches the keyword; on each page by score, the highest first"
+	}
+	return "What matches the keyword, by score, the highest first"
 }
 
 // Number is the id of a list as a form's field holds it.
@@ -113,7 +124,7 @@ func (p *Part) showFound(w http.ResponseWriter, r *http.Request, id string, stat
 		}
 	}
 	v.Fields, v.Wrong = fields, wrong
-	p.Show(w, r, status, pages["found"], "Search", v)
+	p.Show(w, r, status, pages["found"], "Hashtags for "+v.Asked.Words, v)
 }
 
 // found is how a search stands; not_found for every other job.
@@ -136,8 +147,12 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 	if v.Type != job.HashtagSearch {
 		return v, fault.Missing()
 	}
+	if v.Asked, err = search.AskedBy(r.Context(), p.DB, frame.VisitorOf(r.Context()).Team.ID, id); err != nil {
+		return v, err
+	}
 	v.Notes = outcome.Notes
 	if made, ok := v.Entry.Result.(search.Result); ok {
+		slices.SortStableFunc(made.Hashtags, func(a, b search.Found) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) })
 		v.Result = made
 	}
 	if outcome.Page != nil {
@@ -158,6 +173,8 @@ func (p *Part) own(r *http.Request) ([]list.Entry, error) {
 
 var errNoneChosen = fault.Invalid(fault.MissingArgument, "hashtags", "Choose the hashtags that you want in the list.")
 
+var errNoName = fault.Invalid(fault.MissingArgument, "name", "Give the new list a name.")
+
 // addFound adds hashtags that a search found to a list.
 func (p *Part) addFound(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
@@ -170,7 +187,11 @@ func (p *Part) addFound(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.Say(r, saidOf(c))
+	said := saidOf(c)
+	if r.PostForm.Get("new") != "" {
+		said = "The list is made. " + said
+	}
+	p.Say(r, said)
 	frame.Redirect(w, r, pathOf(c.ID))
 }
 
@@ -179,17 +200,32 @@ func (p *Part) addChosen(r *http.Request) (list.Changed, error) {
 	if len(chosen) == 0 {
 		return list.Changed{}, errNoneChosen
 	}
-	into, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
-	if err != nil {
-		return list.Changed{}, fault.Missing()
-	}
 	tags := make([]any, len(chosen))
 	for i, t := range chosen {
 		tags[i] = t
+	}
+	if r.PostForm.Get("new") != "" {
+		return p.listOfFound(r, r.PostForm.Get("name"), tags)
+	}
+	into, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
+	if err != nil {
+		return list.Changed{}, fault.Missing()
 	}
 	args := operation.Arguments{"list_id": into, "hashtags": tags}
 	if s := r.PostForm.Get("subcategory"); s != "" {
 		args["subcategory"] = s
 	}
 	return p.changed(r, "add_hashtags", args)
+}
+
+// listOfFound makes a list of hashtags that a search found, for the network that was searched.
+func (p *Part) listOfFound(r *http.Request, name string, tags []any) (list.Changed, error) {
+	if name == "" {
+		return list.Changed{}, errNoName
+	}
+	asked, err := search.AskedBy(r.Context(), p.DB, frame.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
+	if err != nil {
+		return list.Changed{}, err
+	}
+	return p.changed(r, "create_hashtag_list", operation.Arguments{"name": name, "platform": asked.Platform, "hashtags": tags})
 }

@@ -101,6 +101,10 @@ func zone(v *frame.Visitor) *time.Location {
 	return z
 }
 
+// onlyTeam is what people are told who delete the only team that they are in.
+const onlyTeam = "Nothing of it is published any more and no key of it works. What it has goes in the background, mostly within minutes; nothing else is to be done, and you can close this page. " +
+	"It was your only team: once it is gone you are signed out. If you keep your account, you can sign in again after somebody has invited you to another team."
+
 func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -112,7 +116,11 @@ func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.Say(r, "The team is being deleted.")
+	if len(v.Teams) == 1 { // once the team is gone no page is left for this person
+		p.Notice(w, r, http.StatusOK, "The team is being deleted", onlyTeam)
+		return
+	}
+	p.Say(r, "The team is being deleted. Nothing else is to be done.")
 	frame.Redirect(w, r, "/settings/delete")
 }
 

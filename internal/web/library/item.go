@@ -2,9 +2,12 @@ package library
 
 import (
 	"net/http"
+	"slices"
 
+	"pressroom/internal/fault"
 	"pressroom/internal/media"
 	"pressroom/internal/moment"
+	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
 )
 
@@ -113,30 +116,60 @@ func (p *Part) delete(w http.ResponseWriter, a asked) {
 	if !p.ReadForm(w, a.Request) {
 		return
 	}
-	said := "The file is deleted."
-	err := error(nil)
-	if a.PostForm.Get("posts") == "take_out" {
-		said, err = p.takeOut(a)
+	out, err := takenOut{}, error(nil)
+	choice := a.PostForm.Get("posts")
+	if choice == "take_out" {
+		out, err = p.takeOut(a)
 	}
 	if err == nil {
 		err = p.media.Delete(a.Context(), a.call, a.id)
 	}
-	if err != nil {
+	switch {
+	case err != nil && choice == "" && fault.Of(err).Context["state"] == "in_use":
+		p.show(w, a, frame.StatusOf(err), "delete", frame.Wrong{Text: "Choose below what becomes of the posts.", Field: "posts"})
+	case err != nil:
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
 			p.show(w, a, frame.StatusOf(err), "delete", wrong)
 		}
-		return
+	case len(out.Waiting) > 0:
+		p.Show(w, a.Request, http.StatusOK, pages["taken"], "The file is deleted", out)
+	default:
+		p.Say(a.Request, out.said())
+		frame.Redirect(w, a.Request, "/media")
 	}
-	p.Say(a.Request, said)
-	frame.Redirect(w, a.Request, "/media")
+}
+
+// takenOut is what became of the posts that an item was taken out of.
+type takenOut struct {
+	post.Taken
+
+	// Shown are those that wait for their clients, as many of them as were told of before.
+	Shown []media.Use
+}
+
+// More tells whether more posts wait for their clients than are shown.
+func (t takenOut) More() bool { return len(t.Waiting) > len(t.Shown) }
+
+func (t takenOut) said() string {
+	if t.Posts == 0 {
+		return "The file is deleted."
+	}
+	return "The file is deleted. It was taken out of " + frame.Plural(t.Posts, "post", "posts") + "."
 }
 
 // takeOut takes the item out of all posts that have not been sent, unless one that is being sent keeps it anyway.
-func (p *Part) takeOut(a asked) (string, error) {
+func (p *Part) takeOut(a asked) (takenOut, error) {
 	used, err := p.media.Uses(a.Context(), a.call, a.id)
 	if err != nil || len(used) > 0 && used[0].Kind == media.UsedNow {
-		return "", err // the deletion says why
+		return takenOut{}, err // the deletion says why
 	}
-	n, err := p.posts.TakeOutMedia(a.Context(), a.call, a.id)
-	return "The file is deleted. It was taken out of " + frame.Plural(n, "post", "posts") + ".", err
+	taken, err := p.posts.TakeOutMedia(a.Context(), a.call, a.id)
+	out := takenOut{Taken: taken}
+	for _, u := range used {
+		if slices.Contains(taken.Waiting, u.PostID) {
+			u.Status = string(post.Draft) // what was scheduled has become one
+			out.Shown = append(out.Shown, u)
+		}
+	}
+	return out, err
 }

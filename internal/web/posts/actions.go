@@ -15,6 +15,9 @@ import (
 func (p *Part) done(w http.ResponseWriter, r *http.Request, err error, said string) {
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, r, err, nil); ok {
+			if fault.Is(err, fault.PreflightBlocked) {
+				wrong.Text = "It cannot go out like this. What keeps it from going out stands below, under “What the networks say to it”."
+			}
 			p.show(w, r, frame.StatusOf(err), wrong.Text)
 		}
 		return
@@ -51,10 +54,6 @@ func (p *Part) publishPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) publish(w http.ResponseWriter, r *http.Request) {
 	p.run(w, r, "publish_post", "The post is handed over. This page follows how each account takes it.")
-}
-
-func (p *Part) cancel(w http.ResponseWriter, r *http.Request) {
-	p.run(w, r, "cancel_post", "Taken back: it is a draft and does not go out by itself.")
 }
 
 // schedule has a draft go out at the time that it is wished to.
@@ -172,58 +171,6 @@ func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
 		p.Keep(r.Context(), linkKept+id, []byte(link))
 	}
 	p.done(w, r, err, "The post waits for the client. Send the link below to the client.")
-}
-
-// resume lets a series go on by its rule.
-func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
-	p.series(w, r, "The series goes on.", func(person int64, stored post.Post) error {
-		if !stored.IsTemplate {
-			return fault.BadState("not_recurring", "No series is made from this post.")
-		}
-		_, err := p.posts.Repeat(r.Context(), person, stored.ID, stored.Series.Rule)
-		return err
-	})
-}
-
-// endPage says what the end of a series touches.
-func (p *Part) endPage(w http.ResponseWriter, r *http.Request) {
-	v, err := p.whole(r)
-	if err != nil {
-		p.Elsewhere(w, r, err, p.home(r))
-		return
-	}
-	if !v.Stored.IsTemplate {
-		frame.Redirect(w, r, "/posts/"+v.ID)
-		return
-	}
-	p.Show(w, r, http.StatusOK, pages["end"], "End the series", v)
-}
-
-func (p *Part) end(w http.ResponseWriter, r *http.Request) {
-	p.series(w, r, "The series has ended. What was scheduled of it are drafts now.", func(person int64, stored post.Post) error {
-		_, err := p.posts.StopRepeating(r.Context(), person, stored.ID)
-		return err
-	})
-}
-
-func (p *Part) series(w http.ResponseWriter, r *http.Request, said string, do func(int64, post.Post) error) {
-	if !p.ReadForm(w, r) {
-		return
-	}
-	id, err := idIn(r)
-	if err != nil {
-		p.Refuse(w, r, err)
-		return
-	}
-	v := frame.VisitorOf(r.Context())
-	stored, err := p.posts.Look(r.Context(), v.Team.ID, id)
-	if err == nil {
-		err = p.allowed(r, "change_series", access.Publish)
-	}
-	if err == nil {
-		err = do(v.ID, stored)
-	}
-	p.done(w, r, err, said)
 }
 
 // allowed refuses what no operation does where the operator has paused it, or the team is closed.

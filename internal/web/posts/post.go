@@ -40,6 +40,9 @@ type view struct {
 	Rule       string
 	Running    bool // the series goes on
 	Upcoming   []occurrence
+	Standing   []standing // of a series that stands, when it would go on
+	Taken      string     // and what becomes of its drafts then
+	Unlinked   bool       // an account has lost its connection
 	Wished     *time.Time // of a draft: a time that is to come
 	Retryable  []accountView
 	Wrong      string
@@ -48,6 +51,7 @@ type view struct {
 	MayPublish bool // nothing of its state keeps it from being published
 	MayAsk     bool
 	Editable   bool
+	Changeable bool // in the form; also what a series that stands is made from
 	Pause      pause
 }
 
@@ -245,7 +249,12 @@ func (p *Part) whole(r *http.Request) (view, error) {
 			return v, err
 		}
 	}
-	if v.Editable {
+	if v.Stored.IsTemplate && !v.Running {
+		if err := p.stands(r, &v, zone); err != nil {
+			return v, err
+		}
+	}
+	if v.Editable || v.Changeable {
 		err = p.validate(r, &v)
 	}
 	return v, err
@@ -258,6 +267,7 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.Shown = stored.Media
 	v.MayAsk, v.MayPublish = v.Editable && stored.Approval != post.Approved, v.Editable && !held
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
+	v.Changeable = stored.MayCompose() == nil
 	if stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {
 		at := stored.ScheduledAt.In(zone)
 		v.Wished = &at
@@ -333,6 +343,7 @@ func (p *Part) validate(r *http.Request, v *view) error {
 	for _, one := range found.Problems {
 		v.Problems = append(v.Problems, problem{one, names[one.AccountID]})
 		v.Blocked = v.Blocked || one.Blocking
+		v.Unlinked = v.Unlinked || one.Code == "account_inactive"
 	}
 	return nil
 }
@@ -350,6 +361,8 @@ type accountView struct {
 	Earlier int // lines before these
 	Why     string
 	Later   *time.Time // from when it may be sent again
+	LaterIn string     // the same, where it is near
+	Gone    bool       // the connection is lost, which Why tells what to do about
 	// MayRetry is true of one that may be sent again now.
 	MayRetry bool
 }
@@ -358,6 +371,7 @@ type (
 	next struct {
 		Text  string
 		At    *time.Time
+		In    string // in place of At, where that is near
 		Until *time.Time
 		Step  delivery.Step
 	}
@@ -388,7 +402,7 @@ func (p *Part) accounts(full post.Full, stored post.Post, said []operation.Untru
 	for i, a := range full.Accounts {
 		one := &out[i]
 		*one = accountView{AccountResult: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage), HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media}
-		one.Next = nextOf(coming, a.ID, zone)
+		one.Next = nextOf(coming, a.ID, p.DB.Now(), zone)
 		if a.State == post.NotSent {
 			p.mayRetry(one, stored, stored.Targets[i], zone)
 		}
@@ -411,12 +425,19 @@ func (p *Part) mayRetry(one *accountView, stored post.Post, t post.Target, zone 
 	reason, at := p.posts.Retryable(t)
 	one.Why, one.MayRetry = skipWords[reason], reason == "" && stored.Status != post.Processing
 	if !at.IsZero() {
+		one.LaterIn = near(p.DB.Now(), at)
 		at = at.In(zone)
 		one.Later = &at
 	}
+	if reason == "account_gone" {
+		one.Gone = true
+		if one.ErrorCode == "account_needs_reauth" {
+			one.Explanation = "" // it says what Why says
+		}
+	}
 }
 
-func nextOf(coming []delivery.Next, account int64, zone *time.Location) *next {
+func nextOf(coming []delivery.Next, account int64, now time.Time, zone *time.Location) *next {
 	for _, n := range coming {
 		if n.AccountID != account {
 			continue
@@ -425,6 +446,9 @@ func nextOf(coming []delivery.Next, account int64, zone *time.Location) *next {
 		if !n.At.IsZero() {
 			at := n.At.In(zone)
 			out.Text, out.At = stepWords[n.Step][1], &at
+			if out.In = near(now, at); out.In != "" {
+				out.Text, out.At = strings.TrimSuffix(out.Text, " at"), nil
+			}
 		}
 		if !n.Until.IsZero() {
 			until := n.Until.In(zone)

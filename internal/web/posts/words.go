@@ -19,6 +19,21 @@ func clock(at time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("15:04") + `</time>`) //nolint:gosec // digits alone
 }
 
+// nearly is how long before a time people are told how long they wait in place of the time.
+const nearly = 2 * time.Minute
+
+// near says how long it is until a time that is near: in 20 seconds. It is empty for one that is further away.
+func near(now, at time.Time) string {
+	switch wait := at.Sub(now); {
+	case wait >= nearly:
+		return ""
+	case wait < time.Second:
+		return "in a moment"
+	default:
+		return "in " + frame.Plural(int64((wait+time.Second/2)/time.Second), "second", "seconds")
+	}
+}
+
 // cut is the start of a text, of a number of characters at the most.
 func cut(most int, text string) string {
 	if utf8.RuneCountInString(text) <= most {
@@ -72,7 +87,7 @@ var stepWords = map[delivery.Step][2]string{
 // skipWords say why an account may not be sent again, by post.Skip's reasons.
 var skipWords = map[string]string{
 	"no_retries_left": "It was sent again as often as it may be. Duplicate the post to begin anew.", "retried_moments_ago": "It was sent again moments ago.",
-	"account_gone": "The connection to the account is lost: connect it again under Accounts, then send it again.",
+	"account_gone": "The connection to the account is lost. Somebody has to connect it again, then it can be sent again.",
 }
 
 // days are what weekdays are called in rules.

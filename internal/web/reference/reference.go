@@ -42,6 +42,7 @@ func New(f *frame.Frame, description []byte) (*Part, error) {
 func (p *Part) Routes() []frame.Route {
 	out := []frame.Route{
 		{Pattern: "GET /docs", For: frame.Anyone, Do: p.contents},
+		{Pattern: "GET /docs/app", For: frame.Anyone, Do: p.app},
 		{Pattern: "GET /docs/start", For: frame.Anyone, Do: p.start},
 		{Pattern: "GET /docs/assistants", For: frame.Anyone, Do: p.assistants},
 		{Pattern: "GET " + answersAt, For: frame.Anyone, Do: p.allAnswers},
@@ -82,6 +83,10 @@ func (p *Part) addresses() addresses {
 
 func (p *Part) start(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API", p.addresses())
+}
+
+func (p *Part) app(w http.ResponseWriter, r *http.Request) {
+	p.Show(w, r, http.StatusOK, pages["app"], "Using the app", nil)
 }
 
 func (p *Part) assistants(w http.ResponseWriter, r *http.Request) {

@@ -14,7 +14,7 @@ import (
 // words are what the templates here say things with.
 var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours, "rate": rate, "component": component, "figure": figureName,
-	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": frame.Time, "holds": func(b *bool) bool { return b != nil && *b }, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
+	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": frame.Time, "less": less, "logarithmic": logarithmic, "holds": func(b *bool) bool { return b != nil && *b }, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
 }
 
 // number is a figure in short; a dash where there is none.
@@ -68,6 +68,12 @@ func rangeOf(r *finding.Ratio, reach float64) template.HTML {
 	}
 	return plot.Range{Value: r.Value, Low: r.Low, High: r.High, Reach: reach}.Draw()
 }
+
+// less tells whether a ratio is below no difference with all of its range.
+func less(r *finding.Ratio) bool { return r != nil && r.High < 1 }
+
+// logarithmic tells whether a part of the score is read by the figure's logarithm. All parts of a hashtag's are.
+func logarithmic(kind, scale string) bool { return kind == "hashtag" || scale == "logarithmic" }
 
 // shareOf draws a part of a whole.
 func shareOf(part any, whole float64) template.HTML {

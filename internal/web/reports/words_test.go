@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/report/finding"
 )
 
 // A stranger's caption is never a formula of a spreadsheet, and comes out as it went in but for that.
@@ -51,5 +53,21 @@ func TestWords(t *testing.T) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// A ratio is told as one of less only where all of its range is.
+func TestObserved(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ratio *finding.Ratio
+		less  bool
+	}{{nil, false}, {&finding.Ratio{Value: 0.5, Low: 0.3, High: 0.9}, true}, {&finding.Ratio{Value: 0.9, Low: 0.8, High: 1.01}, false}, {&finding.Ratio{Value: 1.5, Low: 1.2, High: 1.9}, false}} {
+		if got := less(c.ratio); got != c.less {
+			t.Errorf("%+v: %v", c.ratio, got)
+		}
+	}
+	if !logarithmic("hashtag", "") || !logarithmic("profile", "logarithmic") || logarithmic("profile", "linear") {
+		t.Error("a part of the score is told to be read otherwise than it is")
 	}
 }

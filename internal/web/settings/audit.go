@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,97 +12,98 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
+	"pressroom/internal/social"
 	"pressroom/internal/web/frame"
 )
 
 const eventsAtOnce = 50
 
-// kind is a kind of event in words. The sentence follows the name of who did it; {name} stands for what the event's
-// detail has under it.
-type kind struct{ Name, Group, Sentence string }
+// kind is a kind of event in words. The label is what the filter calls it. The sentence follows the name of who did it;
+// {name} stands for what the event's detail has under it.
+type kind struct{ Name, Group, Label, Sentence string }
 
 // kinds are what may stand in a team's record, in the order in which the filter offers them.
 var kinds = []kind{
-	{"key.created", "API keys", "made an API key, {level}"},
-	{"key.changed", "API keys", "set an API key to {level}, {daily_credits} in a day"},
-	{"key.level_changed", "API keys", "set an API key to {level}"},
-	{"key.limit_changed", "API keys", "set the daily limit of an API key to {daily_credits}"},
-	{"key.end_changed", "API keys", "moved the end of an API key"},
-	{"key.revoked", "API keys", "revoked an API key"},
-	{"key.forgotten", "API keys", "forgot a revoked API key"},
-	{"team.access", "The team", "switched API and tool access {on}"},
-	{"team.created", "The team", "made the team on the plan {plan}"},
-	{"team.changed", "The team", "changed the team’s settings"},
-	{"team.timezone", "The team", "set the time zone to {timezone}"},
-	{"team.plan", "The team", "put the team on the plan {plan}"},
-	{"team.daily_credits", "The team", "set the operator’s daily limit to {credits}"},
-	{"team.own_daily_credits", "The team", "set the team’s own daily limit to {credits}"},
-	{"team.closed", "The team", "closed the team"},
-	{"team.deletion_begun", "The team", "asked for the deletion of the team"},
-	{"team.reopened", "The team", "opened the team again"},
-	{"access.paused", "The team", "paused {action} of the {scope}"},
-	{"access.resumed", "The team", "ended the pause of {action} of the {scope}"},
-	{"member.set", "Members", "made a member {role}"},
-	{"member.removed", "Members", "took a member out of the team"},
-	{"member.left", "Members", "left the team"},
-	{"invitation.created", "Members", "invited somebody as {role}"},
-	{"invitation.accepted", "Members", "joined by an invitation as {role}"},
-	{"invitation.revoked", "Members", "took an invitation back"},
-	{"social_account.connected", "Social accounts", "connected an account on {platform}"},
-	{"social_account.expiring", "Social accounts", "noticed that an account’s connection is about to end"},
-	{"social_account.lost", "Social accounts", "noticed that an account’s connection is lost"},
-	{"social_account.disconnected", "Social accounts", "disconnected an account on {platform}"},
-	{"social_account.erased", "Social accounts", "deleted what was kept of an account on {platform}, as the network asked"},
-	{"post.created", "Posts", "made a post"},
-	{"post.changed", "Posts", "changed a post"},
-	{"post.returned", "Posts", "changed a post, so that it has to be approved anew"},
-	{"post.scheduled", "Posts", "scheduled a post"},
-	{"post.handed_over", "Posts", "handed a post over to be published on {accounts}"},
-	{"post.cancelled", "Posts", "took a post from the schedule"},
-	{"post.deleted", "Posts", "deleted a draft"},
-	{"post.media_taken", "Posts", "took a file out of a post, to delete it"},
-	{"post.recurred", "Posts", "made a post of a series"},
-	{"post.approval_asked", "Posts", "asked a client to approve a post"},
-	{"post.approved", "Posts", "noted that a client approved a post"},
-	{"post.rejected", "Posts", "noted that a client rejected a post"},
-	{"post.account_published", "Posts", "published a post on an account"},
-	{"post.account_failed", "Posts", "could not publish a post on an account: {error_code}"},
-	{"post.account_unconfirmed", "Posts", "could not find out whether a post was published on an account"},
-	{"post.account_decided", "Posts", "decided whether a post is on a network: {decision}"},
-	{"series.started", "Posts", "began a series"},
-	{"series.resumed", "Posts", "went on with a series"},
-	{"series.stopped", "Posts", "ended a series"},
-	{"series.ended", "Posts", "came to the end of a series"},
-	{"series.skipped", "Posts", "left {skipped} of a series out whose time was over"},
-	{"report.make", "Reports", "asked for a report"},
-	{"report.refresh", "Reports", "refreshed a report"},
-	{"report.automatic", "Reports", "refreshed a tracked report"},
-	{"report.tracked", "Reports", "switched tracking of a report {enabled}"},
-	{"report.tracking_ended", "Reports", "ended tracking of a report: {reason}"},
-	{"hashtag.search", "Hashtags", "searched for hashtags on {platform}"},
-	{"hashtag_list.created", "Hashtags", "made a hashtag list"},
-	{"hashtag_list.changed", "Hashtags", "changed a hashtag list"},
-	{"hashtag_list.added_to", "Hashtags", "added {hashtags} to a list"},
-	{"hashtag_list.removed_from", "Hashtags", "removed a hashtag from a list"},
-	{"hashtag_list.deleted", "Hashtags", "deleted a hashtag list"},
-	{"brand_voice.created", "Brand voices", "made a brand voice"},
-	{"brand_voice.changed", "Brand voices", "changed a brand voice"},
-	{"brand_voice.made_default", "Brand voices", "made a brand voice the default"},
-	{"brand_voice.deleted", "Brand voices", "deleted a brand voice"},
-	{"brand_voice.material_added", "Brand voices", "added material to a brand voice"},
-	{"brand_voice.material_removed", "Brand voices", "removed material from a brand voice"},
-	{"media.added", "Media", "added a file"},
-	{"media.described", "Media", "described a file"},
-	{"media.renamed", "Media", "renamed a file"},
-	{"media.moved", "Media", "moved a file"},
-	{"media.deleted", "Media", "deleted a file"},
-	{"media.import", "Media", "imported a file"},
-	{"media.download", "Media", "downloaded a profile’s media on {platform}"},
-	{"uploads.opened", "Media", "began to upload {files}"},
-	{"uploads.closed", "Media", "ended an upload"},
-	{"uploads.replaced", "Media", "made new upload links"},
-	{"credits.granted", "Credits", "granted {credits}"},
-	{"credits.withdrawn", "Credits", "withdrew {credits}"},
+	{"key.created", "API keys", "API key made", "made an API key, {level}"},
+	{"key.changed", "API keys", "API key’s level and limit set", "set an API key to {level}, {daily_credits} in a day"},
+	{"key.level_changed", "API keys", "API key’s level changed", "set an API key to {level}"},
+	{"key.limit_changed", "API keys", "API key’s daily limit changed", "set the daily limit of an API key to {daily_credits}"},
+	{"key.end_changed", "API keys", "API key’s end moved", "moved the end of an API key"},
+	{"key.revoked", "API keys", "API key revoked", "revoked an API key"},
+	{"key.forgotten", "API keys", "API key forgotten", "forgot a revoked API key"},
+	{"team.access", "The team", "API and tool access switched", "switched API and tool access {on}"},
+	{"team.created", "The team", "Team made", "made the team on the plan {plan}"},
+	{"team.changed", "The team", "Settings changed", "changed the team’s settings"},
+	{"team.timezone", "The team", "Time zone set", "set the time zone to {timezone}"},
+	{"team.plan", "The team", "Plan changed", "put the team on the plan {plan}"},
+	{"team.daily_credits", "The team", "Operator’s daily limit set", "set the operator’s daily limit to {credits}"},
+	{"team.own_daily_credits", "The team", "Owner’s daily limit set", "set the team’s own daily limit to {credits}"},
+	{"team.closed", "The team", "Team closed", "closed the team"},
+	{"team.deletion_begun", "The team", "Deletion of the team", "asked for the deletion of the team"},
+	{"team.reopened", "The team", "Team opened again", "opened the team again"},
+	{"access.paused", "The team", "Pause begun", "paused {action} of the {scope}"},
+	{"access.resumed", "The team", "Pause ended", "ended the pause of {action} of the {scope}"},
+	{"member.set", "Members", "Role given", "made a member {role}"},
+	{"member.removed", "Members", "Member removed", "took a member out of the team"},
+	{"member.left", "Members", "Member left", "left the team"},
+	{"invitation.created", "Members", "Invitation made", "invited somebody as {role}"},
+	{"invitation.accepted", "Members", "Invitation accepted", "joined by an invitation as {role}"},
+	{"invitation.revoked", "Members", "Invitation taken back", "took an invitation back"},
+	{"social_account.connected", "Social accounts", "Account connected", "connected an account on {platform}"},
+	{"social_account.expiring", "Social accounts", "Connection about to end", "noticed that an account’s connection is about to end"},
+	{"social_account.lost", "Social accounts", "Connection lost", "noticed that an account’s connection is lost"},
+	{"social_account.disconnected", "Social accounts", "Account disconnected", "disconnected an account on {platform}"},
+	{"social_account.erased", "Social accounts", "Account’s data deleted for the network", "deleted what was kept of an account on {platform}, as the network asked"},
+	{"post.created", "Posts", "Post made", "made a post"},
+	{"post.changed", "Posts", "Post changed", "changed a post"},
+	{"post.returned", "Posts", "Post changed and to be approved anew", "changed a post, so that it has to be approved anew"},
+	{"post.scheduled", "Posts", "Post scheduled", "scheduled a post"},
+	{"post.handed_over", "Posts", "Post handed over for publishing", "handed a post over to be published on {accounts}"},
+	{"post.cancelled", "Posts", "Post taken from the schedule", "took a post from the schedule"},
+	{"post.deleted", "Posts", "Draft deleted", "deleted a draft"},
+	{"post.media_taken", "Posts", "File taken out of a post", "took a file out of a post, to delete it"},
+	{"post.recurred", "Posts", "Post made by a series", "made a post of a series"},
+	{"post.approval_asked", "Posts", "Client asked", "asked a client to approve a post"},
+	{"post.approved", "Posts", "Client approved", "approved a post"},
+	{"post.rejected", "Posts", "Client rejected", "rejected a post"},
+	{"post.account_published", "Posts", "Published on an account", "published a post on an account"},
+	{"post.account_failed", "Posts", "Failed on an account", "could not publish a post on an account: {error_code}"},
+	{"post.account_unconfirmed", "Posts", "Not confirmed on an account", "could not find out whether a post was published on an account"},
+	{"post.account_decided", "Posts", "Unconfirmed account decided", "decided whether a post is on a network: {decision}"},
+	{"series.started", "Posts", "Series begun", "began a series"},
+	{"series.resumed", "Posts", "Series gone on with", "went on with a series"},
+	{"series.stopped", "Posts", "Series ended by a person", "ended a series"},
+	{"series.ended", "Posts", "Series at its end", "came to the end of a series"},
+	{"series.skipped", "Posts", "Posts of a series left out", "left {skipped} of a series out whose time was over"},
+	{"report.make", "Reports", "Report asked for", "asked for a report"},
+	{"report.refresh", "Reports", "Report refreshed", "refreshed a report"},
+	{"report.automatic", "Reports", "Report refreshed by tracking", "refreshed a tracked report"},
+	{"report.tracked", "Reports", "Tracking switched", "switched tracking of a report {enabled}"},
+	{"report.tracking_ended", "Reports", "Tracking ended by itself", "ended tracking of a report: {reason}"},
+	{"hashtag.search", "Hashtags", "Hashtag search", "searched for hashtags on {platform}"},
+	{"hashtag_list.created", "Hashtags", "Hashtag list made", "made a hashtag list"},
+	{"hashtag_list.changed", "Hashtags", "Hashtag list changed", "changed a hashtag list"},
+	{"hashtag_list.added_to", "Hashtags", "Hashtags added to a list", "added {hashtags} to a list"},
+	{"hashtag_list.removed_from", "Hashtags", "Hashtag taken out of a list", "removed a hashtag from a list"},
+	{"hashtag_list.deleted", "Hashtags", "Hashtag list deleted", "deleted a hashtag list"},
+	{"brand_voice.created", "Brand voices", "Voice made", "made a brand voice"},
+	{"brand_voice.changed", "Brand voices", "Voice changed", "changed a brand voice"},
+	{"brand_voice.made_default", "Brand voices", "Voice made the default", "made a brand voice the default"},
+	{"brand_voice.deleted", "Brand voices", "Voice deleted", "deleted a brand voice"},
+	{"brand_voice.material_added", "Brand voices", "Material added", "added material to a brand voice"},
+	{"brand_voice.material_removed", "Brand voices", "Material removed", "removed material from a brand voice"},
+	{"media.added", "Media", "File added", "added a file"},
+	{"media.described", "Media", "File described", "described a file"},
+	{"media.renamed", "Media", "File renamed", "renamed a file"},
+	{"media.moved", "Media", "File moved", "moved a file"},
+	{"media.deleted", "Media", "File deleted", "deleted a file"},
+	{"media.import", "Media", "File imported", "imported a file"},
+	{"media.download", "Media", "Profile’s media downloaded", "downloaded a profile’s media on {platform}"},
+	{"uploads.opened", "Media", "Upload begun", "began to upload {files}"},
+	{"uploads.closed", "Media", "Upload ended", "ended an upload"},
+	{"uploads.replaced", "Media", "Upload links made anew", "made new upload links"},
+	{"credits.granted", "Credits", "Credits granted", "granted {credits}"},
+	{"credits.withdrawn", "Credits", "Credits withdrawn", "withdrew {credits}"},
 }
 
 // kindOf describes a kind that the list does not have by its name.
@@ -109,7 +111,7 @@ func kindOf(name string) kind {
 	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.Name == name }); i >= 0 {
 		return kinds[i]
 	}
-	return kind{name, "", strings.NewReplacer(".", ": ", "_", " ").Replace(name)}
+	return kind{name, "", "", strings.NewReplacer(".", ": ", "_", " ").Replace(name)}
 }
 
 // sentence says what happened, after the name of who did it.
@@ -201,10 +203,16 @@ type line struct {
 	event.Event
 
 	Who, Text, Link string
+	Client          string // the name that a client gave: a stranger's text
+	Post            string // the start of the post's text; empty where it is no post's event, or the post is gone
+	Account         string // the network and user name of the account that it is about
 }
 
 // operators are the groups in which what nobody of the team did was the operator's doing.
 var operators = []string{"API keys", "The team", "Members", "Credits"}
+
+// clients are the kinds of what clients did, who have no account here.
+var clients = []string{"post.approved", "post.rejected"}
 
 // whoOf says who did what happened.
 func whoOf(e event.Event) string {
@@ -213,6 +221,8 @@ func whoOf(e event.Event) string {
 		return e.Person + ", by the key " + e.Key + ","
 	case e.Person != "":
 		return e.Person
+	case slices.Contains(clients, e.Kind):
+		return "The client"
 	case slices.Contains(operators, kindOf(e.Kind).Group):
 		return "The operator"
 	}
@@ -246,13 +256,6 @@ var groups = func() []group {
 	return out
 }()
 
-// Label is the kind as the filter names it: its sentence without what differs from event to event.
-func (k kind) Label() string {
-	text, _, _ := strings.Cut(k.Sentence, " {")
-	text = strings.TrimSuffix(strings.TrimRight(text, ",:"), " to")
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
 func (p *Part) auditPage(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	view := auditView{Kind: query.Get("kind"), Groups: groups}
@@ -278,9 +281,70 @@ func (p *Part) auditPage(w http.ResponseWriter, r *http.Request) {
 	view.Pages = pagerOf(first, next)
 	for _, e := range events {
 		e.At = in(e.At, zone(r))
-		view.Lines = append(view.Lines, line{e, whoOf(e), sentence(e), linkOf(e)})
+		view.Lines = append(view.Lines, line{Event: e, Who: whoOf(e), Text: sentence(e), Link: linkOf(e)})
+	}
+	if err := p.name(r, view.Lines); err != nil {
+		p.Refuse(w, r, err)
+		return
 	}
 	p.Show(w, r, http.StatusOK, pages["audit"], "Who did what", view)
+}
+
+// name adds the names of what the lines are about, as far as it is still there.
+func (p *Part) name(r *http.Request, lines []line) error {
+	var posts []string
+	var accounts []int64
+	for _, l := range lines {
+		if l.ofPost() {
+			posts = append(posts, l.Subject)
+		}
+		if id := l.account(); id > 0 {
+			accounts = append(accounts, id)
+		}
+	}
+	named, err := p.Posts.Named(r.Context(), here(r), posts)
+	if err != nil {
+		return err
+	}
+	known := map[int64]social.Account{}
+	if len(accounts) > 0 {
+		if known, err = p.Accounts.Of(r.Context(), here(r), accounts); err != nil {
+			return err
+		}
+	}
+	for i := range lines {
+		l := &lines[i]
+		if n, ok := named[l.Subject]; ok && l.ofPost() {
+			l.Post = cmp.Or(n.Excerpt, "A post without text")
+			round, _ := l.Detail["round"].(float64)
+			if slices.Contains(clients, l.Kind) {
+				l.Client = n.Clients[int64(round)]
+			}
+		}
+		if a, ok := known[l.account()]; ok {
+			l.Account = frame.NetworkName(a.Platform) + ", " + a.Username
+		}
+	}
+	return nil
+}
+
+// ofPost tells whether an event is about a post, or about the one that a series is made from.
+func (l line) ofPost() bool {
+	subject, _, _ := strings.Cut(l.Kind, ".")
+	return subject == "post" || subject == "series"
+}
+
+// account is the id of the account that an event is about; 0 for none.
+func (l line) account() int64 {
+	if strings.HasPrefix(l.Kind, "social_account.") {
+		id, err := strconv.ParseInt(l.Subject, 10, 64)
+		if err != nil {
+			return 0
+		}
+		return id
+	}
+	id, _ := l.Detail["account"].(float64) // as JSON has numbers
+	return int64(id)
 }
 
 // auditPath is where a part of the record is.

@@ -191,7 +191,7 @@ func (p *Part) statement(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="credits-`+span.From.In(zone(r)).Format(monthForm)+`.csv"`)
 	out := csv.NewWriter(w)
-	_ = out.Write([]string{"time", "what", "by", "set_aside", "charged", "refunded", "change", "balance", "reference", "note"}) // the client may be gone
+	_ = out.Write([]string{"time", "what", "by", "set_aside", "charged", "refunded", "change", "balance", "reference", "note", "about"}) // the client may be gone
 	for {
 		for _, i := range items {
 			_ = out.Write(rowOf(i, zone(r)))
@@ -219,7 +219,7 @@ func rowOf(i credit.Item, zone *time.Location) []string {
 		charged, refunded = number(i.Charged), number(i.Refunded())
 	case credit.Granted, credit.Withdrawn:
 	}
-	return []string{i.At.In(zone).Format(time.RFC3339), cell(whatOf(i)), cell(byOf(i)), aside, charged, refunded, number(i.Change), number(i.Balance), cell(i.Reference), cell(i.Note)}
+	return []string{i.At.In(zone).Format(time.RFC3339), cell(whatOf(i)), cell(byOf(i)), aside, charged, refunded, number(i.Change), number(i.Balance), cell(i.Reference), cell(i.Note), cell(subjectOf(i))}
 }
 
 // cell keeps spreadsheets from taking a text that somebody wrote for a formula.

@@ -38,7 +38,8 @@ type teamForm struct {
 	wrong
 	team.Profile
 
-	Zones []string
+	Zones     []string
+	Languages []language
 }
 
 // zones are the names that browsers offer; others that IANA knows are taken too. They come from the IANA database's
@@ -51,6 +52,20 @@ var zones = func() []string {
 	return strings.Fields(string(raw))
 }()
 
+// language is one that browsers offer, by its BCP 47 tag.
+type language struct{ Tag, Name string }
+
+// languages are offered; others that BCP 47 knows are taken too.
+var languages = []language{
+	{"ar", "Arabic"}, {"bg", "Bulgarian"}, {"bn", "Bengali"}, {"ca", "Catalan"}, {"cs", "Czech"}, {"da", "Danish"}, {"de", "German"}, {"de-AT", "German, Austria"},
+	{"de-CH", "German, Switzerland"}, {"el", "Greek"}, {"en", "English"}, {"en-GB", "English, United Kingdom"}, {"en-US", "English, United States"}, {"es", "Spanish"},
+	{"es-MX", "Spanish, Mexico"}, {"et", "Estonian"}, {"fa", "Persian"}, {"fi", "Finnish"}, {"fr", "French"}, {"fr-CA", "French, Canada"}, {"he", "Hebrew"},
+	{"hi", "Hindi"}, {"hr", "Croatian"}, {"hu", "Hungarian"}, {"id", "Indonesian"}, {"it", "Italian"}, {"ja", "Japanese"}, {"ko", "Korean"}, {"lt", "Lithuanian"},
+	{"lv", "Latvian"}, {"ms", "Malay"}, {"nb", "Norwegian"}, {"nl", "Dutch"}, {"pl", "Polish"}, {"pt", "Portuguese"}, {"pt-BR", "Portuguese, Brazil"}, {"ro", "Romanian"},
+	{"ru", "Russian"}, {"sk", "Slovak"}, {"sl", "Slovenian"}, {"sr", "Serbian"}, {"sv", "Swedish"}, {"sw", "Swahili"}, {"th", "Thai"}, {"tr", "Turkish"}, {"uk", "Ukrainian"},
+	{"ur", "Urdu"}, {"vi", "Vietnamese"}, {"zh-Hans", "Chinese, simplified"}, {"zh-Hant", "Chinese, traditional"},
+}
+
 func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
 	actor, err := p.Teams.InApp(r.Context(), frame.VisitorOf(r.Context()).ID, here(r))
 	if err != nil {
@@ -61,7 +76,7 @@ func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
-	f.Zones = zones
+	f.Zones, f.Languages = zones, languages
 	p.Show(w, r, status, pages["team"], "The team", f)
 }
 
@@ -69,6 +84,7 @@ func (p *Part) changeTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
+	was := frame.VisitorOf(r.Context()).Team.Timezone
 	form := teamForm{Profile: team.Profile{Name: r.PostForm.Get("name"), Timezone: r.PostForm.Get("timezone"), Language: r.PostForm.Get("content_language")}}
 	if err := p.hand(r).SetProfile(r.Context(), form.Profile); err != nil {
 		var ok bool
@@ -77,5 +93,9 @@ func (p *Part) changeTeam(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.did(w, r, "Saved.", "/settings/team")
+	said := "Saved."
+	if form.Timezone != was {
+		said += " All times are shown by the clock of " + form.Timezone + " from now on. Scheduled posts stay at their instant."
+	}
+	p.did(w, r, said, "/settings/team")
 }

@@ -15,7 +15,7 @@ import (
 // words are what this package's templates say things with.
 var words = template.FuncMap{
 	"time": frame.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays, "paused": pausedWords, "limit": limitWords,
-	"lost": lostWords, "what": whatOf, "by": byOf, "signed": signed,
+	"lost": lostWords, "what": whatOf, "subject": subjectOf, "by": byOf, "signed": signed,
 }
 
 var levelNames = map[access.Level][2]string{
@@ -94,6 +94,21 @@ func whatOf(i credit.Item) string {
 		return name + ": charged in part"
 	}
 	return name + ": charged"
+}
+
+// subjectOf says what the work of a line was about: @harbour on Instagram. It is empty where that is not kept any more.
+func subjectOf(i credit.Item) string {
+	if i.Of.Subject == "" {
+		return ""
+	}
+	name := "“" + i.Of.Subject + "”"
+	switch {
+	case i.Of.Kind == "hashtag":
+		name = "#" + i.Of.Subject
+	case i.Of.Kind == "profile" || i.Operation == "download_profile_media":
+		name = "@" + i.Of.Subject
+	}
+	return name + " on " + frame.NetworkName(i.Of.Platform)
 }
 
 // byOf says who asked for what a line of the statement is for.

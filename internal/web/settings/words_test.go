@@ -21,6 +21,7 @@ func TestSentences(t *testing.T) {
 		"Ada changed the team’s settings: its name, its time zone to Asia/Tokyo ":      {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
 		"Pressroom could not publish a post on an account: rejected content /posts/p2": {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
 		"Ada took a member out of the team ":                                           {Person: "Ada", Kind: "member.removed", Subject: "4"},
+		"The client approved a post /posts/p3":                                         {Kind: "post.approved", Subject: "p3", Detail: map[string]any{"round": 1.0}},
 		"Ada thing: new kind ":                                                         {Person: "Ada", Kind: "thing.new_kind", Subject: "4"},
 	} {
 		if got := whoOf(e) + " " + sentence(e) + " " + linkOf(e); got != want {
@@ -29,15 +30,15 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// Every kind has words of its own, and a name in the filter that holds no blank.
+// Every kind has words of its own, and a name in the filter that no other one has.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, k := range kinds {
-		if seen[k.Name] || k.Group == "" || strings.ContainsAny(k.Label(), "{}") {
-			t.Errorf("%+v, in the filter %q", k, k.Label())
+		if seen[k.Name] || seen[k.Label] || k.Group == "" || k.Label == "" || strings.ContainsAny(k.Label, "{}") || strings.ToUpper(k.Label[:1]) != k.Label[:1] {
+			t.Errorf("%+v", k)
 		}
-		seen[k.Name] = true
+		seen[k.Name], seen[k.Label] = true, true
 	}
 }
 
@@ -125,5 +126,20 @@ func TestPositions(t *testing.T) {
 	after, _, _ = strings.Cut(after, "&")
 	if got, err := positionOf(after); err != nil || got != at {
 		t.Errorf("%s leads to %v (%v)", path, got, err)
+	}
+}
+
+func TestSubjects(t *testing.T) {
+	t.Parallel()
+	for want, i := range map[string]credit.Item{
+		"@harbour on Instagram":    {Operation: "create_report", Of: credit.Worked{Kind: "profile", Report: "r", Platform: "instagram", Subject: "harbour"}},
+		"#latteart on TikTok":      {Operation: "refresh_report", Of: credit.Worked{Kind: "hashtag", Report: "r", Platform: "tiktok", Subject: "latteart"}},
+		"“latte art” on Instagram": {Operation: "search_hashtags", Of: credit.Worked{Platform: "instagram", Subject: "latte art"}},
+		"@pier on TikTok":          {Operation: "download_profile_media", Of: credit.Worked{Platform: "tiktok", Subject: "pier"}},
+		"":                         {Operation: "create_report"},
+	} {
+		if got := subjectOf(i); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

@@ -26,6 +26,7 @@ async function look() {
     }
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     welcome(page.getElementById('fresh'));
+    ask(page.getElementById('twice'));
     const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));
     looks.replaceChildren(...page.body.childNodes);
     for (const details of looks.querySelectorAll('details')) details.open = open.has(nameOf(details));
@@ -51,6 +52,14 @@ function welcome(fresh) {
       into.parentElement.hidden = false;
     }
   }
+}
+
+// ask asks which of two times is meant, where the clocks show the chosen one twice, and no more where they do not.
+function ask(which) {
+  if (!which) return;
+  which.remove();
+  const here = document.getElementById('twice');
+  if (here && here.textContent !== which.textContent) here.replaceWith(which);
 }
 
 // follow shows what fits to what is chosen.

@@ -1,0 +1,113 @@
+package posts
+
+import (
+	"net/http"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/fault"
+	"pressroom/internal/operation"
+	"pressroom/internal/post"
+	"pressroom/internal/web/frame"
+)
+
+// standing is a time at which a series that stands would occur next.
+type standing struct {
+	post.Standing
+
+	At time.Time // in the team's zone
+}
+
+// mostStanding is how far it is looked for drafts that a series takes up again. Pausing makes one, seldom more.
+const mostStanding = 50
+
+// stands adds what becomes of a series that stands once it goes on.
+func (p *Part) stands(r *http.Request, v *view, zone *time.Location) error {
+	list, err := p.posts.Standing(r.Context(), v.Stored, mostStanding)
+	if err != nil {
+		return err
+	}
+	v.Taken = post.TakenUp(list)
+	for _, one := range list[:min(len(list), upcomingShown)] {
+		v.Standing = append(v.Standing, standing{one, one.At.In(zone)})
+	}
+	return nil
+}
+
+// cancel takes a post back, or pauses the series that is made from it.
+func (p *Part) cancel(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	said := "Taken back: it is a draft and does not go out by itself."
+	id, err := idIn(r)
+	if err == nil {
+		var full post.Full
+		full, _, err = frame.Ask[post.Full](p.Frame, r, "cancel_post", operation.Arguments{"post_id": id})
+		if err == nil && full.Recurrence != nil && full.Recurrence.Template {
+			said = "The series is paused: nothing of it goes out before somebody lets it go on. What was scheduled of it are drafts until then."
+		}
+	}
+	p.done(w, r, err, said)
+}
+
+// resume lets a series go on by its rule, and says what became of the drafts that it has taken up.
+func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
+	said := "The series goes on."
+	p.series(w, r, &said, func(person int64, stored post.Post) error {
+		if !stored.IsTemplate {
+			return fault.BadState("not_recurring", "No series is made from this post.")
+		}
+		list, err := p.posts.Standing(r.Context(), stored, mostStanding)
+		if err != nil {
+			return err
+		}
+		if taken := post.TakenUp(list); taken != "" {
+			said += " " + taken
+		}
+		_, err = p.posts.Repeat(r.Context(), person, stored.ID, stored.Series.Rule)
+		return err
+	})
+}
+
+// endPage says what the end of a series touches.
+func (p *Part) endPage(w http.ResponseWriter, r *http.Request) {
+	v, err := p.whole(r)
+	if err != nil {
+		p.Elsewhere(w, r, err, p.home(r))
+		return
+	}
+	if !v.Stored.IsTemplate {
+		frame.Redirect(w, r, "/posts/"+v.ID)
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["end"], "End the series", v)
+}
+
+func (p *Part) end(w http.ResponseWriter, r *http.Request) {
+	said := "The series has ended. What was scheduled of it are drafts now."
+	p.series(w, r, &said, func(person int64, stored post.Post) error {
+		_, err := p.posts.StopRepeating(r.Context(), person, stored.ID)
+		return err
+	})
+}
+
+func (p *Part) series(w http.ResponseWriter, r *http.Request, said *string, do func(int64, post.Post) error) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	id, err := idIn(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	v := frame.VisitorOf(r.Context())
+	stored, err := p.posts.Look(r.Context(), v.Team.ID, id)
+	if err == nil {
+		err = p.allowed(r, "change_series", access.Publish)
+	}
+	if err == nil {
+		err = do(v.ID, stored)
+	}
+	p.done(w, r, err, *said)
+}
