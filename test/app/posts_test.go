@@ -253,7 +253,7 @@ func TestAClientIsAsked(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "For the client", "")
-		asked := b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "Send the link below to the client", "Waits for the client", "A draft. It does not go out by itself. It waits for the client: it can be scheduled once", "The client’s link")
+		asked := b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "Send the link below to the client", "Waits for the client", "A draft. It does not go out by itself. It waits for the client: it cannot go out before", "The client’s link")
 		link := ""
 		for d := range asked.doc.Descendants() {
 			if attribute(d, "id") == "link" {
