@@ -1,7 +1,9 @@
 // The operator's pages, and those by which data goes: each read, a team found and paused, a draft and a team deleted.
 'use strict';
 
-const { assert, look, open, run, signIn } = require('./drive.js');
+const { execFileSync } = require('node:child_process');
+
+const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 run(async (browser) => {
   const page = await open(browser);
@@ -52,8 +54,18 @@ run(async (browser) => {
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   await look(page, 'leaving-team-wrong');
-  await page.getByLabel('The team’s name').fill(name);
-  await page.getByRole('button', { name: 'Delete the team for good' }).click();
+  const del = async () => {
+    await page.getByLabel('The team’s name').fill(name);
+    await page.getByRole('button', { name: 'Delete the team for good' }).click();
+  };
+  await del();
+  await page.getByRole('alert').getByText('The only person who runs this service').waitFor();
+  await look(page, 'leaving-team-last-operator');
+  execFileSync(world.binary, ['admin', 'teams', 'add', '--name', 'Later', '--owner', '1'], {
+    env: { ...process.env, PRESSROOM_DATABASE: `sqlite:${world.data}/pressroom.db` },
+  });
+  await del();
   await page.getByRole('button', { name: 'Delete the team for good' }).waitFor({ state: 'detached' });
+  await look(page, 'leaving-team-gone');
   assert.deepEqual(page.complaints, []);
 });
