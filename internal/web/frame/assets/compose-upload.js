@@ -31,13 +31,30 @@ function take(id, answer, before) {
   old.replaceWith(document.adoptNode(fresh));
 }
 
+// place is where somebody is writing in the form, and how to go on there once parts of it were replaced. It is null where
+// nobody is writing.
+function place() {
+  const field = document.activeElement;
+  if (!sheet.contains(field) || !field.matches('textarea, input:not([type=file]), select')) return null;
+  const [from, to] = [field.selectionStart, field.selectionEnd];
+  return () => {
+    if (field.isConnected) return true;
+    const same = [...sheet.elements].find((other) => other.name === field.name && other.type === field.type);
+    same?.focus({ preventScroll: true });
+    if (same && from !== null) same.setSelectionRange?.(from, to);
+    return Boolean(same);
+  };
+}
+
 function show(answer, before) {
+  const goOn = place();
   document.getElementById('wrong')?.remove();
   const wrong = answer.getElementById('wrong');
   if (wrong) sheet.closest('.columns').before(document.adoptNode(wrong));
   take('media', answer, before);
   take('own', answer, before);
   sheet.dispatchEvent(new Event('change', { bubbles: true })); // the preview, and what is hidden
+  if (goOn?.()) return; // letters would be lost to whoever is writing
   (document.getElementById('wrong') ?? document.getElementById('files')).scrollIntoView({ block: 'nearest' });
   document.getElementById('files')?.focus({ preventScroll: true });
 }
