@@ -209,11 +209,12 @@ func bluesky() Rules {
 	}
 }
 
-// The units that networks count a text in.
+// The units that networks count a text in. What is called "characters, most emoji as two" are the code units of UTF-16: most
+// emoji are two of them, and those put together of several are more.
 var (
 	graphemes  = Unit{"characters", uniseg.GraphemeClusterCount}
 	codePoints = Unit{"characters", utf8.RuneCountInString}
-	utf16Units = Unit{"UTF-16 code units", func(text string) int { return len(utf16.Encode([]rune(text))) }}
+	utf16Units = Unit{"characters, most emoji as two", func(text string) int { return len(utf16.Encode([]rune(text))) }}
 	emojiUnits = Unit{"characters, an emoji as its bytes", countEmojiBytes}
 )
 

@@ -17,9 +17,9 @@ func TestMeasure(t *testing.T) {
 	}{
 		{"bluesky", Content{Text: "ä👋🏽"}, []Measure{{"characters", 2, 300, 0}, {"bytes", 10, 3000, 0}}},
 		{"threads", Content{Text: "👋🏽 #a #b"}, []Measure{{"characters, an emoji as its bytes", 14, 500, 0}, {"hashtags", 2, 0, 1}}},
-		{"tiktok", Content{Text: "👋"}, []Measure{{"UTF-16 code units", 2, 2200, 0}}},
-		{"tiktok", Content{Text: "👋", Media: []Media{jpeg()}}, []Measure{{"UTF-16 code units", 2, 4000, 0}}},
-		{"instagram", Content{Text: "@a #b https://c.example"}, []Measure{{"UTF-16 code units", 23, 2200, 0}, {"hashtags", 1, 30, 5}, {"mentions", 1, 20, 0}}},
+		{"tiktok", Content{Text: "👋"}, []Measure{{"characters, most emoji as two", 2, 2200, 0}}},
+		{"tiktok", Content{Text: "👋", Media: []Media{jpeg()}}, []Measure{{"characters, most emoji as two", 2, 4000, 0}}},
+		{"instagram", Content{Text: "@a #b https://c.example"}, []Measure{{"characters, most emoji as two", 23, 2200, 0}, {"hashtags", 1, 30, 5}, {"mentions", 1, 20, 0}}},
 		{"x", Content{Text: "$AAPL"}, []Measure{{"cashtags", 1, 1, 0}}}, // how X counts is known to its own package
 	} {
 		rules, _ := Today(c.platform)

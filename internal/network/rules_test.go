@@ -157,7 +157,7 @@ func TestMessages(t *testing.T) {
 		{"instagram", "", typed(jpeg(), gifType), "Image 1 is a GIF; Instagram takes JPEG, so it is converted before it is sent, and only its first frame is shown."},
 		{"tiktok", "", typed(mp4(), "video/x-msvideo"), "Video 1 is of a type that TikTok does not take; it takes MP4, MOV and WebM."},
 		{"pinterest", "", lasting(3950 * time.Millisecond), "Video 1 lasts 3.9 seconds; Pinterest takes at least 4."},
-		{"linkedin", strings.Repeat("a", 3001), jpeg(), "The text has 3001 UTF-16 code units; LinkedIn takes at most 3000."},
+		{"linkedin", strings.Repeat("a", 3001), jpeg(), "The text has 3001 characters, most emoji as two; LinkedIn takes at most 3000."},
 		{"threads", "#one #two", jpeg(), "The text has 2 hashtags; Threads may make nothing of more than 1."},
 	} {
 		rules, _ := Today(c.platform)

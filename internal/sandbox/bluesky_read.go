@@ -50,6 +50,9 @@ func (b *bluesky) getRecord(r *http.Request) (any, error) {
 		if err == nil && (!found || query.Get("cid") != "" && query.Get("cid") != p.version) {
 			err = &xrpcError{http.StatusBadRequest, "RecordNotFound", "Could not locate record: " + uri}
 		}
+		if err == nil {
+			err = untold(blueskyName, p.text, p.at, b.now())
+		}
 		answer = recordAnswer{URI: p.id, CID: p.version, Value: p.body}
 		return err
 	})

@@ -183,7 +183,7 @@ func (b *bluesky) keep(ctx context.Context, t tx, w write, a account, standing p
 	out := outcome{answer: written(uri, w.record.cid)}
 	rev := b.nextTID()
 	out.answer.Commit = &commitAnswer{CID: contentID([]byte(uri + rev)), Rev: rev}
-	lost, err := once(ctx, t, blueskyName, w.marks, recordURI(a.id, w.markKey), markLostAnswer)
+	lost, err := loses(ctx, t, blueskyName, w.marks, recordURI(a.id, w.markKey))
 	if lost {
 		out.refused = errCut
 	}

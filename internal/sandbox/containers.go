@@ -49,6 +49,14 @@ func (c container) status(now time.Time, work time.Duration) string {
 	return "FINISHED"
 }
 
+// untold is errCut where asking for the container would tell of a post that is to stay unconfirmed.
+func (c container) untold(platform string, now time.Time) error {
+	if c.post == "" {
+		return nil
+	}
+	return untold(platform, c.text, c.made, now)
+}
+
 // keepContainer makes the container and gives it its number.
 func (t tx) keepContainer(ctx context.Context, platform string, c *container) error {
 	media, err := json.Marshal(append([]medium{}, c.media...))

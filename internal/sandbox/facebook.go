@@ -173,6 +173,9 @@ func (n *facebook) object(r *http.Request, t tx, a account, id string) (map[stri
 		return told, nil
 	}
 	v, found, err := t.facebookVideo(r.Context(), `id = ? and account = ?`, id, a.id)
+	if found && !v.finished.IsZero() {
+		err = n.untoldVideo(r, t, v)
+	}
 	if found || err != nil {
 		return n.tellVideo(v, a), err
 	}

@@ -194,7 +194,7 @@ func (n *facebook) keepShown(ctx context.Context, t tx, p post, known map[string
 		return launch{}, err
 	}
 	out := launch{post: p.id}
-	lost, err := once(ctx, t, facebookName, readMarkers(p.text, facebookName), facebookKey(p), markLostAnswer)
+	lost, err := loses(ctx, t, facebookName, readMarkers(p.text, facebookName), facebookKey(p))
 	if lost {
 		out.refused = errCut
 	}
@@ -213,6 +213,9 @@ func (n *facebook) listPosts(r *http.Request) (any, error) {
 	data := []map[string]any{}
 	err = n.page(r, func(t tx, a account, _ oauthToken) error {
 		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, facebookName, a.id, since, limit, read)
+		if err == nil {
+			err = untoldAmong(held, n.now())
+		}
 		for _, p := range held {
 			data = append(data, pick(r, count(p, n.now()).counted(n.tellPost(r, p))))
 		}

@@ -244,6 +244,15 @@ func (n *facebook) tellVideo(v facebookVideo, a account) map[string]any {
 	}
 }
 
+// untoldVideo is errCut where asking for the video would tell of a post that is to stay unconfirmed.
+func (n *facebook) untoldVideo(r *http.Request, t tx, v facebookVideo) error {
+	p, found, err := t.post(r.Context(), facebookName, v.id)
+	if err != nil || !found {
+		return err
+	}
+	return untold(facebookName, p.text, p.at, n.now())
+}
+
 func (n *facebook) videoStatus(v facebookVideo) string {
 	switch {
 	case !v.finished.IsZero() && n.now().Sub(v.finished) < n.ready:

@@ -85,7 +85,7 @@ func (n *graphAPI) launch(ctx context.Context, t tx, c container, token oauthTok
 		return launch{}, err
 	}
 	out := launch{post: c.postID()}
-	lost, err := once(ctx, t, n.platform, marks, key, markLostAnswer)
+	lost, err := loses(ctx, t, n.platform, marks, key)
 	if lost {
 		out.refused = errCut
 	}
@@ -137,6 +137,9 @@ func (n *graphAPI) list(r *http.Request, tell func(post) (map[string]any, error)
 	data := []map[string]any{}
 	err = n.caller(r, func(t tx, a account, _ oauthToken) error {
 		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, n.platform, a.id, since, limit, read)
+		if err == nil {
+			err = untoldAmong(held, n.now())
+		}
 		for _, p := range held {
 			if err == nil {
 				var told map[string]any

@@ -45,6 +45,9 @@ func (n *instagram) object(r *http.Request, t tx, a account, token oauthToken) (
 		return nil, err
 	}
 	if found && c.account == a.id {
+		if err := c.untold(n.platform, n.now()); err != nil {
+			return nil, err
+		}
 		state := c.status(n.now(), n.ready)
 		return map[string]any{"id": id, "status_code": state, "status": instagramStatus[state] + c.failure}, nil
 	}

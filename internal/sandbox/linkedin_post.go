@@ -154,7 +154,7 @@ func (n *linkedin) tryPublish(ctx context.Context, t tx, c linkedinCaller, in li
 		return launch{}, err
 	}
 	out := launch{post: urn}
-	lost, err := once(ctx, t, linkedinName, marks, key, markLostAnswer)
+	lost, err := loses(ctx, t, linkedinName, marks, key)
 	if lost {
 		out.refused = errCut
 	}
@@ -258,6 +258,9 @@ func (n *linkedin) listPosts(r *http.Request) (any, error) {
 			return err
 		}
 		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, linkedinName, author, count, start)
+		if err == nil {
+			err = untoldAmong(held, n.now())
+		}
 		for _, p := range held {
 			elements = append(elements, p.toldByLinkedin())
 		}

@@ -16,12 +16,17 @@ const (
 	markError        = "error"         // once: an internal error
 	markSlow         = "slow"          // slow=SECONDS: waits before it stores
 	markLostAnswer   = "lost-answer"   // once: stored, and the connection cut before the answer
+	markUnconfirmed  = "unconfirmed"   // like lost-answer, and nothing that would tell of the post is answered afterwards
 )
 
 // maxSlow is the longest that a marker may make an answer wait.
 const maxSlow = 60 * time.Second
 
-var markerForm = regexp.MustCompile(`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
+// untoldFor is how long nothing tells of a post that is to stay unconfirmed: a little longer than the day for which it
+// is asked about.
+const untoldFor = 25 * time.Hour
+
+var markerForm = regexp.MustCompile(`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
 
 // markers are those of a text that concern one network.
 type markers struct {
@@ -54,4 +59,33 @@ func once(ctx context.Context, t tx, platform string, m markers, postID, marker 
 		return false, nil
 	}
 	return t.spend(ctx, platform, postID, marker)
+}
+
+// loses tells whether the answer to the publication that is kept now gets lost.
+func loses(ctx context.Context, t tx, platform string, m markers, postID string) (bool, error) {
+	for _, marker := range []string{markLostAnswer, markUnconfirmed} {
+		if lost, err := once(ctx, t, platform, m, postID, marker); lost || err != nil {
+			return lost, err
+		}
+	}
+	return false, nil
+}
+
+// untold is errCut where a network that was asked would tell of a text that is to stay unconfirmed: it was published at
+// that time.
+func untold(platform, text string, at, now time.Time) error {
+	if now.Sub(at) < untoldFor && readMarkers(text, platform).has(markUnconfirmed) {
+		return errCut
+	}
+	return nil
+}
+
+// untoldAmong is untold of the posts that a network would list.
+func untoldAmong(posts []post, now time.Time) error {
+	for _, p := range posts {
+		if err := untold(p.platform, p.text, p.at, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }

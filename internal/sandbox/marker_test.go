@@ -23,6 +23,7 @@ func TestReadMarkers(t *testing.T) {
 		"[sandbox:unknown] [Sandbox:reject] sandbox:reject":                               {},
 		"[sandbox:slow=2@bluesky][sandbox:slow=1][sandbox:slow=9@x]":                      {slow: 2 * time.Second},
 		"[sandbox:error][sandbox:lost-answer][sandbox:rate-limit][sandbox:expired-token]": {names: map[string]bool{markError: true, markLostAnswer: true, markRateLimit: true, markExpiredToken: true}},
+		"[sandbox:unconfirmed@bluesky] [sandbox:unconfirmed@x]":                           {names: map[string]bool{markUnconfirmed: true}},
 	} {
 		got := readMarkers(text, blueskyName)
 		if len(got.names) == 0 {

@@ -102,6 +102,9 @@ func (n *pinterest) listPins(r *http.Request) (any, error) {
 			return &xError{status: http.StatusNotFound, code: 40, message: "Board not found."}
 		}
 		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and json_extract(cast(p.body as text), '$.board') = ? order by p.seq desc`, pinterestName, a.id, board)
+		if err == nil {
+			err = untoldAmong(held, n.now())
+		}
 		if err != nil {
 			return err
 		}

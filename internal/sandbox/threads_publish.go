@@ -22,6 +22,9 @@ func (n *threads) object(r *http.Request, t tx, a account, id string) (map[strin
 		return nil, err
 	}
 	if found && c.account == a.id {
+		if err := c.untold(threadsName, n.now()); err != nil {
+			return nil, err
+		}
 		all := map[string]any{"id": id, "status": c.status(n.now(), n.ready)}
 		if all["status"] == "ERROR" {
 			all["error_message"] = c.failure

@@ -169,7 +169,7 @@ func (n *tiktok) conclude(ctx context.Context, t tx, p *tiktokPublish, files []b
 		return launch{}, err
 	}
 	out := launch{post: p.id()}
-	lost, err := once(ctx, t, tiktokName, p.marks(), p.markerKey(), markLostAnswer)
+	lost, err := loses(ctx, t, tiktokName, p.marks(), p.markerKey())
 	if lost {
 		out.refused = errCut
 	}
@@ -305,6 +305,9 @@ func (n *tiktok) fetchStatus(r *http.Request) (any, error) {
 		if err == nil && !found {
 			err = tiktokBadRequest("invalid_publish_id", "The publish_id does not exist")
 		}
+		if err == nil && !p.done.IsZero() {
+			err = untold(tiktokName, p.text, p.done, n.now())
+		}
 		told = p.status(n.now(), n.ready)
 		return err
 	})
@@ -343,6 +346,9 @@ func (n *tiktok) listVideos(r *http.Request) (any, error) {
 		more = len(found) > asked.Most
 		for _, p := range found[:min(len(found), asked.Most)] {
 			counted, err := n.figures(r, t, p)
+			if err == nil {
+				err = untold(tiktokName, p.text, p.done, n.now())
+			}
 			if err != nil {
 				return err
 			}

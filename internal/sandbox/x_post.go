@@ -182,6 +182,9 @@ func (n *xAPI) list(r *http.Request) (any, error) {
 			held = held[:page.limit]
 			meta["next_token"] = strconv.Itoa(page.skip + page.limit)
 		}
+		if err == nil {
+			err = untoldAmong(held, n.now())
+		}
 		for _, p := range held {
 			data = append(data, n.told(p, r.Form.Get("post.fields")))
 		}

@@ -183,7 +183,7 @@ func (n *xREST) launch(ctx context.Context, t tx, p post, token oauthToken, wait
 		return launch{}, err
 	}
 	out := launch{post: p.id}
-	lost, err := once(ctx, t, n.platform, marks, key, markLostAnswer)
+	lost, err := loses(ctx, t, n.platform, marks, key)
 	if lost {
 		out.refused = errCut
 	}

@@ -99,6 +99,9 @@ func (n *youtube) listUploads(r *http.Request) (any, error) {
 			return nil, &youtubeError{http.StatusNotFound, "youtube.playlistItem", "playlistNotFound", "NOT_FOUND", "The playlist identified with the request's playlistId parameter cannot be found."}
 		}
 		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit ? offset ?`, youtubeName, a.id, limit+1, skip)
+		if err == nil {
+			err = untoldAmong(held, n.now())
+		}
 		more = len(held) > limit
 		items := []map[string]any{}
 		for i, p := range held[:min(limit, len(held))] {

@@ -237,6 +237,9 @@ func (n *youtube) progress(r *http.Request, u youtubeUpload) (any, error) {
 	err := n.store.in(r.Context(), func(t tx) error {
 		var err error
 		p, _, err = t.post(r.Context(), youtubeName, u.video)
+		if err == nil {
+			err = untold(youtubeName, p.text, p.at, n.now())
+		}
 		return err
 	})
 	if err != nil {

@@ -109,7 +109,7 @@ func (n *youtube) tryLaunch(ctx context.Context, t tx, u youtubeUpload, token oa
 		return youtubeLaunch{}, err
 	}
 	out := youtubeLaunch{upload: u}
-	lost, err := once(ctx, t, youtubeName, marks, key, markLostAnswer)
+	lost, err := loses(ctx, t, youtubeName, marks, key)
 	if lost {
 		out.refused = errCut
 	}

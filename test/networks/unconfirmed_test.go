@@ -1,0 +1,72 @@
+package networks
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pressroom/internal/delivery"
+	"pressroom/internal/testkit"
+)
+
+// TestUnconfirmed has every network keep from telling what became of a post, until a person decides.
+func TestUnconfirmed(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, database string) {
+		t.Parallel()
+		w := newWorld(t, database)
+		posts := w.untold()
+		for _, s := range posts {
+			if got := w.outcome(s); got != "unconfirmed" {
+				t.Errorf("%q on %s: %s", s.text, s.platform, got)
+			}
+			w.holds(s, 1, 1)
+		}
+		for range 5 { // whoever asks again learns nothing
+			w.clock.advance(4 * time.Hour)
+		}
+		for i, s := range posts {
+			decision := delivery.Decision{Published: i%2 == 0}
+			must(t, w.node.Delivery.Decide(t.Context(), w.owner, w.team, s.id, w.accounts[s.platform][usual], decision))
+			want := map[bool]string{true: "once", false: "fails: `network_error`"}[decision.Published]
+			if got := w.told(s); got != want {
+				t.Errorf("%q on %s is decided: %s, not %s", s.text, s.platform, got, want)
+			}
+			w.holds(s, 1, 1)
+		}
+	})
+}
+
+// untold publishes what every network keeps to itself: one post of each kind that it is asked about in a way of its own.
+func (w *world) untold() []sent {
+	w.t.Helper()
+	var posts []sent
+	publish := func(platform, text string, media []int64) {
+		posts = append(posts, w.publish(w.draft(platform, usual, w.caption("unconfirmed", platform, text), media)))
+	}
+	for i, platform := range w.networks {
+		publish(platform, "[sandbox:unconfirmed]", w.least(platform))
+		publish(platform, "as a video [sandbox:unconfirmed@"+platform+"]", film(w, platform))
+		other := w.networks[(i+1)%len(w.networks)]
+		// Its answer does arrive, so that nobody has to ask what became of it.
+		s := w.publish(w.draft(platform, usual, w.caption("confirmed", platform, "[sandbox:unconfirmed@"+other+"]"), w.least(platform)))
+		if got := w.outcome(s); got != once {
+			w.t.Errorf("a marker of %s on %s: %s", other, platform, got)
+		}
+	}
+	if slices.Contains(w.networks, "tiktok") {
+		publish("tiktok", "as a picture [sandbox:unconfirmed]", w.images[:1])
+	}
+	return posts
+}
+
+// told is what the account of a post says by itself.
+func (w *world) told(s sent) string {
+	w.t.Helper()
+	accounts, _ := w.get("/posts/" + s.id)["accounts"].([]any)
+	account, _ := accounts[0].(map[string]any)
+	if account["state"] == "failed" {
+		return "fails: `" + account["error_code"].(string) + "`"
+	}
+	return map[any]string{"published": once}[account["state"]]
+}
