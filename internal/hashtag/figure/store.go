@@ -33,13 +33,35 @@ const again = 24 * time.Hour
 // Want notes hashtags that somebody asked for, the most important first: unknown ones are added, and all are measured in
 // the background. Those of no platform are wanted on each.
 func (s *Store) Want(ctx context.Context, tx *db.Tx, platform string, tags []string) error {
+	return s.want(ctx, tx, platform, tags, 0)
+}
+
+// wantedAtOnce is how many hashtags one transaction of WantAhead adds. For each there are a dozen rows by which it is found.
+const wantedAtOnce = 500
+
+// WantAhead is Want before the transaction in which many hashtags are wanted, some of them at a time: SQLite has one writer,
+// which thousands of unknown ones would hold for a second. Wanted again in that transaction, they are only looked at.
+func (s *Store) WantAhead(ctx context.Context, platform string, tags []string) error {
+	for first := 0; first < len(tags); first += wantedAtOnce {
+		err := s.db.Write(ctx, "figure.want_ahead", func(ctx context.Context, tx *db.Tx) error {
+			return s.want(ctx, tx, platform, tags[first:min(first+wantedAtOnce, len(tags))], first)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want notes that hashtags are wanted, of which the first one has a place among all that one call wants.
+func (s *Store) want(ctx context.Context, tx *db.Tx, platform string, tags []string, first int) error {
 	if len(tags) == 0 {
 		return nil
 	}
 	turns := make(map[string]int64, len(tags))
 	for i, name := range tags {
 		if _, twice := turns[name]; !twice {
-			turns[name] = db.Micros(tx.Now().Add(time.Duration(i) * apart))
+			turns[name] = db.Micros(tx.Now().Add(time.Duration(first+i) * apart))
 		}
 	}
 	for _, on := range platforms {
@@ -53,21 +75,19 @@ func (s *Store) Want(ctx context.Context, tx *db.Tx, platform string, tags []str
 	return nil
 }
 
+// wantOn adds and changes rows in one statement, in the order in which everybody holds them.
 func (s *Store) wantOn(ctx context.Context, tx *db.Tx, platform string, turns map[string]int64) error {
-	if _, err := s.hold(ctx, tx, platform, names(turns)); err != nil {
-		return err
-	}
 	list, err := asJSON(turns)
 	if err != nil {
 		return err
 	}
 	now := db.Micros(tx.Now())
-	// SQLite would read the list anew for every hashtag of the platform, were it not made a table and asked for by IN.
-	_, err = tx.Exec(ctx, `WITH w (name, at) AS MATERIALIZED (SELECT key, CAST(CAST(value AS TEXT) AS BIGINT) FROM json_each(?))
-		UPDATE hashtags SET wanted_at = ?, due_at = CASE WHEN due_at = 0 THEN ? ELSE due_at END,
-			turn = CASE WHEN due_at = 0 OR turn > w.at THEN w.at ELSE turn END
-		FROM w WHERE platform = ? AND hashtag IN (SELECT name FROM w) AND hashtag = w.name AND (due_at = 0 OR wanted_at < ?)`,
-		list, now, now, platform, db.Micros(tx.Now().Add(-again)))
+	_, err = tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag, wanted_at, due_at, turn)
+		SELECT ?, key, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(CAST(value AS TEXT) AS BIGINT) FROM json_each(?) WHERE true ORDER BY key
+		ON CONFLICT (platform, hashtag) DO UPDATE SET wanted_at = excluded.wanted_at, due_at = CASE WHEN hashtags.due_at = 0 THEN excluded.due_at ELSE hashtags.due_at END,
+			turn = CASE WHEN hashtags.due_at = 0 OR hashtags.turn > excluded.turn THEN excluded.turn ELSE hashtags.turn END
+		WHERE hashtags.due_at = 0 OR hashtags.wanted_at < ?`,
+		platform, now, now, list, db.Micros(tx.Now().Add(-again)))
 	if err != nil {
 		return fmt.Errorf("noting that hashtags are wanted: %w", err)
 	}

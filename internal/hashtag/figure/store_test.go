@@ -2,10 +2,12 @@ package figure_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,6 +16,30 @@ import (
 	"pressroom/internal/report/tag"
 	"pressroom/internal/source"
 )
+
+func TestWantedAheadIsWantedAlike(t *testing.T) {
+	each(t, func(w *world) {
+		var tags []string
+		for i := range 1234 {
+			tags = append(tags, fmt.Sprintf("tag%d", i*541%1234))
+		}
+		w.want(source.TikTok, tags...)
+		at := w.clock.Now()
+		if err := w.store.WantAhead(t.Context(), source.Instagram, tags); err != nil {
+			t.Fatal(err)
+		}
+		const rows = `SELECT hashtag || ' ' || wanted_at || ' ' || due_at || ' ' || turn FROM hashtags WHERE platform = `
+		ahead := w.lines(rows + `'instagram'`)
+		if diff := cmp.Diff(w.lines(rows+`'tiktok'`), ahead); diff != "" || len(ahead) != 1234 || !at.Equal(w.clock.Now()) {
+			t.Errorf("%d hashtags %s", len(ahead), diff)
+		}
+		w.clock.Advance(time.Hour)
+		w.want("", tags...)
+		if diff := cmp.Diff(ahead, w.lines(rows+`'instagram'`)); diff != "" {
+			t.Errorf("wanted again: %s", diff)
+		}
+	})
+}
 
 func TestWantedHashtagsAreThere(t *testing.T) {
 	each(t, func(w *world) {

@@ -60,11 +60,20 @@ func (s *Service) mayHaveAnother(ctx context.Context, tx *db.Tx, call operation.
 	if plan.HashtagLists == terms.Unlimited {
 		return nil
 	}
-	var id, lists int64
+	var id int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), call.TeamID).Scan(&id); err != nil {
 		return fmt.Errorf("holding the team: %w", err)
 	}
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ?`, call.TeamID).Scan(&lists); err != nil {
+	return within(ctx, tx, call, plan)
+}
+
+// within refuses one more list than a plan allows, as things stand.
+func within(ctx context.Context, q db.Querier, call operation.Call, plan terms.Plan) error {
+	if plan.HashtagLists == terms.Unlimited {
+		return nil
+	}
+	var lists int64
+	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ?`, call.TeamID).Scan(&lists); err != nil {
 		return fmt.Errorf("counting the hashtag lists: %w", err)
 	}
 	if lists >= plan.HashtagLists {
@@ -100,22 +109,10 @@ func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (op
 
 // put puts hashtags into a list that the transaction holds, as far as it takes them, and wants figures for them.
 func (s *Service) put(ctx context.Context, tx *db.Tx, call operation.Call, l *List, sent []string, subcategory string) (Changed, error) {
-	tags, refused := sorted(l.Platform, sent)
-	there, err := present(ctx, tx, l.ID, tags)
+	fitting, c, err := s.sift(ctx, tx, call, *l, sent)
 	if err != nil {
-		return Changed{}, err
+		return c, err
 	}
-	c := Changed{Added: []string{}, AlreadyPresent: []string{}, Refused: refused}
-	unknown := make([]string, 0, len(tags)-len(there))
-	for _, tag := range tags {
-		if there[tag] {
-			c.AlreadyPresent = append(c.AlreadyPresent, tag)
-		} else {
-			unknown = append(unknown, tag)
-		}
-	}
-	fitting, rest := s.banned.fit(l.Platform, unknown, s.room(call, *l))
-	c.Added, c.Refused = append(c.Added, fitting...), append(c.Refused, rest...)
 	if len(fitting) > 0 {
 		if err := l.append(ctx, tx, fitting, subcategory); err != nil {
 			return c, err
@@ -126,6 +123,27 @@ func (s *Service) put(ctx context.Context, tx *db.Tx, call operation.Call, l *Li
 	}
 	c.Entry = entry(*l)
 	return c, nil
+}
+
+// sift tells which hashtags a list takes, and what becomes of each.
+func (s *Service) sift(ctx context.Context, q db.Querier, call operation.Call, l List, sent []string) ([]string, Changed, error) {
+	tags, refused := sorted(l.Platform, sent)
+	there, err := present(ctx, q, l.ID, tags)
+	if err != nil {
+		return nil, Changed{}, err
+	}
+	c := Changed{Added: []string{}, AlreadyPresent: []string{}, Refused: refused}
+	unknown := make([]string, 0, len(tags)-len(there))
+	for _, tag := range tags {
+		if there[tag] {
+			c.AlreadyPresent = append(c.AlreadyPresent, tag)
+		} else {
+			unknown = append(unknown, tag)
+		}
+	}
+	fitting, rest := s.banned.fit(l.Platform, unknown, s.room(call, l))
+	c.Added, c.Refused = append(c.Added, fitting...), append(c.Refused, rest...)
+	return fitting, c, nil
 }
 
 // room is how many more hashtags the plan allows in a list; negative where it sets no end.

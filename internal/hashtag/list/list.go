@@ -52,6 +52,7 @@ type Item struct {
 // Figures is what is known of hashtags, and who wants to know more. An empty platform stands for any.
 type Figures interface {
 	Want(ctx context.Context, tx *db.Tx, platform string, tags []string) error
+	WantAhead(ctx context.Context, platform string, tags []string) error
 	Of(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]figure.Figures, error)
 	Version(ctx context.Context, q db.Querier, platform string) (int64, error)
 }

@@ -525,6 +525,38 @@ func TestLongestList(t *testing.T) {
 	})
 }
 
+// Many hashtags are wanted ahead of the transaction that puts them into a list: those that the list takes, where it does.
+func TestWantedAhead(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.plan = "agency"
+		w.allow(1, 700)
+		tags := make([]string, 1000)
+		for n := range tags {
+			tags[n] = fmt.Sprint("tag", n)
+		}
+		check := func(want ...int) {
+			t.Helper()
+			if diff := cmp.Diff(want, w.known.ahead); diff != "" {
+				t.Error(diff)
+			}
+		}
+		must(t, w.wantForNew(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "few", Hashtags: tags[:few]}))
+		check()
+		must(t, w.wantForNew(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many", Hashtags: tags}))
+		check(700)
+		l := w.make(t, CreateInput{Name: "many", Hashtags: tags[:90]})
+		if err := w.wantForNew(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another", Hashtags: tags}); !fault.Is(err, fault.PlanLimitReached) {
+			t.Error(err)
+		}
+		must(t, w.wantForMore(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}))
+		check(700, 610)
+		if err := w.newTeam(t, "agency").wantForMore(t.Context(), w.newTeam(t, "agency").call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}); !fault.Is(err, fault.NotFound) {
+			t.Error(err)
+		}
+		check(700, 610)
+	})
+}
+
 // A hashtag is held by whichever team's lists, for the platform that they are tied to, or for each.
 func TestHeld(t *testing.T) {
 	each(t, func(t *testing.T, w world) {

@@ -100,6 +100,7 @@ func (s *Service) Operations() []operation.Operation {
 		}, s.open),
 		operation.Define(operation.Spec{
 			Tool: "create_hashtag_list", Method: http.MethodPost, Path: "/hashtag-lists", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusCreated,
+			Ahead:       operation.Beforehand(s.wantForNew),
 			Summary:     "Create a hashtag list",
 			Description: "Makes a list, with hashtags or empty. Hashtags that are refused are named in the answer with the reason; the rest is added. Unknown ones get their figures later. Without an Idempotency-Key each call makes another list. Charges nothing; how many lists there may be and how long they may get is the plan's affair.",
 			Example: operation.Example{Arguments: map[string]any{"name": exampleEntry.Name, "platform": "instagram", "color": "#C0643A", "icon": exampleEntry.Icon, "hashtags": []string{"#coffee", "Latteart", "flat white"}},
@@ -107,6 +108,7 @@ func (s *Service) Operations() []operation.Operation {
 		}, s.create),
 		operation.Define(operation.Spec{
 			Tool: "add_hashtags", Method: http.MethodPost, Path: "/hashtag-lists/{list_id}/hashtags", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
+			Ahead:       operation.Beforehand(s.wantForMore),
 			Summary:     "Add hashtags to a list",
 			Description: "Adds hashtags to one of the team's own lists. Those that are in it already stay as they are, so that a repeat changes nothing. Hashtags that are refused are named in the answer with the reason. Unknown ones get their figures later. Charges nothing.",
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID, "hashtags": []string{"coffee", "#espresso"}, "subcategory": "Drinks"},

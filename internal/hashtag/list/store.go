@@ -93,7 +93,7 @@ func numbered(tags []string, last int64) (string, error) {
 const presentOf = `SELECT hashtag FROM hashtag_list_items WHERE list_id = ? AND hashtag IN (SELECT key FROM json_each(?))`
 
 // present is which of the hashtags a list has already.
-func present(ctx context.Context, tx *db.Tx, list int64, tags []string) (map[string]bool, error) {
+func present(ctx context.Context, q db.Querier, list int64, tags []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(tags) == 0 {
 		return out, nil
@@ -102,7 +102,7 @@ func present(ctx context.Context, tx *db.Tx, list int64, tags []string) (map[str
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All(ctx, tx, func(rows *sql.Rows, tag *string) error { return rows.Scan(tag) }, presentOf, list, asked)
+	found, err := db.All(ctx, q, func(rows *sql.Rows, tag *string) error { return rows.Scan(tag) }, presentOf, list, asked)
 	if err != nil {
 		return nil, fmt.Errorf("looking for hashtags of a list: %w", err)
 	}

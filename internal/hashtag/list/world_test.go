@@ -34,6 +34,7 @@ type known struct {
 	mu     sync.Mutex
 	of     map[string]figure.Figures // by platform and hashtag, with a space between them
 	wanted []string                  // likewise
+	ahead  []int                     // how many were wanted ahead of each transaction that was long
 	broken error                     // what wanting ends with
 	looks  int64
 	asked  int // of how many hashtags the figures were read
@@ -45,6 +46,13 @@ func (k *known) Want(_ context.Context, _ *db.Tx, platform string, tags []string
 	for _, tag := range tags {
 		k.wanted = append(k.wanted, platform+" "+tag)
 	}
+	return k.broken
+}
+
+func (k *known) WantAhead(_ context.Context, platform string, tags []string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ahead = append(k.ahead, len(tags))
 	return k.broken
 }
 

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -48,7 +49,7 @@ func complete(f figure.Figures) bool { return f.Posts != nil && f.PostsPerDay !=
 
 // found is what a search found.
 type found struct {
-	hashtags   []figure.Figures // each with its size and rate: the keyword's own, those that match it, those that stand beside it
+	hashtags   []figure.Figures // each with its size and rate, by score: the keyword's own, those that match it, those that stand beside it
 	incomplete []figure.Figures // the keyword's own that are there, and of which too little is known
 	related    []figure.Related
 	own        []string // the keyword's own, but for those that are not there
@@ -92,6 +93,7 @@ func (s *Service) gather(ctx context.Context, h job.Held, t task) (found, error)
 	}
 	candidates := slices.Concat(named(own, known), near.matches, figuresOf(near.beside), named(names, known))
 	out.hashtags = shown(candidates, said)
+	slices.SortStableFunc(out.hashtags, higher)
 	out.related = slices.DeleteFunc(near.beside, func(r figure.Related) bool { return denied(said, r.Hashtag) })
 	return out, nil
 }
@@ -123,6 +125,16 @@ func shown(candidates []figure.Figures, said map[string]bool) []figure.Figures {
 		}
 	}
 	return out
+}
+
+// higher orders by score, the highest first; what has none comes last.
+func higher(a, b figure.Figures) int { return cmp.Compare(scoreOf(b), scoreOf(a)) }
+
+func scoreOf(f figure.Figures) float64 {
+	if f.Score == nil {
+		return -1
+	}
+	return *f.Score
 }
 
 // wanted are the hashtags of which a later search should know more: the keyword's own, and some that stand beside them

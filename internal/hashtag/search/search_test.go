@@ -318,18 +318,30 @@ func TestBegunAgainAnywhere(t *testing.T) {
 	})
 }
 
-// Job results come a page at a time: each hashtag once, the rest whole on each page.
+// Job results come a page at a time: each hashtag once and by score over all pages, the rest whole on each page.
 func TestPages(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var want []string
 		for i := range 23 {
 			name := fmt.Sprintf("harbourlife%02d", i)
-			learned := figure.Read(source.Instagram, w.known(name, int64(90_000-i)), w.clock.Now())
+			known := w.known(name, int64(90_000-i))
+			for p := range known.Recent {
+				known.Recent[p].Likes = new(int64(1 + i*7%23*50)) // so that each has a score of its own
+			}
+			learned := figure.Read(source.Instagram, known, w.clock.Now())
 			w.write(t, func(ctx context.Context, tx *db.Tx) error { return w.Figures.Keep(ctx, tx, learned) })
 			want = append(want, name)
 		}
 		r, _, _ := w.searched(t, Input{Query: "harbourlife"})
+		found, _, _ := w.page(t, r.ID, 50, nil)
 		want = append([]string{"harbourlife"}, want...)
+		if diff := cmp.Diff(want, slices.Sorted(slices.Values(names(found.Hashtags)))); diff != "" {
+			t.Error(diff)
+		}
+		if !slices.IsSortedFunc(found.Hashtags, func(a, b Found) int { return higher(figure.Figures{Score: a.Score}, figure.Figures{Score: b.Score}) }) || *found.Hashtags[0].Score == *found.Hashtags[len(found.Hashtags)-1].Score {
+			t.Errorf("not by score: %+v", found.Hashtags)
+		}
+		want = names(found.Hashtags)
 		again, _, paid := w.searched(t, Input{Query: "#HarbourLife"})
 		if paid != 0 {
 			t.Errorf("it was paid for again: %d", paid)
