@@ -44,6 +44,9 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, reservation int64, char
 	if n != 1 {
 		return false, fmt.Errorf("reservation %d is neither open nor settled", reservation)
 	}
+	if err := keepAbout(ctx, tx, r.team, reservation); err != nil {
+		return false, err
+	}
 	if _, err := (transfer{team: r.team, kind: Settled, reservation: reservation, moves: settling(r.amount, charged)}).book(ctx, tx); err != nil {
 		return false, err
 	}

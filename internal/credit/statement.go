@@ -19,7 +19,7 @@ type Item struct {
 	Key       string // the API key by which it was asked for; empty in the app and for automatic work
 	Automatic bool   // nobody asked for it: tracking did
 	Job       string // where the record of the work is still kept
-	Of        Worked // as far as the record is still kept
+	Of        Worked // zero where it was about nothing that has a name
 	Reference string // the operator's
 	Note      string // the operator's
 	Amount    int64  // what was set aside, granted or withdrawn; at the end of work what had been set aside
@@ -31,7 +31,7 @@ type Item struct {
 // Worked is what paid work was about: a profile, a hashtag or a keyword.
 type Worked struct {
 	Kind     string // of a report: profile or hashtag
-	Report   string // its id, where the work is a report
+	Report   string // its id, where the work is a report that is still kept
 	Platform string
 	Subject  string // the user name, hashtag or keyword, normalised
 }
@@ -72,11 +72,11 @@ func (s *Service) Items(ctx context.Context, team int64, span Span) ([]Item, err
 	return out, s.about(ctx, team, out)
 }
 
-// about adds what the work of the lines was about.
+// about adds what work is about that has not ended.
 func (s *Service) about(ctx context.Context, team int64, items []Item) error {
 	args := []any{team}
 	for _, i := range items {
-		if i.Job != "" {
+		if i.Job != "" && i.Of.Subject == "" {
 			args = append(args, i.Job)
 		}
 	}
@@ -98,28 +98,48 @@ func (s *Service) about(ctx context.Context, team int64, items []Item) error {
 		of[k.job] = k.of
 	}
 	for i := range items {
-		items[i].Of = of[items[i].Job]
+		if items[i].Of.Subject == "" {
+			items[i].Of = of[items[i].Job]
+		}
 	}
 	return nil
 }
 
-const aboutOf = `SELECT j.id, COALESCE(r.kind, ''), COALESCE(r.id, ''), COALESCE(r.platform, h.platform, m.platform, ''), COALESCE(r.subject, h.words, m.username, '')
+const (
+	// workOf is what the record of work tells of what it is about.
+	workOf = `COALESCE(r.kind, ''), COALESCE(r.id, ''), COALESCE(r.platform, h.platform, m.platform, ''), COALESCE(r.subject, h.words, m.username, '')
 	FROM jobs j LEFT JOIN reports r ON r.id = j.subject AND r.team_id = j.team_id LEFT JOIN hashtag_search_jobs h ON h.job_id = j.id
-	LEFT JOIN media_downloads m ON m.job_id = j.id WHERE j.team_id = ? AND j.id IN (`
+	LEFT JOIN media_downloads m ON m.job_id = j.id WHERE j.team_id = ? `
+	aboutOf = `SELECT j.id, ` + workOf + `AND j.id IN (`
+	// keptAbout keeps it for good, by the index jobs_of_reservation.
+	keptAbout = `INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject) SELECT j.reservation_id, j.team_id, ` + workOf +
+		`AND j.reservation_id = ? AND j.reservation_id > 0 AND COALESCE(r.subject, h.words, m.username, '') <> '' ORDER BY j.id LIMIT 1`
+)
+
+// keepAbout keeps what paid work was about, as it ends.
+func keepAbout(ctx context.Context, tx *db.Tx, team, reservation int64) error {
+	if _, err := tx.Exec(ctx, keptAbout, team, reservation); err != nil {
+		return fmt.Errorf("keeping what reservation %d was about: %w", reservation, err)
+	}
+	return nil
+}
 
 // itemsOf reads by the index ledger_transfers_by_time. An automatic charge has neither a key nor an Idempotency-Key.
 const itemsOf = `SELECT t.id, t.created_at, t.kind, COALESCE(r.operation, ''), COALESCE(p.name, ''), COALESCE(k.name, ''),
 	CASE WHEN r.key_id = 0 AND r.idempotency_key = '' THEN 1 ELSE 0 END,
 	COALESCE((SELECT j.id FROM jobs j WHERE j.reservation_id = t.reservation_id AND j.reservation_id > 0 ORDER BY j.id LIMIT 1), ''),
-	t.reference, t.note, COALESCE(r.amount, 0), COALESCE(r.charged, 0), COALESCE(e.amount, 0), t.balance
+	t.reference, t.note, COALESCE(r.amount, 0), COALESCE(r.charged, 0), COALESCE(e.amount, 0), t.balance,
+	COALESCE(s.kind, ''), COALESCE(o.id, ''), COALESCE(s.platform, ''), COALESCE(s.subject, '')
 	FROM ledger_transfers t LEFT JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
 	LEFT JOIN reservations r ON r.id = t.reservation_id LEFT JOIN people p ON p.id = r.person_id LEFT JOIN api_keys k ON k.id = r.key_id
+	LEFT JOIN paid_subjects s ON s.reservation_id = t.reservation_id LEFT JOIN reports o ON o.id = s.report_id AND o.team_id = t.team_id
 	WHERE t.team_id = ? AND t.created_at >= ? AND t.created_at < ?`
 
 func scanItem(rows *sql.Rows, i *Item) error {
 	var at, automatic int64
 	var kind string
-	err := rows.Scan(&i.ID, &at, &kind, &i.Operation, &i.Person, &i.Key, &automatic, &i.Job, &i.Reference, &i.Note, &i.Amount, &i.Charged, &i.Change, &i.Balance)
+	err := rows.Scan(&i.ID, &at, &kind, &i.Operation, &i.Person, &i.Key, &automatic, &i.Job, &i.Reference, &i.Note, &i.Amount, &i.Charged, &i.Change, &i.Balance,
+		&i.Of.Kind, &i.Of.Report, &i.Of.Platform, &i.Of.Subject)
 	i.At, i.Kind, i.Automatic = db.Time(at), Kind(kind), automatic > 0
 	switch i.Kind {
 	case Granted, Withdrawn:

@@ -2,6 +2,7 @@ package credit
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -75,6 +76,59 @@ func TestItems(t *testing.T) {
 			t.Errorf("a team without any begins %v (%v)", at, err)
 		}
 	})
+}
+
+// What paid work was about is told while it goes on, and for good once it has ended: also when its record and the report
+// are no more.
+func TestSubjects(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		a := w.rich(t, 100)
+		w.exec(t, `INSERT INTO reports (id, team_id, kind, platform, subject, status, created_at) VALUES ('report-1', ?, 'profile', 'instagram', 'harbour', 'ready', 1)`, a.TeamID)
+		begin := func(job, subject string) int64 {
+			id := w.reserve(t, a, 10)
+			w.exec(t, `INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id) VALUES (?, ?, 'work', 'running', ?, 1, ?)`, job, a.TeamID, subject, id)
+			return id
+		}
+		report, search, nameless := begin("job-1", "report-1"), begin("job-2", ""), begin("job-3", "")
+		w.exec(t, `INSERT INTO hashtag_search_jobs (job_id, search_id, platform, words) VALUES ('job-2', 1, 'tiktok', 'harbour coffee')`)
+		profile, keyword := Worked{Kind: "profile", Report: "report-1", Platform: "instagram", Subject: "harbour"}, Worked{Platform: "tiktok", Subject: "harbour coffee"}
+		w.tells(t, a.TeamID, map[string]Worked{"job-1": profile, "job-2": keyword, "job-3": {}})
+		for _, id := range []int64{report, search, nameless} {
+			w.write(t, func(ctx context.Context, tx *db.Tx) error {
+				_, err := w.Refund(ctx, tx, id)
+				return err
+			})
+		}
+		w.tells(t, a.TeamID, map[string]Worked{"job-1": profile, "job-2": keyword, "job-3": {}})
+		w.exec(t, `DELETE FROM jobs`)
+		w.exec(t, `DELETE FROM reports`)
+		profile.Report = ""
+		w.tells(t, a.TeamID, map[string]Worked{"": {}}, profile, keyword)
+	})
+}
+
+// tells checks what the lines of a statement are about: by their jobs, or where these are gone once among some others.
+func (w world) tells(t *testing.T, team int64, of map[string]Worked, others ...Worked) {
+	t.Helper()
+	items, err := w.Items(t.Context(), team, Span{From: noon, To: noon.Add(time.Hour), Most: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[Worked]int{}
+	for _, i := range items {
+		if i.Kind == Granted {
+			continue
+		}
+		seen[i.Of]++
+		if want, known := of[i.Job]; !known || i.Of != want && !slices.Contains(others, i.Of) {
+			t.Errorf("%s of %q is about %+v", i.Kind, i.Job, i.Of)
+		}
+	}
+	for _, o := range others {
+		if seen[o] != 2 { // what was set aside, and its end
+			t.Errorf("%d lines are about %+v", seen[o], o)
+		}
+	}
 }
 
 // paged reads a statement line by line.

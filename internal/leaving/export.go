@@ -54,6 +54,7 @@ var files = []file{
 	{"credits.jsonl", `ledger_transfers`, usual, `SELECT id, kind, reservation_id, reference, note, balance, created_at FROM ledger_transfers WHERE id IN`},
 	{"credit_entries.jsonl", `ledger_transfers`, usual, `SELECT transfer_id, account, amount FROM ledger_entries WHERE transfer_id IN`},
 	{"credit_reservations.jsonl", `reservations`, usual, `SELECT id, person_id, key_id, operation, state, amount, charged, created_at, ended_at FROM reservations WHERE id IN`},
+	{"credit_subjects.jsonl", `paid_subjects/reservation_id`, usual, `SELECT reservation_id, kind, report_id, platform, subject FROM paid_subjects WHERE reservation_id IN`},
 	{"events.jsonl", `events`, usual, `SELECT id, at AS happened_at, person_id, key_id, kind, subject, detail AS detail_json FROM events WHERE id IN`},
 }
 

@@ -107,6 +107,7 @@ var byTeam = []removal{
 	{`DELETE FROM media_folders WHERE team_id = ?`},
 	{`DELETE FROM storage WHERE team_id = ?`},
 	{`DELETE FROM credit_holds WHERE team_id = ?`},
+	{`DELETE FROM paid_subjects WHERE reservation_id IN (SELECT reservation_id FROM paid_subjects WHERE team_id = ? ` + many + `)`},
 	{`DELETE FROM free_calls WHERE team_id = ?`},
 	{`DELETE FROM pauses WHERE scope = 'team' AND target = ?`},
 	{`DELETE FROM pauses WHERE scope = 'key' AND target IN (SELECT id FROM api_keys WHERE team_id = ?)`},

@@ -211,6 +211,7 @@ func (h *house) furnish(ctx context.Context, tx *db.Tx, team, owner, account int
 		{`INSERT INTO brand_voices (team_id, name, folded, guide, created_at, updated_at) VALUES (?, 'Ours', 'ours', '{}', 1, 1)`, []any{team}},
 		{`INSERT INTO hashtag_lists (team_id, name, created_at) VALUES (?, 'Fish', 1)`, []any{team}},
 		{`INSERT INTO hashtag_searches (team_id, platform, keyword) VALUES (?, 'instagram', 'fish')`, []any{team}},
+		{`INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject) SELECT id, team_id, 'profile', '', 'instagram', 'harbour' FROM reservations WHERE team_id = ?`, []any{team}},
 		{`INSERT INTO notices (person_id, team_id, kind, event_id, subject, created_at) VALUES (?, ?, 'post.failed', ?, 'x', 1)`, []any{owner, team, -team}},
 		{`INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, '2026-11-20', 7, 1)`, []any{account}},
 	} {
