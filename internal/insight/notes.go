@@ -59,6 +59,9 @@ func (v view) gaps() []string {
 	if since.Sub(v.from) >= 24*time.Hour && since.After(firstDay(v.call.Now, v.call.Zone, v.kept)) {
 		say("Posts of the account are known from %s on; what lies before that in the period is missing.", since.In(v.call.Zone).Format(time.DateOnly))
 	}
+	if v.joined.After(v.from) {
+		say("The account is collected since %s, when it was connected. Its posts from before are those that the network listed then.", v.joined.In(v.call.Zone).Format(stamp))
+	}
 	if len(v.posts) == 0 {
 		say("Nothing was posted in the period, as far as it is known.")
 		return notes

@@ -172,7 +172,8 @@ type view struct {
 	kept     int       // days for which the plan keeps figures
 	from     time.Time // the beginning of the period
 	standing standing
-	posts    []shown // of the period, the newest first
+	joined   time.Time // when the account was connected first
+	posts    []shown   // of the period, the newest first
 	days     []measured
 	excerpt  string // of the best post
 }
@@ -195,6 +196,11 @@ func (s *Service) read(ctx context.Context, v *view) error {
 	if v.standing, err = s.standing(ctx, team, account); err != nil {
 		return err
 	}
+	lives, err := s.accounts.Lives(ctx, team, []int64{account})
+	if err != nil {
+		return err
+	}
+	v.joined = lives[account].Since
 	if v.days, err = s.days(ctx, team, account, dayBefore(v.from, v.call.Zone)); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func TestArithmetic(t *testing.T) {
 		if diff := cmp.Diff(want, got.Analytics); diff != "" {
 			w.t.Error(diff)
 		}
-		if len(got.notes) != 0 {
+		if len(got.notes) != 1 || !strings.Contains(got.notes[0], "collected since") {
 			w.t.Errorf("notes %q", got.notes)
 		}
 		if len(got.texts) != 1 || got.texts[0].Text != "text of c" || got.texts[0].Source.Kind != "caption" || got.texts[0].ID != got.BestPost.Text.Untrusted || got.texts[0].Source.Account != "harbour" {
@@ -114,6 +114,7 @@ func TestRefusals(t *testing.T) {
 func TestNotes(t *testing.T) {
 	each(t, func(w *world) {
 		account := w.harbour()
+		const since = "collected since 2026-11-21 13:00, when it was connected"
 		says := func(when string, days int, notes ...string) {
 			w.t.Helper()
 			got := w.read(account, days)
@@ -133,16 +134,18 @@ func TestNotes(t *testing.T) {
 		}
 		w.tell(5)
 		w.after(0, 1)
-		says("nothing posted", 30, "Nothing was posted")
+		says("nothing posted", 30, since, "Nothing was posted")
 		w.tell(5, post("1", w.clock.Now(), 1))
 		w.after(turn, 2)
-		says("no reach", 30, "only where the operator's app is approved for insights")
-		says("a long period", 365, "known from 2026-08-23 on", "does not tell the reach")
+		says("no reach", 30, since, "only where the operator's app is approved for insights")
+		says("a long period", 365, "known from 2026-08-23 on", since, "does not tell the reach")
 		w.plan = "free"
-		says("a plan of 30 days", 365, "keeps figures for 30 days", "does not tell the reach")
+		says("a plan of 30 days", 365, "keeps figures for 30 days", since, "does not tell the reach")
 		w.plan = "agency"
 		w.must(w.accounts.Lose(w.t.Context(), account, "refused"))
-		says("a lost connection", 30, "connection is lost", "does not tell the reach")
+		says("a lost connection", 30, "connection is lost", since, "does not tell the reach")
+		w.after(31*24*time.Hour, 2)
+		says("connected before the period", 30, "connection is lost", "Nothing was posted")
 		account = w.connect(w.team, "threads", "quiet")
 		w.after(0, 2)
 		says("a network that tells nothing", 30, "collects no figures from threads")
@@ -169,14 +172,14 @@ func TestNotApproved(t *testing.T) {
 		says("it failed since", 1, false)
 		w.tell(5)
 		w.after(time.Hour, 3)
-		says("it works", 1, false)
+		says("it works", 2, false)
 		w.refuse(network.Unapproved, time.Time{})
 		w.after(turn, 4)
-		says("not approved any more", 2, true)
+		says("not approved any more", 3, true)
 		w.must(w.accounts.Lose(w.t.Context(), account, "refused"))
-		says("the connection is lost", 2, false)
+		says("the connection is lost", 3, false)
 		w.harbour()
-		says("connected again", 1, false)
+		says("connected again", 2, false)
 	})
 }
 

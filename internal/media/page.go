@@ -252,11 +252,20 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 		return Item{}, fmt.Errorf("looking for a media item: %w", err)
 	}
 	_, role, err := s.roleOf(ctx, person, team)
-	if err == nil && role == access.Client { // shown what is to be approved, not the whole library
-		err = fault.Missing()
+	if err == nil && role == access.Client {
+		err = s.mayBeShown(ctx, team, id)
 	}
 	if err != nil {
 		return Item{}, err
 	}
 	return item(ctx, s.db, team, id)
+}
+
+// mayBeShown lets clients see what posts of the team show, and nothing else of the library.
+func (s *Service) mayBeShown(ctx context.Context, team, id int64) error {
+	found, err := uses(ctx, s.db, team, id, 1)
+	if err == nil && len(found) == 0 {
+		err = fault.Missing()
+	}
+	return err
 }

@@ -105,7 +105,9 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recor
 			return d, fmt.Errorf("reading which key it is: %w", unfit)
 		}
 		err = tx.QueryRow(ctx, `SELECT name, level FROM api_keys WHERE team_id = ? AND id = ?`, e.Team, key).Scan(&d.Name, &d.Level)
-	case ApprovalAsked, ApprovalDecided, CreditsLow, TrackingStopped:
+	case ApprovalDecided:
+		err = tx.QueryRow(ctx, `SELECT status FROM posts WHERE team_id = ? AND id = ?`, e.Team, e.Subject).Scan(&d.Status)
+	case ApprovalAsked, CreditsLow, TrackingStopped:
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return d, fmt.Errorf("reading what a notice is about: %w", err)

@@ -42,6 +42,7 @@ var (
 	publishers = []access.Role{access.Owner, access.Admin, access.Editor}
 	managers   = []access.Role{access.Owner, access.Admin}
 	owners     = []access.Role{access.Owner}
+	deciders   = []access.Role{access.Owner, access.Admin, access.Editor, access.Client} // a client decides in the app too
 )
 
 // Kinds are all kinds, in the order in which people choose among them.
@@ -49,7 +50,7 @@ var Kinds = []About{
 	{PostFailed, "A post failed", "%d times a post could not be published", publishers},
 	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers},
 	{AccountLost, "An account has to be connected again", "%d accounts have to be connected again", managers},
-	{ApprovalAsked, "A post waits for the client’s approval", "%d posts wait for the client’s approval", publishers},
+	{ApprovalAsked, "A post waits for the client’s approval", "%d posts wait for the client’s approval", deciders},
 	{ApprovalDecided, "The client approved or rejected a post", "The client decided %d times", publishers},
 	{CreditsLow, "Credits run low", "Credits ran low %d times", managers},
 	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers},
@@ -68,6 +69,7 @@ func (k Kind) about() About {
 // detail is what a notice's sentence says beside its kind.
 type detail struct {
 	Event    string `json:"event"`              // the kind of the event
+	Status   string `json:"status,omitempty"`   // of a post that was decided on, where it is kept
 	Platform string `json:"platform,omitempty"` // of an account
 	Name     string `json:"name,omitempty"`     // of an account or a key
 	Reason   string `json:"reason,omitempty"`
@@ -110,12 +112,9 @@ func (n Notice) Text() string {
 	case AccountLost:
 		return "An account has lost its connection. Posts to it wait until it is connected again."
 	case ApprovalAsked:
-		return "A post waits for the client’s approval."
+		return "A post waits for the client’s approval. Clients in the team can decide on its page."
 	case ApprovalDecided:
-		if d.Event == "post.approved" {
-			return "The client approved a post."
-		}
-		return "The client rejected a post. It says why there."
+		return decidedText(d)
 	case CreditsLow:
 		return fmt.Sprintf("The team has fewer than %d credits left.", d.Credits)
 	case TrackingStopped:
@@ -127,6 +126,19 @@ func (n Notice) Text() string {
 		return keyText(d)
 	}
 	return n.Kind.about().Name + "."
+}
+
+// decidedText says what a client decided, and what is left to do.
+func decidedText(d detail) string {
+	switch {
+	case d.Event != "post.approved":
+		return "The client rejected a post. It says why there."
+	case d.Status == "draft":
+		return "The client approved a post. It is a draft still: it goes out once somebody schedules or publishes it."
+	case d.Status == "scheduled":
+		return "The client approved a post. It goes out by itself at its time."
+	}
+	return "The client approved a post."
 }
 
 // levels are what a key of a level may do.

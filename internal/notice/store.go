@@ -88,6 +88,16 @@ func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	})
 }
 
+// Forget takes back what a team's people were told of a subject: whoever runs the service did it in front of them.
+func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject string) error {
+	return s.db.Write(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team, string(kind), subject); err != nil {
+			return fmt.Errorf("taking notices back: %w", err)
+		}
+		return nil
+	})
+}
+
 // kept is how long a notice is kept.
 const kept = 90 * 24 * time.Hour
 

@@ -1,6 +1,9 @@
 package pipeline
 
 import (
+	"strconv"
+	"strings"
+
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 )
@@ -26,6 +29,18 @@ type Meta struct {
 func (o Outcome) Envelope(publicURL string) Envelope {
 	return Envelope{
 		Data: o.Data, Page: o.Page, Billing: o.Billing, Untrusted: o.Untrusted, Notes: o.Notes,
-		Meta: Meta{AppURL: publicURL + o.App, AnsweredAt: o.Call.Moment(o.At), RequestID: o.Call.RequestID},
+		Meta: Meta{AppURL: publicURL + o.appPath(), AnsweredAt: o.Call.Moment(o.At), RequestID: o.Call.RequestID},
 	}
+}
+
+// OfTeam is the argument of an address in the app that names the team whose page it is: a person may be in several.
+const OfTeam = "team_id"
+
+// appPath is where the answer stands in the app, for whoever of the team opens it.
+func (o Outcome) appPath() string {
+	joint := "?"
+	if strings.Contains(o.App, joint) {
+		joint = "&"
+	}
+	return o.App + joint + OfTeam + "=" + strconv.FormatInt(o.Call.TeamID, 10)
 }

@@ -19,6 +19,7 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
+	"pressroom/internal/operation"
 	"pressroom/internal/seal"
 )
 
@@ -288,23 +289,43 @@ func (a *Approvals) Decide(ctx context.Context, token string, d Decision) error 
 	if err != nil {
 		return err
 	}
+	return a.decide(ctx, event.Actor{}, shown.TeamID, l.post, d)
+}
+
+// DecideAs takes the decision of a client who is signed in, on a post of the client's team. It is refused as Decide
+// refuses, and not_found for whoever is no client of the team or calls by a key.
+func (a *Approvals) DecideAs(ctx context.Context, call operation.Call, postID string, d Decision) error {
+	if !call.InApp() || call.Role != access.Client {
+		return fault.Missing()
+	}
+	d.Name = call.PersonName
+	d, err := d.tidied()
+	if err != nil {
+		return err
+	}
+	return a.decide(ctx, event.By(call), call.TeamID, postID, d)
+}
+
+func (a *Approvals) decide(ctx context.Context, by event.Actor, team int64, postID string, d Decision) error {
 	s := a.Posts
 	return s.db.Write(ctx, "post.decide", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.lock(ctx, tx, shown.TeamID, l.post)
+		p, err := s.lock(ctx, tx, team, postID)
 		if err != nil {
 			return err
 		}
 		switch {
+		case p.Approval == NotNeeded:
+			return fault.BadState(string(p.Approval), "The post does not wait for a client.")
 		case p.Approval != Waiting:
 			return fault.BadState(string(p.Approval), "This was decided already.")
 		case p.Round != d.Round:
 			return fault.BadState("changed", "The post has changed meanwhile, so nothing was decided. Look at the new version.")
 		}
-		return keepDecision(ctx, tx, &p, d)
+		return keepDecision(ctx, tx, by, &p, d)
 	})
 }
 
-func keepDecision(ctx context.Context, tx *db.Tx, p *Post, d Decision) error {
+func keepDecision(ctx context.Context, tx *db.Tx, by event.Actor, p *Post, d Decision) error {
 	p.Approval = Rejected
 	if d.Approve {
 		p.Approval = Approved
@@ -317,7 +338,7 @@ func keepDecision(ctx context.Context, tx *db.Tx, p *Post, d Decision) error {
 	if err := update(ctx, tx, p); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, p.TeamID, event.Actor{}, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
+	return event.Record(ctx, tx, p.TeamID, by, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
 }
 
 // tidied is a decision as it can be kept. Browsers end lines by two characters, and count one.

@@ -9,8 +9,9 @@ import (
 	"pressroom/internal/source/tiktokresearch"
 )
 
-// demoOperators is by how many accounts the sandbox's Instagram is asked: each may ask for 30 hashtags in a week.
-const demoOperators = 3
+// demoOperators is by how many accounts the sandbox's Instagram is asked: each may ask for 30 hashtags in a week, a third of
+// them in the background.
+const demoOperators = 12
 
 // sandboxSources are the official sources, as the sandbox networks speak them.
 func (q *Quickstart) sandboxSources(ctx context.Context) (SourceSettings, error) {

@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"pressroom/internal/access"
 	"pressroom/internal/network"
+	"pressroom/internal/notice"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
@@ -235,6 +237,9 @@ func (q *Quickstart) samples(ctx context.Context, team, account int64) error {
 	if err := q.sampleReport(ctx, team); err != nil {
 		return err
 	}
+	if err := q.sampleHashtags(ctx); err != nil {
+		return err
+	}
 	return q.sampleVoices(ctx, team)
 }
 
@@ -258,11 +263,15 @@ func (q *Quickstart) makeTeam(ctx context.Context, password string) (team.Team, 
 	return q.Teams.AddTeam(ctx, team.Team{Name: "Harbour Coffee", Timezone: demoTimezone, Language: "en", Plan: "agency"}, owner.ID)
 }
 
+// makeKeys makes a key of each level. They stand in the greeting, so that nobody is told of them a second time.
 func (q *Quickstart) makeKeys(ctx context.Context, teamID int64) error {
 	q.Greeting.Keys = map[string]string{}
 	for _, level := range access.Levels() {
-		_, value, err := q.Teams.AddKey(ctx, team.NewKey{Team: teamID, Name: "quickstart " + string(level), Level: level})
+		key, value, err := q.Teams.AddKey(ctx, team.NewKey{Team: teamID, Name: "quickstart " + string(level), Level: level})
 		if err != nil {
+			return err
+		}
+		if err := q.Notices.Forget(ctx, teamID, notice.KeyChanged, strconv.FormatInt(key.ID, 10)); err != nil {
 			return err
 		}
 		q.Greeting.Keys[string(level)] = value

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"pressroom/internal/fault"
@@ -26,14 +25,27 @@ type approvalView struct {
 	MaxComment   int
 }
 
-// Lines parts a text, as a page shows line breaks by elements alone.
-func (approvalView) Lines(text string) []string { return strings.Split(text, "\n") }
-
 // Bare tells whether an account shows no media in place of the post's.
 func (v approvalView) Bare(t post.Target) bool { return t.Media != nil && len(t.Media) == 0 }
 
-// Time is when the post is to go out, in the team's zone; empty where that is open.
-func (v approvalView) Time() string { return v.inWords(v.ScheduledAt) }
+// When says when the post goes out and what that takes. Approval alone sends nothing: a draft stays one until somebody of
+// the team schedules it. It is empty of a post that was handed over.
+func (v approvalView) When() string {
+	at := v.inWords(v.ScheduledAt)
+	switch {
+	case v.Status != post.Draft && v.Status != post.Scheduled:
+		return ""
+	case v.Approval == post.Rejected:
+		return "It does not go out before you have approved a new version."
+	case v.Status == post.Scheduled && v.Approval == post.Waiting:
+		return "It goes out by itself at " + at + ", if you have approved it by then. Otherwise it is not sent."
+	case v.Status == post.Scheduled:
+		return "It goes out by itself at " + at + "."
+	case at == "":
+		return "The time is not fixed yet: once you have approved it, the team chooses when it goes out."
+	}
+	return "The team wishes to send it at " + at + ". Once you have approved it, somebody of the team still has to schedule it: it does not go out by itself before that."
+}
 
 // DecidedAt is when the client decided, in the team's zone.
 func (v approvalView) DecidedAt() string { return v.inWords(v.Decided) }

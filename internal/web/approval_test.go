@@ -113,7 +113,7 @@ func TestApproving(t *testing.T) {
 		client := w.browser(t)
 		shown := client.get(a.page)
 		image := a.page + "/media/" + itoa(item.MediaID)
-		shown.wants(t, 200, "A post of Harbour &amp; Sons", "<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ", "harbour.test", "The time is not fixed yet.", `src="`+image+`"`, "It waits for you")
+		shown.wants(t, 200, "A post of Harbour &amp; Sons", "<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ", "harbour.test", "The time is not fixed yet: once you have approved it, the team chooses when it goes out.", "The owner, the admins and the editors of Harbour &amp; Sons are told", `src="`+image+`"`, "It waits for you")
 		if csp := shown.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || len(shown.Cookies()) > 0 {
 			t.Errorf("%v", shown.Header)
 		}
@@ -155,8 +155,9 @@ func TestApprovingTheLatest(t *testing.T) {
 			t.Error(old.text)
 		}
 		client.post(a.page, says("approve", "1", "Cleo", "fine")).wants(t, 422, "nothing was decided", "second", "here is the new version", `name="round" value="2"`, ">fine</textarea>")
+		client.get(a.page).wants(t, 200, "The team wishes to send it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). Once you have approved it, somebody of the team still has to schedule it")
 		client.post(a.page, says("reject", "2", "Cleo", "Not yet.")).leads(t, a.page)
-		client.get(a.page).wants(t, 200, "Rejected by", "At 11:00 on Tuesday 1 December 2026 (Europe/Berlin)")
+		client.get(a.page).wants(t, 200, "Rejected by", "It does not go out before you have approved a new version.")
 		if got := a.state(t); got != `rejected by "Cleo": "Not yet."` {
 			t.Error(got)
 		}

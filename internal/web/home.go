@@ -40,6 +40,8 @@ type today struct {
 	social.Standing
 
 	Open   bool // whether the team is there to work in
+	Passed []post.Slot // drafts whose time has passed, for those who can decide about them
+	Today  string      // the team's day
 	Next   []post.Slot
 	More   bool // whether there are more of them
 	Lately []post.Slot
@@ -67,7 +69,13 @@ func (a *App) today(r *http.Request) (today, error) {
 	if out.Lately, err = a.Posts.Lately(ctx, team.ID, now, homePosts); err != nil {
 		return out, err
 	}
-	for _, slots := range [][]post.Slot{out.Next, out.Lately} {
+	if frame.VisitorOf(ctx).Is(frame.Writers) {
+		if out.Passed, err = a.Posts.Passed(ctx, team.ID, now, homePosts); err != nil {
+			return out, err
+		}
+	}
+	out.Today = now.In(zone).Format(time.DateOnly)
+	for _, slots := range [][]post.Slot{out.Next, out.Lately, out.Passed} {
 		for i := range slots {
 			slots[i].At = slots[i].At.In(zone)
 		}

@@ -15,6 +15,18 @@ import (
 // filePolicy keeps whatever a file holds from running as if it were ours.
 const filePolicy = "sandbox; default-src 'none'"
 
+// videoPolicy is the same for a video, which a browser puts into a page of its own that has to be let play it. It asks for
+// the file once more, with the cookies that a sandbox would not have.
+const videoPolicy = "default-src 'none'; media-src 'self'"
+
+// policyOf is what a file of a type is opened with. No browser takes a video for a page: it is told not to guess.
+func policyOf(kind string) string {
+	if strings.HasPrefix(kind, "video/") {
+		return videoPolicy
+	}
+	return filePolicy
+}
+
 // mediaFile answers with an item of the person's library, or with its thumbnail.
 func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +61,7 @@ func (a *App) publicFile(w http.ResponseWriter, r *http.Request) {
 // send answers with a file, or with the part of it that is asked for.
 func send(w http.ResponseWriter, r *http.Request, file media.Opened) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", filePolicy)
+	h.Set("Content-Security-Policy", policyOf(file.Type))
 	h.Set("Content-Type", file.Type)
 	h.Set("ETag", file.ETag)
 	h.Set("Content-Disposition", disposition(r.URL.Query().Get("download") == "1", file.Name))

@@ -24,6 +24,16 @@ func TestHome(t *testing.T) {
 		owner.handedOver(wish)
 		owner.open("/").wants(http.StatusOK, "Published", "Nothing goes out in the next two weeks.")
 
+		c.draft(t, "Missed its time", h.wish(time.Hour))
+		owner.open("/").lacks("Waiting for you")
+		owner.open("/posts").lacks("Waiting for you")
+		h.change(t, `UPDATE posts SET scheduled_at = scheduled_at - 7200000000, slot_at = slot_at - 7200000000 WHERE caption = 'Missed its time' AND team_id = ?`, c.team.ID)
+		for _, path := range []string{"/", "/posts"} {
+			owner.open(path).wants(http.StatusOK, "Waiting for you", "Missed its time", "another time, publish it now, or delete it")
+		}
+		owner.open("/").follow("All drafts up to today").wants(http.StatusOK, "Missed its time").lacks("Waiting for you")
+		viewer.open("/").lacks("Waiting for you")
+
 		must(t, h.Accounts.Lose(t.Context(), c.account, "refused"))
 		viewer.open("/").wants(http.StatusOK, "the connection is lost, and nothing goes out to it")
 		h.crew(t).as(t, access.Owner).open("/").lacks("Wished for Sunday")

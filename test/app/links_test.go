@@ -22,20 +22,19 @@ import (
 type linked struct {
 	args map[string]any
 	says string
-	all  bool // the page is one of whatever team is looked at: its address names none
 }
 
 // linking has a call of every operation.
 var linking = map[string]linked{
-	"get_identity":           {says: "API keys", all: true},
-	"get_credits":            {says: "Credits", all: true},
-	"get_limits":             {says: "Plan", all: true},
-	"list_social_accounts":   {says: "Accounts", all: true},
-	"get_connect_link":       {args: map[string]any{"platform": "bluesky"}, says: "Accounts", all: true},
+	"get_identity":           {says: "API keys"},
+	"get_credits":            {says: "Credits"},
+	"get_limits":             {says: "Plan"},
+	"list_social_accounts":   {says: "Accounts"},
+	"get_connect_link":       {args: map[string]any{"platform": "bluesky"}, says: "Accounts"},
 	"get_account_analytics":  {args: map[string]any{"account_id": "accounts{id}"}, says: marked},
 	"create_post":            {args: map[string]any{"caption": marked + " again.", "account_ids": []any{"accounts{id}"}}, says: marked + " again."},
 	"get_post":               {args: map[string]any{"id": "posts{id}"}, says: marked + " opens"},
-	"list_posts":             {says: "Posts", all: true},
+	"list_posts":             {says: "Posts"},
 	"update_post":            {args: map[string]any{"id": "posts{id}", "caption": marked + " opens at nine."}, says: marked + " opens"},
 	"validate_post":          {args: map[string]any{"post_id": "posts{id}"}, says: marked + " opens"},
 	"schedule_post":          {args: map[string]any{"post_id": "planned", "scheduled_at": "later"}, says: marked + " plans"},
@@ -43,21 +42,21 @@ var linking = map[string]linked{
 	"cancel_post":            {args: map[string]any{"post_id": "scheduled"}, says: marked + " waits"},
 	"retry_post":             {args: map[string]any{"post_id": "failed"}, says: marked + " fails"},
 	"get_job":                {args: map[string]any{"job_id": "jobs{id}"}, says: marked + " is sent"},
-	"list_media":             {says: "Media", all: true},
-	"import_media":           {args: map[string]any{"url": "https://127.0.0.1/none.png"}, says: "Media", all: true},
+	"list_media":             {says: "Media"},
+	"import_media":           {args: map[string]any{"url": "https://127.0.0.1/none.png"}, says: "Media"},
 	"create_uploads":         {args: map[string]any{}, says: "Upload files"},
-	"download_profile_media": {args: map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, says: "Media", all: true},
+	"download_profile_media": {args: map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, says: "Media"},
 	"create_report":          {args: map[string]any{"type": "profile", "platform": "instagram", "subject": "quay_cafe"}, says: "quay_cafe"},
 	"get_report":             {args: map[string]any{"type": "profile", "id": "reports{id}"}, says: "harbour_cafe"},
-	"list_reports":           {says: "Reports", all: true},
+	"list_reports":           {says: "Reports"},
 	"refresh_report":         {args: map[string]any{"type": "profile", "id": "reports{id}"}, says: "harbour_cafe"},
 	"set_report_tracking":    {args: map[string]any{"type": "profile", "id": "reports{id}", "enabled": true}, says: "harbour_cafe"},
-	"list_hashtag_lists":     {says: "Hashtag", all: true},
+	"list_hashtag_lists":     {says: "Hashtag"},
 	"create_hashtag_list":    {args: map[string]any{"name": marked + " two", "platform": "instagram"}, says: marked + " two"},
 	"get_hashtag_list":       {args: map[string]any{"list_id": "hashtags{id}"}, says: marked},
 	"add_hashtags":           {args: map[string]any{"list_id": "hashtags{id}", "hashtags": []any{"roast"}}, says: marked},
 	"search_hashtags":        {args: map[string]any{"query": "coffee", "platform": "instagram"}, says: "Search for something else"},
-	"list_brand_voices":      {says: "Brand voices", all: true},
+	"list_brand_voices":      {says: "Brand voices"},
 	"get_brand_voice":        {args: map[string]any{"id": "voices{id}"}, says: marked},
 }
 
@@ -69,7 +68,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		member := c.people[access.Admin]
 		elsewhere, err := h.Teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, member.ID)
 		must(t, err)
-		b := c.as(t, access.Admin)
+		b, stranger := c.as(t, access.Admin), h.crew(t).as(t, access.Owner)
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Links", Level: access.Full})
 		must(t, err)
 		for _, op := range h.Registry().All() {
@@ -83,10 +82,21 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 			if p := b.open(leads).wants(http.StatusOK); !strings.Contains(p.text(), call.says) {
 				t.Errorf("%s leads to %s, which does not say %q: %.600s", op.Tool, leads, call.says, p.text())
 			}
-			if p := b.open("/"); !call.all && !strings.Contains(p.source, c.team.Name+"</a>") {
+			if p := b.open("/"); !strings.Contains(p.source, c.team.Name+"</a>") {
 				t.Errorf("%s leads to %s, and the team is not looked at", op.Tool, leads)
 			}
+			if p := stranger.open(leads).wants(http.StatusNotFound); strings.Contains(p.text(), c.team.Name) || strings.Contains(p.text(), call.says) && call.says == marked {
+				t.Errorf("%s leads somebody of another team to %s: %.600s", op.Tool, leads, p.text())
+			}
 		}
+		list := c.leads(t, key, h.Registry().Tool("list_posts"), s, nil)
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
+		b.open(list+"&status=draft").wants(http.StatusOK, "This is of the team "+c.team.Name, marked+" waits").lacks(marked+" tells")
+		b.open(list).wants(http.StatusOK).lacks("This is of the team")
+		for _, wrong := range []string{"/posts?team_id=", "/posts?team_id=x", "/posts?team_id=-1", "/posts?team_id=999999999"} {
+			b.open(wrong).wants(http.StatusNotFound)
+		}
+		c.browser(t).open(list).form("Sign in").fill("email", member.Email).fill("password", password).press().wants(http.StatusOK, marked+" opens")
 		at := "/settings/keys/" + s["keys{key}"]
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		b.open(at).wants(http.StatusOK, "This is of the team "+c.team.Name, marked)

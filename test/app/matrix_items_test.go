@@ -196,5 +196,5 @@ func (m *gauge) forms(b *browser) map[string]url.Values {
 
 // ofTeam tells whether an audience is one of a team's people.
 func ofTeam(a frame.Audience) bool {
-	return slices.Contains([]frame.Audience{staff, frame.Members, frame.Writers, frame.Publishers, frame.Spenders, frame.Managers, frame.Owners}, a)
+	return slices.Contains([]frame.Audience{staff, frame.Members, frame.Writers, frame.Publishers, frame.Spenders, frame.Managers, frame.Owners, frame.Clients}, a)
 }

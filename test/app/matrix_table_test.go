@@ -45,8 +45,8 @@ var matrix = map[string]entry{
 	"POST /approval/{token}":                         {who: invited},
 	"GET /approval/{token}/media/{id}":               {who: invited},
 	"POST /media/{id}/description":                   {who: frame.Writers},
-	"GET /media/{id}/file":                           {who: staff},
-	"GET /media/{id}/thumbnail":                      {who: staff},
+	"GET /media/{id}/file":                           {who: frame.Members}, // it stands in a post
+	"GET /media/{id}/thumbnail":                      {who: frame.Members},
 	"GET /sign-in":                                   {who: frame.Anyone},
 	"POST /sign-in":                                  {who: frame.Anyone},
 	"POST /sign-in/passkey":                          {who: frame.Anyone},
@@ -175,6 +175,7 @@ var matrix = map[string]entry{
 	"POST /posts/{id}/retry":                         {who: frame.Publishers, later: 3},
 	"POST /posts/{id}/duplicate":                     {who: frame.Writers},
 	"POST /posts/{id}/approval":                      {who: frame.Writers},
+	"POST /posts/{id}/approval/decision":             {who: frame.Clients, form: url.Values{"decision": {"reject"}, "round": {"1"}}},
 	"POST /posts/{id}/series/resume":                 {who: frame.Publishers, later: 1},
 	"GET /posts/{id}/series/end":                     {who: frame.Publishers},
 	"POST /posts/{id}/series/end":                    {who: frame.Publishers, later: 2},

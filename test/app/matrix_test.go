@@ -43,6 +43,7 @@ type gauge struct {
 	*crew
 
 	t       testing.TB
+	program []frame.Route // as the program has them
 	routes  []string
 	mux     *http.ServeMux // of all patterns, to know an address by
 	real    samples
@@ -69,6 +70,7 @@ func TestMatrix(t *testing.T) {
 			m.allowed(route)
 		}
 		m.unchanged("all pages", "reading", false)
+		m.astray()
 		m.odd()
 		m.sent()
 	})
@@ -81,6 +83,7 @@ func newGauge(tb testing.TB, h *house) *gauge {
 	seen := map[string]bool{}
 	for _, route := range h.Routes() {
 		seen[route.Pattern] = true
+		m.program = append(m.program, route)
 		m.routes = append(m.routes, route.Pattern)
 		m.mux.HandleFunc(route.Pattern, func(http.ResponseWriter, *http.Request) {})
 		if m.entry(route.Pattern).who == "" {
@@ -99,6 +102,8 @@ func newGauge(tb testing.TB, h *house) *gauge {
 	m.people()
 	m.filled = m.forms(m.as(tb, access.Owner))
 	maps.Copy(m.filled, m.operatorForms())
+	const decision = "POST /posts/{id}/approval/decision" // for clients alone
+	m.filled[decision] = m.forms(m.as(tb, access.Client))[decision]
 	m.settle()
 	m.remember()
 	return m
@@ -224,6 +229,7 @@ func (m *gauge) form(route string, s samples) url.Values {
 	out := url.Values{}
 	maps.Copy(out, m.filled[route])
 	maps.Copy(out, s.fill(m.entry(route).form))
+	out.Del(frame.TeamField) // whoever means harm leaves it out
 	out.Set("once", m.now().UTC().Format("20060102T150405")+"-"+fmt.Sprint(m.house.people.Add(1)))
 	return out
 }
@@ -250,6 +256,8 @@ func (a *asker) may(who frame.Audience) bool {
 		return a.role == access.Owner || a.role == access.Admin
 	case frame.Owners, mine:
 		return a.role == access.Owner
+	case frame.Clients:
+		return a.role == access.Client
 	case frame.Operators:
 		return a.operator
 	}

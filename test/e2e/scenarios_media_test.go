@@ -107,7 +107,7 @@ func entryScenarios() []scenario {
 				"data.media.0.alt_text": "A drum roaster.", "data.media.0.folder.id": w.its("folder"), "data.media.0.folder.name": "Spring",
 				"data.folders.0.id": w.its("folder"), "data.folders.0.name": "Spring", "data.storage.used_bytes": len(aPNG("Roastery.PNG").bytes), "data.storage.limit_bytes": int64(1000) << 30,
 			})
-			if got.text("data.media.0.created_at.utc") == "" || got.text("meta.app_url") != w.root+"/media" {
+			if got.text("data.media.0.created_at.utc") == "" || got.text("meta.app_url") != w.root+"/media?team_id="+number(w.team) {
 				w.t.Errorf("got %s", got.raw)
 			}
 		}},

@@ -114,7 +114,7 @@ func voiceScenarios() []scenario {
 		{name: "voices: a key", tool: "list_brand_voices", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
 		{name: "voice: in full", tool: "get_brand_voice", as: readOnly, prepare: twoVoices, args: of("first"), check: func(w *world, got answer) {
 			got.mustHold(w.t, inFull("data"))
-			got.mustHold(w.t, map[string]any{"data.id": w.itsID("first"), "meta.app_url": w.root + "/voices/" + w.its("first")})
+			got.mustHold(w.t, map[string]any{"data.id": w.itsID("first"), "meta.app_url": w.root + "/voices/" + w.its("first") + "?team_id=" + number(w.team)})
 		}},
 		{name: "voice: with a name alone", tool: "get_brand_voice", prepare: twoVoices, args: of("second"), check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{

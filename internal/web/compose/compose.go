@@ -53,10 +53,10 @@ func New(f *frame.Frame, posts *post.Service, approvals *post.Approvals, library
 func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /posts/new", For: frame.Writers, Do: p.newPage},
-		{Pattern: "POST /posts/new", For: frame.Members, Do: p.turning(p.writing(p.sent)), Resumes: true},
+		{Pattern: "POST /posts/new", For: frame.Members, Do: p.writing(p.sent), Resumes: true},
 		{Pattern: "POST /posts/preview", For: frame.Writers, Do: p.preview},
 		{Pattern: "GET /posts/{id}/edit", For: frame.Members, Do: p.own(p.editPage)},
-		{Pattern: "POST /posts/{id}/edit", For: frame.Members, Do: p.turning(p.own(p.sent)), Resumes: true},
+		{Pattern: "POST /posts/{id}/edit", For: frame.Members, Do: p.own(p.sent), Resumes: true},
 	}
 }
 
@@ -77,28 +77,6 @@ func (p *Part) writing(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !frame.VisitorOf(r.Context()).Is(frame.Writers) {
 			p.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
-			return
-		}
-		do(w, r)
-	}
-}
-
-// turning looks again at the team that a form was shown for, where another tab has turned to another one meanwhile. The
-// form is shown once more, as it was sent, and nothing is done.
-func (p *Part) turning(do http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if hasFiles(r) {
-			do(w, r)
-			return
-		}
-		if !p.ReadLongForm(w, r, maxForm) {
-			return
-		}
-		v, team := frame.VisitorOf(r.Context()), number(r.PostForm.Get("team"))
-		if meant := frame.LookedAt(v.Account, team); meant.ID == team && team != v.Team.ID {
-			p.Resume(r.Context(), r.URL.Path, r.PostForm)
-			p.Say(r, "You had turned to the team "+v.Team.Name+" in this browser. This post is of the team "+meant.Name+": you look at that team again now. Nothing was saved yet.")
-			frame.Redirect(w, r, r.URL.Path)
 			return
 		}
 		do(w, r)

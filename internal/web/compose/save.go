@@ -29,6 +29,9 @@ func (p *Part) sent(w http.ResponseWriter, r *http.Request) {
 		p.upload(w, r)
 		return
 	}
+	if !p.ReadLongForm(w, r, maxForm) {
+		return
+	}
 	s := read(r.PostForm)
 	s.Unsaved = true
 	what, rest, _ := strings.Cut(r.PostForm.Get("do"), ":")
@@ -73,6 +76,10 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, why)
 		return
 	}
+	if frame.Astray(r, form) {
+		p.TurnBack(w, r, form, true)
+		return
+	}
 	r.PostForm = form
 	s := read(form)
 	s.Unsaved, s.Picker.Open = true, true
@@ -103,6 +110,9 @@ func (p *Part) parts(r *http.Request, actor *access.Actor) (url.Values, []int64,
 		}
 		if err != nil {
 			return nil, nil, errForm.Wrap(err)
+		}
+		if frame.Astray(r, form) && part.FileName() != "" {
+			continue // its library is another team's
 		}
 		if name := part.FileName(); name != "" {
 			got, err := p.library.Add(r.Context(), media.Owner{TeamID: actor.TeamID, PersonID: actor.PersonID}, media.Incoming{Name: name, Type: part.Header.Get("Content-Type"), Size: -1, Body: part})

@@ -47,11 +47,15 @@ func (f *Frame) forPeople(resumes bool, next http.HandlerFunc) http.HandlerFunc 
 	}
 }
 
-// cameFrom is the page of ours on which a form was sent.
+// cameFrom is the page of ours on which a form was sent. A form that was refused stands at the address that it is sent to,
+// which may show nothing by itself: then it is the first page.
 func (f *Frame) cameFrom(r *http.Request) string {
 	from, err := url.Parse(r.Referer())
 	own, broken := url.Parse(f.PublicURL)
 	if err != nil || from.Host != r.Host && (broken != nil || from.Host != own.Host) {
+		return "/"
+	}
+	if _, shows := f.known.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: from.Path}}); shows == "" {
 		return "/"
 	}
 	return OwnPath(from.RequestURI())
@@ -68,7 +72,7 @@ const resumeKept = "form"
 // shown for.
 func (f *Frame) Resume(ctx context.Context, path string, form url.Values) {
 	f.Keep(ctx, resumeKept, []byte(path+"\n"+form.Encode()))
-	if team, err := strconv.ParseInt(form.Get("team"), 10, 64); err == nil {
+	if team, err := strconv.ParseInt(form.Get(TeamField), 10, 64); err == nil {
 		f.LookAt(ctx, team)
 	}
 }

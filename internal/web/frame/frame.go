@@ -36,6 +36,7 @@ type Frame struct {
 
 	proxies  proxies
 	sessions *sessions
+	known    *http.ServeMux // of all addresses that are mounted, to look one up
 }
 
 // New makes the frame. Trusted proxies that are no networks are an error.
@@ -44,7 +45,7 @@ func New(o Options) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Frame{Options: o, proxies: trusted}
+	f := &Frame{Options: o, proxies: trusted, known: http.NewServeMux()}
 	f.sessions = newSessions(o, f.Broken)
 	return f, nil
 }
@@ -59,7 +60,7 @@ func (f *Frame) People(pages http.Handler) http.Handler {
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.Notice(w, r, http.StatusForbidden, "Not done", "This came from another site. Nothing was changed.")
 	}))
-	return p.Handler(noting(f.sessions.manager.LoadAndSave(f.recognise(f.textual(pages)))))
+	return p.Handler(noting(f.sessions.manager.LoadAndSave(f.recognise(f.textual(f.led(pages))))))
 }
 
 // Policy lets a page have what comes from our own address and is no part of the page itself.

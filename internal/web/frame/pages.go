@@ -79,7 +79,7 @@ func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, t *temp
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // the client may be gone
+	_, _ = w.Write(bound(out.Bytes(), p.Visitor)) // the client may be gone
 }
 
 // unread is how many notices the visitor has not read. A page is shown without that where it cannot be counted.

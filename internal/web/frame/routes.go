@@ -20,6 +20,7 @@ const (
 	Spenders   Audience = "spenders"   // whose role may spend credits
 	Managers   Audience = "managers"   // the team's owner and admins
 	Owners     Audience = "owners"     // the team's owner
+	Clients    Audience = "clients"    // for whom the team's posts are, who approve them
 	Operators  Audience = "operators"  // who runs the service
 )
 
@@ -33,10 +34,12 @@ type Route struct {
 }
 
 // Mount puts routes at their addresses. Whoever is not signed in is asked to; who is not of the audience is told that the
-// role does not allow it, and operators' addresses are not there for others.
+// role does not allow it, and operators' addresses are not there for others. A form that was shown for another team than
+// the one that is looked at by now does nothing.
 func (f *Frame) Mount(mux *http.ServeMux, routes ...Route) {
 	for _, r := range routes {
 		mux.HandleFunc(r.Pattern, f.guarded(r))
+		f.known.HandleFunc(r.Pattern, r.Do)
 	}
 }
 
@@ -46,6 +49,12 @@ func (f *Frame) guarded(route Route) http.HandlerFunc {
 	}
 	return f.forPeople(route.Resumes, func(w http.ResponseWriter, r *http.Request) {
 		v := VisitorOf(r.Context())
+		if route.For.ofTeam() {
+			if form := peek(r); Astray(r, form) {
+				f.TurnBack(w, r, form, route.Resumes)
+				return
+			}
+		}
 		switch {
 		case v.Is(route.For):
 			route.Do(w, r)
@@ -78,6 +87,8 @@ func (v *Visitor) Is(a Audience) bool {
 		return v.Team.Role == access.Owner || v.Team.Role == access.Admin
 	case Owners:
 		return v.Team.Role == access.Owner
+	case Clients:
+		return v.Team.Role == access.Client
 	case Operators:
 		return v.Operator
 	}

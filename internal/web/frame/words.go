@@ -134,12 +134,14 @@ func Count(value any) string {
 // Percent writes a share of 1 as percent with one digit: 12.3 %.
 func Percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + " %" }
 
-// unit is what people call a unit that networks count texts in. Most of them count UTF-16 code units.
+// unit is what people call a unit that networks count texts in: characters, and what is special about how they are counted
+// where somebody points at it.
 func unit(name string) template.HTML {
-	if name != "UTF-16 code units" {
-		return template.HTML(template.HTMLEscapeString(name)) //nolint:gosec // escaped
+	name, special, found := strings.Cut(template.HTMLEscapeString(name), ", ")
+	if !found {
+		return template.HTML(name) //nolint:gosec // escaped
 	}
-	return `<abbr title="As the network counts them: most emoji count as two or more (UTF-16 code units).">characters</abbr>`
+	return template.HTML(`<abbr title="As the network counts them: ` + special + `.">` + name + `</abbr>`) //nolint:gosec // escaped
 }
 
 // Plural is a number with its noun: 1 post, 2 posts.

@@ -1,11 +1,9 @@
 package hashtags
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -50,14 +48,6 @@ func (v foundView) Of(name string) string { return v.Fields.Get(name) }
 // Found tells whether there is anything to add to a list.
 func (v foundView) Found() bool {
 	return len(v.Result.Hashtags)+len(v.Result.Incomplete)+len(v.Result.Related) > 0
-}
-
-// Order says in which order the hashtags stand.
-func (v foundView) Order() string {
-	if v.Pager.First != "" || v.Pager.Next != "" {
-		return "What matches the keyword; on each page by score, the highest first"
-	}
-	return "What matches the keyword, by score, the highest first"
 }
 
 // Number is the id of a list as a form's field holds it.
@@ -152,7 +142,6 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 	}
 	v.Notes = outcome.Notes
 	if made, ok := v.Entry.Result.(search.Result); ok {
-		slices.SortStableFunc(made.Hashtags, func(a, b search.Found) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) })
 		v.Result = made
 	}
 	if outcome.Page != nil {

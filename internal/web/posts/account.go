@@ -24,6 +24,7 @@ type oneView struct {
 	Link     string // what the person wrote
 	Decision bool   // there is something to decide
 	Pause    pause
+	Client   bool // whoever looks is a client of the team
 }
 
 func (p *Part) account(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +67,7 @@ func (p *Part) readAccount(r *http.Request, one *oneView) error {
 		}
 		content := v.Stored.Content(v.Stored.Targets[i], "")
 		one.accountView, one.Head, one.Text, one.Media, one.Pause = a, v.Head, content.Text, content.Media, v.Pause
-		one.Decision = a.State == post.Unconfirmed
+		one.Decision, one.Client = a.State == post.Unconfirmed, v.Client
 		return nil
 	}
 	return fault.Missing()

@@ -173,6 +173,35 @@ func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
 	p.done(w, r, err, "The post waits for the client. Send the link below to the client.")
 }
 
+// maxDecision is how many bytes a client's decision may have: the longest comment, each byte written as three.
+const maxDecision = 3*4*post.MaxComment + frame.MaxForm
+
+// decideAsClient takes what a client who is signed in says to a post that waits, as the client's link does.
+func (p *Part) decideAsClient(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadLongForm(w, r, maxDecision) {
+		return
+	}
+	said := post.Decision{Approve: r.PostForm.Get("decision") == "approve", Comment: r.PostForm.Get("comment")}
+	said.Round, _ = strconv.ParseInt(r.PostForm.Get("round"), 10, 64) // what is no number is no version
+	id, err := idIn(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	call, err := p.Acting(r, "decide_approval")
+	if err == nil {
+		err = p.approvals.DecideAs(r.Context(), call, id, said)
+	}
+	told := "Approved. The team is told."
+	if !said.Approve {
+		told = "Rejected. The team is told, with what you wrote."
+	}
+	p.done(w, r, err, told)
+}
+
+// MaxComment is how long a client's comment may be, in characters.
+func (view) MaxComment() int { return post.MaxComment }
+
 // allowed refuses what no operation does where the operator has paused it, or the team is closed.
 func (p *Part) allowed(r *http.Request, what string, needs access.Capability) error {
 	call, err := p.Acting(r, what)

@@ -16,6 +16,7 @@ import (
 const (
 	listed       = 30  // posts on a page
 	maxNamed     = 4   // accounts that a list names of a post
+	maxPassed    = 3   // drafts whose time has passed that it begins with
 	maxToChoose  = 200 // accounts that a filter offers
 	accountsPage = 50
 )
@@ -82,6 +83,7 @@ type listView struct {
 	filters
 
 	Posts       []listedPost
+	Passed      []post.Slot // drafts whose time has passed, for those who can decide about them, before the first of all posts
 	Choices     []choice
 	Statuses    []post.Status
 	First, Next string
@@ -116,6 +118,12 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		status = frame.StatusOf(err)
+	}
+	if v := frame.VisitorOf(r.Context()); v.Is(frame.Writers) && !view.Any && view.First == "" {
+		if view.Passed, err = p.posts.Passed(r.Context(), v.Team.ID, p.DB.Now(), maxPassed); err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
 	}
 	p.Show(w, r, status, pages["list"], "Posts", view)
 }

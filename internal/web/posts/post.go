@@ -50,6 +50,9 @@ type view struct {
 	Zone       string
 	MayPublish bool // nothing of its state keeps it from being published
 	MayAsk     bool
+	Client     bool   // whoever looks is a client of the team
+	Decides    bool   // and is asked what to do with the post
+	Said       string // what the client wrote and is asked to mend
 	Editable   bool
 	Changeable bool // in the form; also what a series that stands is made from
 	Pause      pause
@@ -116,6 +119,7 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, wrong st
 		p.Elsewhere(w, r, err, p.home(r))
 		return
 	}
+	v.Said = r.PostForm.Get("comment")
 	if v.Wrong = wrong; wrong == "" {
 		v.Link = string(p.Take(r.Context(), linkKept+v.ID))
 	}
@@ -166,7 +170,7 @@ func (p *Part) moving(r *http.Request) (view, error) {
 	}
 	zone := outcome.Call.Zone
 	open := full.Status == post.Draft || full.Status == post.Scheduled
-	v := view{Full: full, Pause: pauseOf(outcome.Call), Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes, Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " "))}
+	v := view{Full: full, Client: outcome.Call.Role == access.Client, Pause: pauseOf(outcome.Call), Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes, Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " "))}
 	if v.Head == "" {
 		v.Head = "A post without text"
 	}
@@ -266,6 +270,8 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
 	v.Shown = stored.Media
 	v.MayAsk, v.MayPublish = v.Editable && stored.Approval != post.Approved, v.Editable && !held
+	open := stored.Status == post.Draft || stored.Status == post.Scheduled
+	v.Decides = v.Client && open && stored.Approval == post.Waiting
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
 	v.Changeable = stored.MayCompose() == nil
 	if stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {

@@ -317,7 +317,7 @@ func (p *Part) name(r *http.Request, lines []line) error {
 		if n, ok := named[l.Subject]; ok && l.ofPost() {
 			l.Post = cmp.Or(n.Excerpt, "A post without text")
 			round, _ := l.Detail["round"].(float64)
-			if slices.Contains(clients, l.Kind) {
+			if slices.Contains(clients, l.Kind) && l.Person == "" { // who is signed in has a name of their own
 				l.Client = n.Clients[int64(round)]
 			}
 		}

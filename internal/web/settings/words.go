@@ -32,7 +32,7 @@ var roleNames = map[access.Role][2]string{
 	access.Admin:  {"Admin", "Everything but what is the owner’s alone: also members, credits and the record of events."},
 	access.Editor: {"Editor", "Writes, schedules and publishes. Spends no credits."},
 	access.Viewer: {"Viewer", "Sees everything and changes nothing."},
-	access.Client: {"Client", "Changes nothing, and does not see the media library. For people of the company that the posts are for."},
+	access.Client: {"Client", "Approves or rejects posts that wait for the client, and changes nothing else. Sees posts and what they show, and not the media library. For people of the company that the posts are for."},
 }
 
 func roleName(r access.Role) string { return roleNames[r][0] }
@@ -96,7 +96,7 @@ func whatOf(i credit.Item) string {
 	return name + ": charged"
 }
 
-// subjectOf says what the work of a line was about: @harbour on Instagram. It is empty where that is not kept any more.
+// subjectOf says what the work of a line was about: @harbour on Instagram. It is empty where it was about nothing that has a name.
 func subjectOf(i credit.Item) string {
 	if i.Of.Subject == "" {
 		return ""

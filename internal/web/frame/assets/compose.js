@@ -27,6 +27,7 @@ async function look() {
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     welcome(page.getElementById('fresh'));
     ask(page.getElementById('twice'));
+    follow();
     const open = new Set([...looks.querySelectorAll('details[open]')].map(nameOf));
     looks.replaceChildren(...page.body.childNodes);
     for (const details of looks.querySelectorAll('details')) details.open = open.has(nameOf(details));
@@ -65,7 +66,9 @@ function ask(which) {
 // follow shows what fits to what is chosen.
 function follow() {
   const accounts = new Set(chosen());
-  for (const details of own()?.querySelectorAll('details[data-account]') ?? []) details.hidden = !accounts.has(details.dataset.account);
+  const differing = [...own()?.querySelectorAll('details[data-account]') ?? []];
+  for (const details of differing) details.hidden = !accounts.has(details.dataset.account);
+  if (own()) own().hidden = differing.every((details) => details.hidden); // a heading above nothing
   const often = document.getElementById('often');
   for (const part of form.querySelectorAll('[data-for]')) part.hidden = part.dataset.for !== often?.value;
   for (const [field, ends] of [['until', 'until'], ['times', 'count']]) {
@@ -82,7 +85,7 @@ function later() {
 
 form.addEventListener('input', later);
 form.addEventListener('change', later);
-own()?.querySelector('[data-by-hand]')?.setAttribute('hidden', '');
+for (const hint of form.querySelectorAll('[data-by-hand]')) hint.hidden = true;
 follow();
 
 // Enter in the search searches; elsewhere it checks.

@@ -1,0 +1,32 @@
+// Folds the later parts of a long page on a narrow screen. What a link leads to is unfolded, and so is everything on paper.
+// Without it every part is open and can be folded by hand.
+'use strict';
+
+const left = 2; // parts that stay open
+const parts = [...document.querySelectorAll('details.fold')];
+
+// reveal unfolds the part that holds what an address names behind its #.
+function reveal(hash) {
+  const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+  const part = target && target.closest('details.fold');
+  if (!part) return;
+  part.open = true;
+  target.scrollIntoView();
+}
+
+if (matchMedia('(max-width: 48rem)').matches) for (const part of parts.slice(left)) part.open = false;
+reveal(location.hash);
+addEventListener('hashchange', () => reveal(location.hash));
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[href^="#"]');
+  if (link) reveal(link.hash); // also where the address has it already
+});
+
+let folded = [];
+addEventListener('beforeprint', () => {
+  folded = parts.filter((part) => !part.open);
+  for (const part of folded) part.open = true;
+});
+addEventListener('afterprint', () => {
+  for (const part of folded) part.open = false;
+});

@@ -1,0 +1,71 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pressroom/internal/access"
+	"pressroom/internal/web/frame"
+)
+
+// anyTeam are the audiences whose addresses do the same whatever team is looked at: an item or a person says which.
+var anyTeam = []frame.Audience{frame.Anyone, frame.People, frame.Operators}
+
+// astray sends every form of the sample team's pages after its owner has turned to another team in a second tab. Each says
+// whose form it is; nothing is done in either team, and the form's team is looked at again.
+func (m *gauge) astray() {
+	m.t.Helper()
+	ctx, owner := m.t.Context(), m.crew.people[access.Owner].ID
+	var second int64
+	must(m.t, m.db.QueryRow(ctx, `SELECT m.team_id FROM memberships m JOIN people p ON p.id = m.person_id WHERE p.email = 'operator@other.example'`).Scan(&second))
+	must(m.t, m.Teams.SetMember(ctx, second, owner, access.Admin))
+	m.remember()
+	asks, tried := m.asker("owner"), 0
+	for _, route := range m.program {
+		form := maps.Clone(m.filled[route.Pattern])
+		if form == nil {
+			continue
+		}
+		if form.Get(frame.TeamField) == "" {
+			m.t.Errorf("the form of %s does not say which team it is of: %v", route.Pattern, form)
+		}
+		if slices.Contains(anyTeam, route.For) {
+			if ofTeam(m.entry(route.Pattern).who) && !named.MatchString(route.Pattern) && route.Pattern != "POST /team" {
+				m.t.Errorf("%s is done in whatever team is looked at", route.Pattern)
+			}
+			continue
+		}
+		asks.post("/team", url.Values{"team": {fmt.Sprint(second)}})
+		m.turnsBack(asks, route.Pattern, form)
+		tried++
+	}
+	if tried < 40 {
+		m.t.Errorf("%d forms were tried", tried)
+	}
+	m.unchanged("all forms", "whoever has turned to another team", false)
+	asks.post("/team", url.Values{"team": {m.real["teams{team}"]}})
+	must(m.t, m.Teams.RemoveMember(ctx, second, owner))
+	m.remember()
+}
+
+// turnsBack sends a form that is of another team than the one that is looked at, as a page does and as a script does.
+func (m *gauge) turnsBack(asks *asker, route string, form url.Values) {
+	m.t.Helper()
+	method, path := m.at(route, m.real)
+	if got := asks.ask(method, path, form, http.Header{"Sec-Fetch-Dest": {"empty"}}); got.status != http.StatusConflict || strings.Contains(got.body, marked+".test") {
+		m.t.Errorf("%s of another team is answered with %d to a script", route, got.status)
+	}
+	got := asks.ask(method, path, form, http.Header{"Referer": {m.root + "/settings"}})
+	if got.status != http.StatusSeeOther || got.location != "/settings" && got.location != path {
+		m.t.Errorf("%s of another team is answered with %d %s", route, got.status, got.location)
+		return
+	}
+	page := asks.ask(http.MethodGet, got.location, nil, nil)
+	if page.status != http.StatusOK || !strings.Contains(page.body, "you look at that team again now") || !strings.Contains(page.body, marked+" Ltd") {
+		m.t.Errorf("%s of another team leads to %s, which does not say so: %d", route, got.location, page.status)
+	}
+}
