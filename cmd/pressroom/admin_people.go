@@ -32,7 +32,10 @@ type (
 		storeFlags
 		Person int64 `required:"" help:"The person's id."`
 	}
-	adminPeopleHold    struct{ personFlags }
+	adminPeopleHold struct {
+		personFlags
+		forceFlags
+	}
 	adminPeopleRelease struct{ personFlags }
 	adminPeopleRecover struct {
 		storeFlags
@@ -48,6 +51,11 @@ type (
 		Email string `arg:"" help:"The person's e-mail address."`
 		On    bool   `help:"The person runs the service." xor:"on" required:""`
 		Off   bool   `help:"The person does not." xor:"on" required:""`
+		forceFlags
+	}
+	// forceFlags are what a command has that can leave nobody who runs the service in the app.
+	forceFlags struct {
+		Force bool `help:"Also where nobody is left then who runs the service and can sign in."`
 	}
 )
 
@@ -68,9 +76,19 @@ func (c adminPeopleList) Run(ctx context.Context, p *program, log *slog.Logger) 
 	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Person, error) { return s.Teams.People(ctx) })
 }
 
+// change makes a change that is refused, unless it is forced, where it leaves nobody who runs the service in the app.
+func (f forceFlags) change(ctx context.Context, s *server.Server, do func(context.Context) error) error {
+	if f.Force {
+		return do(ctx)
+	}
+	return s.Teams.KeepingOperator(ctx, do)
+}
+
 // Run puts a person's account on hold.
 func (c adminPeopleHold) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetHold(ctx, c.Person, true) })
+	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error {
+		return c.change(ctx, s, func(ctx context.Context) error { return s.Teams.SetHold(ctx, c.Person, true) })
+	})
 }
 
 // Run ends a hold.
@@ -114,5 +132,13 @@ func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logge
 
 // Run says whether a person runs the service.
 func (c adminPeopleOperator) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Person, error) { return s.Teams.SetOperator(ctx, c.Email, c.On) })
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Person, error) {
+		var changed team.Person
+		err := c.change(ctx, s, func(ctx context.Context) error {
+			var err error
+			changed, err = s.Teams.SetOperator(ctx, c.Email, c.On)
+			return err
+		})
+		return changed, err
+	})
 }

@@ -43,6 +43,7 @@ type (
 		teamFlags
 		Person int64  `required:"" help:"The person's id."`
 		Role   string `required:"" enum:"owner,admin,editor,viewer,client,none" help:"owner, admin, editor, viewer or client; none takes the person out."`
+		forceFlags
 	}
 	adminTeamsInvite struct {
 		teamFlags
@@ -92,7 +93,7 @@ func (c adminTeamsMembers) Run(ctx context.Context, p *program, log *slog.Logger
 func (c adminTeamsMember) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		if c.Role == "none" {
-			return s.Teams.RemoveMember(ctx, c.Team, c.Person)
+			return c.change(ctx, s, func(ctx context.Context) error { return s.Teams.RemoveMember(ctx, c.Team, c.Person) })
 		}
 		return s.Teams.SetMember(ctx, c.Team, c.Person, access.Role(c.Role))
 	})

@@ -33,11 +33,27 @@ func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if err := c.greet(os.Stdout, q); err != nil {
-		return errors.Join(err, q.Close())
+	return errors.Join(c.serve(ctx, q, listener), q.Close())
+}
+
+// serve runs the service, and greets once what the demo team finds is finished.
+func (c quickstartCmd) serve(ctx context.Context, q *server.Quickstart, listener net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() {
+		defer stop()
+		ended <- q.Run(ctx, listener)
+	}()
+	err := q.Finished(ctx)
+	if err == nil && ctx.Err() == nil {
+		err = c.greet(os.Stdout, q)
 	}
-	go debug.FreeOSMemory() // what starting took and nothing needs any more
-	return errors.Join(q.Run(ctx, listener), q.Close())
+	if err != nil {
+		stop()
+	}
+	debug.FreeOSMemory() // what starting took and nothing needs any more
+	return errors.Join(err, <-ended)
 }
 
 // named is the address that is listened at, by the name that was asked for where that is localhost: passkeys belong to names.
@@ -57,8 +73,7 @@ func listen(addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// greet tells what there is and what to try. The listener is open by now: requests wait in it until they are
-// served a moment later.
+// greet tells what there is and what to try.
 func (c quickstartCmd) greet(w io.Writer, q *server.Quickstart) error {
 	if c.JSON {
 		return json.NewEncoder(w).Encode(q.Greeting)

@@ -1,12 +1,12 @@
 package credit
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
 	"time"
 
 	"pressroom/internal/db"
+	"pressroom/internal/testkit"
 )
 
 // What every paid call asks is answered by an index, however many reservations there are.
@@ -35,30 +35,10 @@ func TestQuestionsOfEveryCallUseTheirIndexes(t *testing.T) {
 			{"credit_holds_of_day", usageOfDay, day},
 			{"reservations_by_key", paidBefore, []any{int64(7), "77", []byte("hash")}},
 		} {
-			plan := w.plan(t, c.query, c.args...)
+			plan := testkit.Plan(t, w.db, c.query, c.args...)
 			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan on reservations") || strings.Contains(plan, "SCAN reservations") {
 				t.Errorf("no use of %s:\n%s", c.index, plan)
 			}
 		}
 	})
-}
-
-// plan is how the database answers a query.
-func (w world) plan(t *testing.T, query string, args ...any) string {
-	t.Helper()
-	words := "EXPLAIN QUERY PLAN "
-	if w.db.Postgres() {
-		words = "EXPLAIN "
-	}
-	lines, err := db.All(t.Context(), w.db, func(rows *sql.Rows, line *string) error {
-		var ignored any
-		if w.db.Postgres() {
-			return rows.Scan(line)
-		}
-		return rows.Scan(&ignored, &ignored, &ignored, line)
-	}, words+query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
 }

@@ -221,6 +221,27 @@ func Marks(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
 }
 
+// Args are the arguments of a query: one, and others behind it for IN (…).
+func Args[T any](first any, rest []T) []any {
+	out := make([]any, 0, 1+len(rest))
+	out = append(out, first)
+	for _, one := range rest {
+		out = append(out, one)
+	}
+	return out
+}
+
+// Home is which of some teams an item is of: the query's end, from the table on, names it by an id. It is sql.ErrNoRows
+// where the item is of none of them.
+func Home(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
+	var home int64
+	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Marks(len(teams))+`)`, Args(id, teams)...).Scan(&home)
+	if err != nil {
+		return 0, fmt.Errorf("looking for the team of %s: %w", item, err)
+	}
+	return home, nil
+}
+
 // All scans every row of a query.
 func All[T any](ctx context.Context, q Querier, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
 	return AllOf(ctx, q, 0, scan, query, args...)

@@ -65,7 +65,7 @@ func TestQueriesWalkAlongIndexes(t *testing.T) {
 			{"gone", `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`, []any{2, 90, 0}},
 			{"forgotten", `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, []any{2, 2}},
 		} {
-			plan := explain(t, d, c.query, c.args)
+			plan := testkit.Plan(t, d, c.query, c.args...)
 			for _, bad := range []string{"SCAN p", "SCAN d", "SCAN account_posts", "TEMP B-TREE", "Seq Scan on account_posts", "Seq Scan on account_days"} {
 				if strings.Contains(plan, bad) {
 					t.Errorf("%s: %s\n%s", c.name, bad, plan)
@@ -73,36 +73,4 @@ func TestQueriesWalkAlongIndexes(t *testing.T) {
 			}
 		}
 	})
-}
-
-func explain(t *testing.T, d *db.DB, query string, args []any) string {
-	t.Helper()
-	how := "EXPLAIN QUERY PLAN "
-	if d.Postgres() {
-		how = "EXPLAIN (COSTS OFF) "
-	}
-	rows, err := d.Query(t.Context(), how+query, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var plan strings.Builder
-	for rows.Next() {
-		cells := make([]any, len(columns))
-		for i := range cells {
-			cells[i] = new(any)
-		}
-		if err := rows.Scan(cells...); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(&plan, *cells[len(cells)-1].(*any))
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return plan.String()
 }

@@ -168,19 +168,11 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 
 // Home is the team, of some, whose job it is; not_found where it is none of theirs.
 func (s *Store) Home(ctx context.Context, id string, teams []int64) (int64, error) {
-	args := []any{id}
-	for _, team := range teams {
-		args = append(args, team)
-	}
-	var home int64
-	err := s.db.QueryRow(ctx, `SELECT team_id FROM jobs WHERE id = ? AND team_id IN (`+db.Marks(len(teams))+`)`, args...).Scan(&home)
+	home, err := db.Home(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fault.Missing()
 	}
-	if err != nil {
-		return 0, fmt.Errorf("looking for the team of a job: %w", err)
-	}
-	return home, nil
+	return home, err
 }
 
 // Kept is how long a job's record stays after its end.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 
 	"pressroom/internal/access"
@@ -44,19 +43,11 @@ func mayLook(call operation.Call) error {
 
 // Home is the one of some teams whose library has an item; not_found where none has it.
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
-	args := []any{id}
-	for _, team := range teams {
-		args = append(args, team)
-	}
-	var home int64
-	err := s.db.QueryRow(ctx, `SELECT team_id FROM media WHERE id = ? AND deleted_at = 0 AND team_id IN (`+db.Marks(len(teams))+`)`, args...).Scan(&home)
+	home, err := db.Home(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fault.Missing()
 	}
-	if err != nil {
-		return 0, fmt.Errorf("looking for the team of a media item: %w", err)
-	}
-	return home, nil
+	return home, err
 }
 
 // Rename gives an item another name. Its file keeps the extension that says its type.

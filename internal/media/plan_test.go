@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pressroom/internal/db"
+	"pressroom/internal/testkit"
 )
 
 // fill makes 3,000 items of two teams in seven folders, every fifth a video.
@@ -59,11 +60,7 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 
 func (w world) walks(t *testing.T, name, query string, args ...any) {
 	t.Helper()
-	how := "EXPLAIN QUERY PLAN "
-	if w.db.Postgres() {
-		how = "EXPLAIN (COSTS OFF) "
-	}
-	plan := w.text(t, how+query, args...)
+	plan := testkit.Plan(t, w.db, query, args...)
 	for _, bad := range []string{"SCAN m", "SCAN f", "TEMP B-TREE", "Seq Scan on media m", "Sort"} {
 		if strings.Contains(plan, bad) {
 			t.Errorf("%s: %s\n%s", name, bad, plan)
@@ -72,25 +69,4 @@ func (w world) walks(t *testing.T, name, query string, args ...any) {
 	if !strings.Contains(plan, "media_") {
 		t.Errorf("%s walks along no index\n%s", name, plan)
 	}
-}
-
-// text is the last column of each row.
-func (w world) text(t *testing.T, query string, args ...any) string {
-	t.Helper()
-	rows, err := w.db.Query(t.Context(), query, args...)
-	must(t, err)
-	defer rows.Close()
-	columns, err := rows.Columns()
-	must(t, err)
-	var out strings.Builder
-	for rows.Next() {
-		values := make([]any, len(columns))
-		for n := range values {
-			values[n] = new(any)
-		}
-		must(t, rows.Scan(values...))
-		fmt.Fprintln(&out, *values[len(values)-1].(*any))
-	}
-	must(t, rows.Err())
-	return out.String()
 }

@@ -22,10 +22,6 @@ func (s *Service) Glances(ctx context.Context, team int64, ids []string) (map[st
 	if len(ids) == 0 {
 		return out, nil
 	}
-	args := []any{team}
-	for _, id := range ids {
-		args = append(args, id)
-	}
 	type seen struct {
 		Glance
 		id string
@@ -40,7 +36,7 @@ func (s *Service) Glances(ctx context.Context, team int64, ids []string) (map[st
 		}
 		return err
 	}, `SELECT p.id, p.is_template, p.approval, COALESCE(m.id, 0), COALESCE(m.kind, '') FROM posts p LEFT JOIN post_media x ON x.post_id = p.id AND x.position = 0
-		LEFT JOIN media m ON m.id = x.media_id AND (m.thumbnail <> '' OR m.kind = 'video') WHERE p.team_id = ? AND p.id IN (`+db.Marks(len(ids))+`)`, args...)
+		LEFT JOIN media m ON m.id = x.media_id AND (m.thumbnail <> '' OR m.kind = 'video') WHERE p.team_id = ? AND p.id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading what lists show of posts: %w", err)
 	}

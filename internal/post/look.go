@@ -19,19 +19,11 @@ func (s *Service) Look(ctx context.Context, team int64, id string) (Post, error)
 
 // Home is the team, of some, whose post it is; not_found where it is none of theirs.
 func (s *Service) Home(ctx context.Context, id string, teams []int64) (int64, error) {
-	args := []any{id}
-	for _, team := range teams {
-		args = append(args, team)
-	}
-	var home int64
-	err := s.db.QueryRow(ctx, `SELECT team_id FROM posts WHERE id = ? AND team_id IN (`+db.Marks(len(teams))+`)`, args...).Scan(&home)
+	home, err := db.Home(ctx, s.db, `posts WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fault.Missing()
 	}
-	if err != nil {
-		return 0, fmt.Errorf("looking for the team of a post: %w", err)
-	}
-	return home, nil
+	return home, err
 }
 
 // Retryable tells why an account of a post may not be sent again now, by a reason of Skip; empty where it may. Where it may

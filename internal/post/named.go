@@ -20,21 +20,17 @@ func (s *Service) Named(ctx context.Context, team int64, ids []string) (map[stri
 	if len(ids) == 0 {
 		return out, nil
 	}
-	args := []any{team}
-	for _, id := range ids {
-		args = append(args, id)
-	}
 	type seen struct {
 		id, text string
 		round    int64
 	}
 	scan := func(rows *sql.Rows, one *seen) error { return rows.Scan(&one.id, &one.text, &one.round) }
-	posts, err := db.All(ctx, s.db, scan, `SELECT id, excerpt, 0 FROM posts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`, args...)
+	posts, err := db.All(ctx, s.db, scan, `SELECT id, excerpt, 0 FROM posts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the names of posts: %w", err)
 	}
 	clients, err := db.All(ctx, s.db, scan, `SELECT r.post_id, r.client_name, r.round FROM post_approvals r JOIN posts p ON p.id = r.post_id
-		WHERE p.team_id = ? AND p.id IN (`+db.Marks(len(ids))+`) AND r.decided_at > 0`, args...)
+		WHERE p.team_id = ? AND p.id IN (`+db.Marks(len(ids))+`) AND r.decided_at > 0`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading who decided posts: %w", err)
 	}

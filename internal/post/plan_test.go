@@ -120,36 +120,13 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 	})
 }
 
+// explain is the plan, on PostgreSQL with what it reads.
 func explain(t *testing.T, d *db.DB, query string, args []any) string {
 	t.Helper()
-	how := "EXPLAIN QUERY PLAN "
 	if d.Postgres() {
-		how = "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) "
+		return testkit.Lines(t, d, "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) "+query, args...)
 	}
-	rows, err := d.Query(t.Context(), how+query, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := []string{}
-	for rows.Next() {
-		values := make([]any, len(columns))
-		for i := range values {
-			values[i] = new(any)
-		}
-		if err := rows.Scan(values...); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, fmt.Sprint(*values[len(values)-1].(*any)))
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
+	return testkit.Plan(t, d, query, args...)
 }
 
 var buffers = regexp.MustCompile(`shared (?:hit=(\d+))?\s?(?:read=(\d+))?`)

@@ -1,13 +1,11 @@
 package report
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/db"
 	"pressroom/internal/operation"
 	"pressroom/internal/testkit"
 )
@@ -49,30 +47,10 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			{"reports_due", due, []any{int64(1), lookBatch}},
 			{"report_posts_by_age", pageOfPosts, []any{"r7", int64(1) << 62, "", 20}},
 		} {
-			plan := planOf(t, d, c.query, c.args...)
+			plan := testkit.Plan(t, d, c.query, c.args...)
 			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN report") && !strings.Contains(plan, "INDEX") {
 				t.Errorf("no use of %s:\n%s", c.index, plan)
 			}
 		}
 	})
-}
-
-// planOf is how the database answers a query.
-func planOf(t *testing.T, d *db.DB, query string, args ...any) string {
-	t.Helper()
-	words := "EXPLAIN QUERY PLAN "
-	if d.Postgres() {
-		words = "EXPLAIN "
-	}
-	lines, err := db.All(t.Context(), d, func(rows *sql.Rows, line *string) error {
-		var ignored any
-		if d.Postgres() {
-			return rows.Scan(line)
-		}
-		return rows.Scan(&ignored, &ignored, &ignored, line)
-	}, words+query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
 }

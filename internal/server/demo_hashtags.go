@@ -10,25 +10,23 @@ import (
 	"pressroom/internal/operation"
 )
 
-// demoLists are the ready-made lists whose figures the demo team finds: those on coffee and on food.
-var demoLists = []int64{2, 1}
+// demoList is the ready-made list whose figures the demo team finds: that on coffee and baking.
+const demoList = int64(2)
 
-// sampleHashtags has hashtags measured that no list of the team holds. The sandbox networks tell of some of them each second,
-// of as many as the operator's accounts may ask for.
+// sampleHashtags has hashtags measured that no list of the team holds. The sandbox networks tell of them within seconds, as
+// long as there are no more than the operator's accounts may ask for in the background.
 func (q *Quickstart) sampleHashtags(ctx context.Context) error {
+	out, err := q.ask(ctx, "get_hashtag_list", operation.Arguments{"list_id": demoList})
+	if err != nil {
+		return err
+	}
+	opened, ok := out.Data.(list.Opened)
+	if !ok {
+		return errors.New("a ready-made list cannot be read")
+	}
 	var wanted []string
-	for _, id := range demoLists {
-		out, err := q.ask(ctx, "get_hashtag_list", operation.Arguments{"list_id": id})
-		if err != nil {
-			return err
-		}
-		opened, ok := out.Data.(list.Opened)
-		if !ok {
-			return errors.New("a ready-made list cannot be read")
-		}
-		for _, h := range opened.Hashtags {
-			wanted = append(wanted, h.Hashtag)
-		}
+	for _, h := range opened.Hashtags {
+		wanted = append(wanted, h.Hashtag)
 	}
 	return q.db.Write(ctx, "quickstart.hashtags", func(ctx context.Context, tx *db.Tx) error {
 		if err := q.figures.Want(ctx, tx, "", wanted); err != nil {

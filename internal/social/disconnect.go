@@ -84,10 +84,6 @@ func (s *Service) Lives(ctx context.Context, team int64, ids []int64) (map[int64
 	if len(ids) == 0 {
 		return out, nil
 	}
-	args := []any{team}
-	for _, id := range ids {
-		args = append(args, id)
-	}
 	type row struct {
 		Life
 		id int64
@@ -97,7 +93,7 @@ func (s *Service) Lives(ctx context.Context, team int64, ids []int64) (map[int64
 		err := rows.Scan(&r.id, &since, &ends)
 		r.Since, r.Ends = db.Time(since), db.Time(ends)
 		return err
-	}, `SELECT id, created_at, ends_at FROM social_accounts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`, args...)
+	}, `SELECT id, created_at, ends_at FROM social_accounts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading when connections end: %w", err)
 	}

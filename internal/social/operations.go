@@ -174,11 +174,7 @@ func show(a Account, quotes *operation.Quotes) Entry {
 
 // Of reads some accounts of a team by their ids; those it does not have are not in the answer.
 func (s *Service) Of(ctx context.Context, team int64, ids []int64) (map[int64]Account, error) {
-	args := []any{team}
-	for _, id := range ids {
-		args = append(args, id)
-	}
-	found, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND disconnected_at = 0 AND id IN (`+db.Marks(len(ids))+`)`, args...)
+	found, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND disconnected_at = 0 AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}

@@ -22,6 +22,7 @@ type mortal struct {
 	clock *testkit.Clock
 	life  time.Duration
 	token string // for refreshing; empty where there is none
+	whose string // permission the grants are; empty where it is not known
 	fail  error
 	calls atomic.Int64
 	while func() // happens while a refresh is under way
@@ -30,7 +31,7 @@ type mortal struct {
 func (m *mortal) Platform() string { return "threads" }
 
 func (m *mortal) grant() network.Grant {
-	return network.Grant{Account: "1", Username: "harbour", Access: "access", Refresh: m.token, Expires: m.clock.Now().Add(m.life)}
+	return network.Grant{Account: "1", Username: "harbour", Access: "access", Refresh: m.token, Holder: m.whose, Expires: m.clock.Now().Add(m.life)}
 }
 
 func (m *mortal) Connect(context.Context, network.Credentials) (network.Grant, error) {
@@ -91,6 +92,24 @@ func TestLongLivedGrantsAreRenewedWithHalfTheirLife(t *testing.T) {
 		l.after(time.Second, 1, social.Connected)
 		l.after(time.Minute, 1, social.Connected)
 		l.after(30*day, 2, social.Connected)
+	})
+}
+
+// Whose permission a grant is may be learnt when it is renewed: by that the account is found from then on.
+func TestHolderIsLearnt(t *testing.T) {
+	t.Parallel()
+	eachLiving(t, 60*day, "refresh", func(t *testing.T, l *living) {
+		noted := func(want string) {
+			t.Helper()
+			var holder string
+			if err := l.db.QueryRow(t.Context(), `SELECT grant_holder FROM social_accounts WHERE id = ?`, l.account.ID).Scan(&holder); err != nil || holder != want {
+				t.Errorf("the holder is %q, not %q (%v)", holder, want, err)
+			}
+		}
+		noted("")
+		l.whose = "threads:7"
+		l.after(30*day, 1, social.Connected)
+		noted("threads:7")
 	})
 }
 

@@ -61,19 +61,11 @@ func (s *Service) KeyLine(ctx context.Context, team, key int64) (KeyLine, error)
 
 // KeyHome tells which of some teams a key is of: not_found where it is of none of them.
 func (s *Service) KeyHome(ctx context.Context, key int64, teams []int64) (int64, error) {
-	args := []any{key}
-	for _, team := range teams {
-		args = append(args, team)
-	}
-	var home int64
-	err := s.db.QueryRow(ctx, `SELECT team_id FROM api_keys WHERE id = ? AND team_id IN (`+db.Marks(len(teams))+`)`, args...).Scan(&home)
+	home, err := db.Home(ctx, s.db, `api_keys WHERE id = ?`, key, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fault.Missing()
 	}
-	if err != nil {
-		return 0, fmt.Errorf("looking for the team of a key: %w", err)
-	}
-	return home, nil
+	return home, err
 }
 
 func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ...any) ([]KeyLine, error) {

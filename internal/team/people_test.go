@@ -1,6 +1,7 @@
 package team_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,46 @@ func TestOperator(t *testing.T) {
 		}
 		if _, err := w.SetOperator(t.Context(), "nobody@example.com", true); err == nil {
 			t.Error("nobody runs the service")
+		}
+	})
+}
+
+// A change that leaves nobody who runs the service and can sign in is undone, whatever it is.
+func TestKeepingOperator(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, s := t.Context(), w.staff(t)
+		runs := func(person int64, on bool) {
+			t.Helper()
+			p, err := w.Person(ctx, person)
+			must(t, err)
+			_, err = w.SetOperator(ctx, p.Email, on)
+			must(t, err)
+		}
+		changes := map[string]func(context.Context) error{
+			"no operator": func(ctx context.Context) error {
+				p, err := w.Person(ctx, s.editor)
+				if err == nil {
+					_, err = w.SetOperator(ctx, p.Email, false)
+				}
+				return err
+			},
+			"on hold":    func(ctx context.Context) error { return w.SetHold(ctx, s.editor, true) },
+			"in no team": func(ctx context.Context) error { return w.RemoveMember(ctx, w.team.ID, s.editor) },
+		}
+		must(t, w.KeepingOperator(ctx, changes["on hold"])) // nobody runs it as it is
+		must(t, w.SetHold(ctx, s.editor, false))
+		runs(s.editor, true)
+		for name, change := range changes {
+			if err := w.KeepingOperator(ctx, change); err == nil || !strings.Contains(err.Error(), "only person") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if a, err := w.Account(ctx, s.editor); err != nil || !a.Operator {
+				t.Errorf("%s: %+v (%v)", name, a, err)
+			}
+		}
+		runs(s.admin, true)
+		for _, name := range []string{"on hold", "in no team", "no operator"} {
+			must(t, w.KeepingOperator(ctx, changes[name]))
 		}
 	})
 }

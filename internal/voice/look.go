@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
@@ -26,17 +25,9 @@ func (s *Service) Draft(ctx context.Context, call operation.Call, id int64) (Dra
 
 // Home is the one of some teams that has a voice; not_found where none has it.
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
-	args := []any{id}
-	for _, team := range teams {
-		args = append(args, team)
-	}
-	var home int64
-	err := s.db.QueryRow(ctx, `SELECT team_id FROM brand_voices WHERE id = ? AND team_id IN (`+db.Marks(len(teams))+`)`, args...).Scan(&home)
+	home, err := db.Home(ctx, s.db, `brand_voices WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fault.Missing()
 	}
-	if err != nil {
-		return 0, fmt.Errorf("looking for the team of a brand voice: %w", err)
-	}
-	return home, nil
+	return home, err
 }

@@ -1,11 +1,9 @@
 package voice
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
 
-	"pressroom/internal/db"
 	"pressroom/internal/testkit"
 )
 
@@ -40,30 +38,10 @@ func TestQueriesWalkAlongIndexes(t *testing.T) {
 			{`SELECT COUNT(*) FROM voice_materials WHERE voice_id = ?`, []any{int64(7)}},
 			{`DELETE FROM voice_materials WHERE voice_id = ?`, []any{int64(7)}}, // as a voice takes its own along
 		} {
-			plan := planOf(t, d, c.query, c.args...)
+			plan := testkit.Plan(t, d, c.query, c.args...)
 			if strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") {
 				t.Errorf("%s\n%s", c.query, plan)
 			}
 		}
 	})
-}
-
-// planOf is how the database answers a query.
-func planOf(t *testing.T, d *db.DB, query string, args ...any) string {
-	t.Helper()
-	words := "EXPLAIN QUERY PLAN "
-	if d.Postgres() {
-		words = "EXPLAIN "
-	}
-	lines, err := db.All(t.Context(), d, func(rows *sql.Rows, line *string) error {
-		var ignored any
-		if d.Postgres() {
-			return rows.Scan(line)
-		}
-		return rows.Scan(&ignored, &ignored, &ignored, line)
-	}, words+query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
 }

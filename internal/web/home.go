@@ -39,7 +39,7 @@ type today struct {
 	front
 	social.Standing
 
-	Open   bool // whether the team is there to work in
+	Open   bool        // whether the team is there to work in
 	Passed []post.Slot // drafts whose time has passed, for those who can decide about them
 	Today  string      // the team's day
 	Next   []post.Slot

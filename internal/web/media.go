@@ -17,7 +17,7 @@ const filePolicy = "sandbox; default-src 'none'"
 
 // videoPolicy is the same for a video, which a browser puts into a page of its own that has to be let play it. It asks for
 // the file once more, with the cookies that a sandbox would not have.
-const videoPolicy = "default-src 'none'; media-src 'self'"
+const videoPolicy = "default-src 'none'; media-src 'self'; img-src 'self'"
 
 // policyOf is what a file of a type is opened with. No browser takes a video for a page: it is told not to guess.
 func policyOf(kind string) string {

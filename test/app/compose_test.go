@@ -372,6 +372,19 @@ func TestFormsKeepTheirTeamAndPost(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		b.open("/posts/new?sent=20200101T000000-x").wants(200, "New post")
+		upload := b.open("/posts/new").form("Upload into the library and add").fill("caption", "With a picture")
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
+		p = upload.attach("quay.png", []byte("no picture, which nobody looks at")).wants(200, "you look at that team again now", "New post").lacks("quay.png")
+		if got := p.form("Save as a draft").values; got.Get("caption") != "With a picture" || h.count(t, "media") != 0 {
+			t.Errorf("%v", got)
+		}
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Editor].ID, access.Viewer))
+		upload = p.form("Upload into the library and add")
+		upload.attach("quay.png", nil).wants(403)
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(other.team.ID)}}).wants(200, other.team.Name)
+		must(t, h.Teams.SetMember(t.Context(), other.team.ID, c.people[access.Editor].ID, access.Editor))
+		must(t, h.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Editor].ID))
+		upload.attach("quay.png", nil).wants(200, "You are not in the team of this form any more", "New post")
 	})
 }
 
@@ -415,7 +428,7 @@ func TestClientsSeeEveryAccountsMedia(t *testing.T) {
 		link := f.press().wants(200, "For approval")
 		at := strings.TrimPrefix(link.field("link"), h.root)
 		client := h.browser(t)
-		client.open(at).wants(200, "with images and videos of its own:").holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/media/"+film)
+		client.open(at).wants(200, "with these images and videos in place of the post’s:", "The time is not fixed yet: once you have approved it").holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/media/"+film)
 		if shown := client.open(at + "/media/" + picture); shown.status != 200 || !strings.HasPrefix(shown.header.Get("Content-Type"), "image/") {
 			t.Errorf("the account's own picture: %d %v", shown.status, shown.header)
 		}

@@ -91,7 +91,7 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		}
 		list := c.leads(t, key, h.Registry().Tool("list_posts"), s, nil)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
-		b.open(list+"&status=draft").wants(http.StatusOK, "This is of the team "+c.team.Name, marked+" waits").lacks(marked+" tells")
+		b.open(list+"&status=draft").wants(http.StatusOK, "This is of the team "+c.team.Name, marked+" waits").lacks(marked + " tells")
 		b.open(list).wants(http.StatusOK).lacks("This is of the team")
 		for _, wrong := range []string{"/posts?team_id=", "/posts?team_id=x", "/posts?team_id=-1", "/posts?team_id=999999999"} {
 			b.open(wrong).wants(http.StatusNotFound)

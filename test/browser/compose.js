@@ -131,7 +131,7 @@ async function approval(page, browser) {
   await look(client, 'approval');
   await client.getByLabel('Your name').fill('Grace');
   await client.getByRole('button', { name: 'Approve' }).click();
-  await client.getByText('The team sees that; you can close this page.').waitFor();
+  await client.getByText('you can close this page.').waitFor();
   await client.context().close();
 }
 

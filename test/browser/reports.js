@@ -36,6 +36,8 @@ run(async (browser) => {
   await page.screenshot({ path: `${__dirname}/../../build/browser/report-print.png`, fullPage: true });
   await page.emulateMedia({ media: 'screen' });
 
+  await folds(page);
+
   // Tracking is switched on by keyboard alone.
   await page.getByLabel('How often').focus();
   await page.keyboard.press('Tab');
@@ -103,6 +105,27 @@ async function jumps(page) {
   await links.filter({ hasText: 'Best posts' }).focus();
   await page.keyboard.press('Enter');
   assert.ok(await page.getByRole('heading', { name: 'Best posts' }).evaluate((e) => e.getBoundingClientRect().top < innerHeight));
+}
+
+// folds sees the later parts folded on a phone, unfolded by a link to them, and whole on paper.
+async function folds(page) {
+  const wide = page.viewportSize();
+  const folded = page.locator('details.fold:not([open])');
+  assert.equal(await folded.count(), 0);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(page.url().replace(/#.*/, ''));
+  await folded.first().waitFor();
+  const shown = (id) => page.locator(`#${id}`).evaluate((e) => e.closest('details').querySelector('table').checkVisibility({ contentVisibilityProperty: true }));
+  assert.equal(await shown('score'), true);
+  assert.equal(await shown('best'), false);
+  await page.emulateMedia({ media: 'print' });
+  assert.equal(await shown('best'), true, 'on paper');
+  await page.emulateMedia({ media: 'screen' });
+  await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Best posts' }).click();
+  assert.equal(await shown('best'), true);
+  await look(page, 'report-phone');
+  await page.setViewportSize(wide);
+  await page.goto(page.url().replace(/#.*/, ''));
 }
 
 // drawn sees that drawings are there, that their colours follow the scheme, and that words say what they show.

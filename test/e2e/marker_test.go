@@ -48,6 +48,8 @@ func TestMarkers(t *testing.T) {
 			{"[sandbox:reject@instagram]", "succeeded", "published", "published", "", 1},
 			{"[sandbox:error]", "succeeded", "published", "published", "", 1},
 			{"[sandbox:lost-answer]", "succeeded", "published", "published", "", 1},
+			{"[sandbox:unconfirmed]", "failed", "failed", "unconfirmed", "not_confirmed", 1},
+			{"[sandbox:unconfirmed@x]", "succeeded", "published", "published", "", 1},
 			{"[sandbox:rate-limit]", "failed", "failed", "failed", "rate_limited", 0},
 			{"[sandbox:expired-token]", "failed", "failed", "failed", "account_needs_reauth", 0},
 			{"[sandbox:slow=1]", "succeeded", "published", "published", "", 1},

@@ -12,7 +12,8 @@ import (
 
 var (
 	uploadSecret  = regexp.MustCompile(`pru_[0-9A-Za-z]{38}`)
-	itemPage      = regexp.MustCompile(`/(media|voices|hashtags|hashtag-lists)/[0-9]+$`)
+	itemPage      = regexp.MustCompile(`/(media|voices|hashtags|hashtag-lists)/[0-9]+(\?|$)`)
+	ofTeam        = regexp.MustCompile(`team_id=[0-9]+`)
 	uuidForm      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	recordKeyForm = regexp.MustCompile(`/post/[2-7a-z]{13}`)
 )
@@ -122,8 +123,14 @@ func (n *normaliser) number(v int64, name string) any {
 
 func (n *normaliser) text(v string) string {
 	v = strings.ReplaceAll(recordKeyForm.ReplaceAllString(v, "/post/<record>"), n.w.root, "<root>")
-	v = itemPage.ReplaceAllString(uploadSecret.ReplaceAllString(v, "<secret>"), "/$1/<id>")
+	v = itemPage.ReplaceAllString(uploadSecret.ReplaceAllString(v, "<secret>"), "/$1/<id>$2")
 	v = connectForm.ReplaceAllString(v, "/connect/<token>")
+	v = ofTeam.ReplaceAllStringFunc(v, func(of string) string {
+		if of == "team_id="+number(n.w.team) { // another team's stays and is seen
+			return "team_id=<team>"
+		}
+		return of
+	})
 	return uuidForm.ReplaceAllStringFunc(v, func(id string) string {
 		if n.named[id] == "" {
 			n.named[id] = fmt.Sprintf("<uuid %d>", len(n.named)+1)

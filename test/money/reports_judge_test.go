@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -255,7 +256,8 @@ func (a answer) reportID() string {
 		}
 	}
 	_ = json.Unmarshal(a.raw, &said)
-	return path.Base(said.Meta.App)
+	at, _, _ := strings.Cut(said.Meta.App, "?") // behind it stands the team
+	return path.Base(at)
 }
 
 // trackingShown is the state of tracking as an answer tells it.

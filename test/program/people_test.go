@@ -28,10 +28,19 @@ func TestLinksForPeople(t *testing.T) {
 	if text := sent(t, &http.Client{Jar: newJar(t)}, invitation+"/join", url.Values{"name": {"Carol"}, "password": {"five plain words are here"}}); !strings.Contains(text, "You are in the team now.") {
 		t.Errorf("%s", text)
 	}
-	for name, want := range map[string]string{"--on": "true", "--off": "<nil>"} {
-		if got := value(o.does("people", "operator", "ada@example.com", name), "operator"); got != want {
-			t.Errorf("%s: %s", name, got)
+	for _, c := range [][]string{{"--off", "<nil>"}, {"--on", "true"}} {
+		if got := value(o.does("people", "operator", "ada@example.com", c[0]), "operator"); got != c[1] {
+			t.Errorf("%s: %s", c[0], got)
 		}
+	}
+	for _, last := range [][]string{{"people", "operator", "ada@example.com", "--off"}, {"people", "hold", "--person", "1"}} {
+		o.cannot("only person who runs the service", last...)
+	}
+	carol := value(o.does("people", "operator", "carol@example.com", "--on"), "id")
+	o.does("people", "operator", "ada@example.com", "--off")
+	o.cannot("only person who runs the service", "teams", "member", "--team", "1", "--person", carol, "--role", "none")
+	if got := value(o.does("people", "operator", "carol@example.com", "--off", "--force"), "operator"); got != "<nil>" {
+		t.Errorf("forced: %s", got)
 	}
 
 	o.cannot("no person", append([]string{"people", "recover", "nobody@example.com"}, at...)...)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -183,6 +184,9 @@ func TestQuickstartKeepsItsDirectory(t *testing.T) {
 		}
 		if status, body := get(t, g.AppURL+"/readyz", ""); status != http.StatusOK {
 			t.Errorf("not ready: %v", body)
+		}
+		if _, body := get(t, g.BaseURL+"/reports?status=ready", g.Keys["read_only"]); !strings.Contains(fmt.Sprint(body), "studio.north") {
+			t.Errorf("the greeting came before the report: %v", body)
 		}
 		if status := p.end(); status != 0 {
 			t.Errorf("ended with %d: %s", status, p.log)

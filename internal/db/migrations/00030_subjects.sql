@@ -19,6 +19,11 @@ WHERE p.state = 'settled' AND COALESCE(r.subject, h.words, m.username, '') <> ''
 
 -- Drafts by their times: those whose time has passed wait for a person, among any number of posts that went out.
 CREATE INDEX posts_planned ON posts (team_id, slot_at, id) WHERE status = 'draft' AND slot_at > 0 AND is_template = 0;
+
+-- Whose permission an account's grant is was not noted once. Networks tell when it is renewed: that is done now, some grants a
+-- minute, so that what their people ask to be deleted is found.
+UPDATE social_accounts SET refresh_at = 1 WHERE grant_holder = '' AND refresh_at > 1 AND disconnected_at = 0 AND connection_state <> 'lost'
+    AND platform IN ('facebook', 'instagram', 'threads');
 -- +goose Down
 DROP INDEX posts_planned;
 DROP TABLE paid_subjects;

@@ -93,12 +93,8 @@ func (s *Store) matches(ctx context.Context, platform string, words []string, mo
 // standing is which of the words, as one and by themselves, are known hashtags.
 func (s *Store) standing(ctx context.Context, platform string, words []string) ([]string, error) {
 	names := slices.Compact(append([]string{strings.Join(words, "")}, words...))
-	args := []any{platform}
-	for _, name := range names {
-		args = append(args, name)
-	}
 	known, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
-		standingQuery(len(names)), args...)
+		standingQuery(len(names)), db.Args(platform, names)...)
 	if err != nil {
 		return nil, fmt.Errorf("looking words up as hashtags: %w", err)
 	}

@@ -73,25 +73,11 @@ func walks(t *testing.T, d *db.DB, name, query string, args []any, keys ...key) 
 // one that it keeps when the statement was used a few times.
 func plansOf(t *testing.T, d *db.DB, query string, args []any) []string {
 	t.Helper()
-	if !d.Postgres() {
-		return []string{planned(t, d, "EXPLAIN QUERY PLAN "+query, args...)}
+	out := []string{testkit.Plan(t, d, query, args...)}
+	if d.Postgres() {
+		out = append(out, kept(t, d, query, args))
 	}
-	return []string{planned(t, d, "EXPLAIN "+query, args...), kept(t, d, query, args)}
-}
-
-func planned(t *testing.T, d *db.DB, query string, args ...any) string {
-	t.Helper()
-	lines, err := db.All(t.Context(), d, func(rows *sql.Rows, line *string) error {
-		var ignored any
-		if d.Postgres() {
-			return rows.Scan(line)
-		}
-		return rows.Scan(&ignored, &ignored, &ignored, line)
-	}, query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
+	return out
 }
 
 // kept is the plan that PostgreSQL keeps for a prepared statement, whatever its arguments.

@@ -1,11 +1,9 @@
 package figure
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
 
-	"pressroom/internal/db"
 	"pressroom/internal/testkit"
 )
 
@@ -45,30 +43,10 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			{"hashtag_links", excessQuery, []any{int64(17), 50}},
 			{"hashtags", ofQuery, []any{"instagram", `{"tag1": 1, "tag2": 2}`}},
 		} {
-			plan := explained(t, d, c.query, c.args...)
+			plan := testkit.Plan(t, d, c.query, c.args...)
 			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN hashtag") && !strings.Contains(plan, "INDEX") || strings.Contains(plan, "SCAN p") {
 				t.Errorf("no use of %s:\n%s", c.index, plan)
 			}
 		}
 	})
-}
-
-// explained is how the database answers a query.
-func explained(t *testing.T, d *db.DB, query string, args ...any) string {
-	t.Helper()
-	how := "EXPLAIN QUERY PLAN "
-	if d.Postgres() {
-		how = "EXPLAIN "
-	}
-	steps, err := db.All(t.Context(), d, func(rows *sql.Rows, line *string) error {
-		var ignored any
-		if d.Postgres() {
-			return rows.Scan(line)
-		}
-		return rows.Scan(&ignored, &ignored, &ignored, line)
-	}, how+query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(steps, "\n")
 }

@@ -1,12 +1,10 @@
 package list
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
 
-	"pressroom/internal/db"
 	"pressroom/internal/testkit"
 )
 
@@ -45,7 +43,7 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			"present":  {[]string{"hashtag_list_items_", "sqlite_autoindex_hashtag_list_items"}, presentOf, []any{int64(1_000_007), asked}},
 			"held":     {[]string{"hashtag_list_items_hashtag_list_id_key", "sqlite_autoindex_hashtag_list_items"}, heldOf, []any{"tag7", "tiktok"}},
 		} {
-			plan := planOf(t, d, c.query, c.args...)
+			plan := testkit.Plan(t, d, c.query, c.args...)
 			used := false
 			for _, index := range c.indexes {
 				used = used || strings.Contains(plan, index)
@@ -55,29 +53,4 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			}
 		}
 	})
-}
-
-// planOf is how the database answers a query.
-func planOf(t *testing.T, d *db.DB, query string, args ...any) string {
-	t.Helper()
-	how := "EXPLAIN QUERY PLAN "
-	if d.Postgres() {
-		how = "EXPLAIN (COSTS OFF) "
-	}
-	rows, err := d.Query(t.Context(), how+query, args...)
-	must(t, err)
-	defer rows.Close()
-	columns, err := rows.Columns()
-	must(t, err)
-	var out strings.Builder
-	for rows.Next() {
-		values := make([]any, len(columns))
-		for n := range values {
-			values[n] = new(any)
-		}
-		must(t, rows.Scan(values...))
-		fmt.Fprintln(&out, *values[len(values)-1].(*any))
-	}
-	must(t, rows.Err())
-	return out.String()
 }

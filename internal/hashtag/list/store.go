@@ -148,17 +148,9 @@ func (*Service) Held(ctx context.Context, q db.Querier, platform, hashtag string
 
 // Home is the one of some teams that has a list of its own; not_found where none has it.
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
-	args := []any{id}
-	for _, team := range teams {
-		args = append(args, team)
-	}
-	var home int64
-	err := s.db.QueryRow(ctx, `SELECT team_id FROM hashtag_lists WHERE id = ? AND team_id IN (`+db.Marks(len(teams))+`)`, args...).Scan(&home)
+	home, err := db.Home(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fault.Missing()
 	}
-	if err != nil {
-		return 0, fmt.Errorf("looking for the team of a hashtag list: %w", err)
-	}
-	return home, nil
+	return home, err
 }

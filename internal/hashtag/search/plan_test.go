@@ -1,11 +1,9 @@
 package search
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
 
-	"pressroom/internal/db"
 	"pressroom/internal/testkit"
 )
 
@@ -36,29 +34,9 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			{"hashtag_searches", over, []any{int64(3), sweepBatch}},
 			{"hashtag_search_results", pageOfResult, []any{"j7", partHashtags, 40, 60}},
 		} {
-			if plan := planOf(t, d, c.query, c.args...); !strings.Contains(strings.ToUpper(plan), "INDEX") || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN "+c.table) {
+			if plan := testkit.Plan(t, d, c.query, c.args...); !strings.Contains(strings.ToUpper(plan), "INDEX") || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN "+c.table) {
 				t.Errorf("no use of an index:\n%s", plan)
 			}
 		}
 	})
-}
-
-// planOf is how the database answers a query.
-func planOf(t *testing.T, d *db.DB, query string, args ...any) string {
-	t.Helper()
-	words := "EXPLAIN QUERY PLAN "
-	if d.Postgres() {
-		words = "EXPLAIN "
-	}
-	lines, err := db.All(t.Context(), d, func(rows *sql.Rows, line *string) error {
-		var ignored any
-		if d.Postgres() {
-			return rows.Scan(line)
-		}
-		return rows.Scan(&ignored, &ignored, &ignored, line)
-	}, words+query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
 }

@@ -78,9 +78,6 @@ func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network
 		return network.Grant{}, network.Unusable(errors.New("the grant names no Page"))
 	}
 	person, err := n.lengthen(ctx, g, g.Extra[userToken])
-	if err == nil && person.Holder == "" {
-		person.Holder, err = n.login().Holder(ctx, person)
-	}
 	if err != nil {
 		return network.Grant{}, err
 	}

@@ -90,6 +90,9 @@ func mayPublish(allowed []string, scope string) error {
 	}
 }
 
+// holder is before the id by which the network names a person to this app.
+const holder = "instagram:"
+
 // whose completes a grant by the account that it is for.
 func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
@@ -101,7 +104,7 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 		return nil, err
 	}
 	if graph.IsID(me.ID) {
-		g.Holder = "instagram:" + me.ID // by which the network names the person to this app
+		g.Holder = holder + me.ID
 	}
 	if me.UserID != "" {
 		me.ID = me.UserID
@@ -120,8 +123,37 @@ func candidate(g network.Grant, p graph.Professional) (network.Candidate, bool) 
 }
 
 // Refresh trades the token for one of another sixty days. One that is not yet a day old comes back as it is, as the
-// network does not renew it; one that has expired is AuthDead.
+// network does not renew it; one that has expired is AuthDead. Either tells whose permission it is, where that was not noted
+// when the grant was made.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
+	fresh, err := n.renew(ctx, g)
+	if err == nil && fresh.Holder == "" {
+		fresh.Holder = n.holder(ctx, fresh)
+	}
+	return fresh, err
+}
+
+// holder asks whose permission a grant is. It is empty where the network does not say: no renewal fails for that, and the
+// next one asks again.
+func (n *Network) holder(ctx context.Context, g network.Grant) string {
+	if g.Kind == byFacebook {
+		g.Access = g.Extra[userToken]
+		who, err := n.login().Holder(ctx, g)
+		if err != nil {
+			return ""
+		}
+		return who
+	}
+	var me struct {
+		ID string `json:"id"`
+	}
+	if err := n.Client.Do(ctx, n.On(g, http.MethodGet, "me", url.Values{"fields": {"id"}}, &me)); err != nil || !graph.IsID(me.ID) {
+		return ""
+	}
+	return holder + me.ID
+}
+
+func (n *Network) renew(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if graph.TooYoung(g, n.opts.Now()) {
 		return g, nil
 	}

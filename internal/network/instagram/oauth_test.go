@@ -204,6 +204,30 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// Whose permission a grant is that was made before that was noted is learnt as soon as it is to be renewed, also of one that
+// is too young for it. A network that does not tell keeps no grant from being renewed.
+func TestHolderIsLearnt(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		w := newWorld(t, 0)
+		g := w.connect(kind, "harbour.coffee")
+		unknown := g
+		unknown.Holder = ""
+		for _, age := range []time.Duration{time.Hour, 48 * time.Hour} {
+			w.clock.Advance(age)
+			known, err := w.network().Refresh(t.Context(), unknown)
+			if err != nil || known.Holder != g.Holder || known.Account != g.Account {
+				t.Errorf("by %s: the holder is %q and not %q, %v", kind, known.Holder, g.Holder, err)
+			}
+		}
+	}
+	opts := answers(t, map[string][]string{"/refresh_access_token": {`{"access_token":"t","expires_in":5184000}`}, "/v25.0/me": {`{}`}})
+	g := network.Grant{Kind: "instagram", Server: opts.GraphHost, Access: "old"}
+	if fresh, err := instagram.New(opts).Refresh(t.Context(), g); err != nil || fresh.Access != "t" || fresh.Holder != "" {
+		t.Errorf("%+v, %v", fresh, err)
+	}
+}
+
 func TestDeadTokens(t *testing.T) {
 	t.Parallel()
 	w, l := newWorld(t, 0), newLibrary(t)

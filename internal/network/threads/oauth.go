@@ -48,6 +48,9 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	return n.whose(ctx, g)
 }
 
+// holder is before the id by which the network names a person to this app.
+const holder = "threads:"
+
 // whose completes a grant by the account that it is for.
 func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candidate, error) {
 	var me struct {
@@ -61,13 +64,14 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 	if !graph.IsID(me.ID) || me.Username == "" {
 		return nil, network.Unreadable(errors.New("reading the account: the answer lacks its id or its name"))
 	}
-	g.Account, g.Username, g.Holder = me.ID, network.Clip(me.Username, maxName), "threads:"+me.ID
+	g.Account, g.Username, g.Holder = me.ID, network.Clip(me.Username, maxName), holder+me.ID
 	return []network.Candidate{{Grant: g, DisplayName: network.Clip(me.Name, maxName)}}, nil
 }
 
 // Refresh trades the access token, which is its own refresh token, for one of another sixty days. One that is not yet a
 // day old comes back as it is, as the network does not renew it; one that has expired is AuthDead.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
+	g.Holder = holder + g.Account // of grants that were made before it was noted
 	if graph.TooYoung(g, n.opts.Now()) {
 		return g, nil
 	}

@@ -80,6 +80,11 @@ func TestRefresh(t *testing.T) {
 	if diff := cmp.Diff(g, young); err != nil || diff != "" {
 		t.Fatalf("a young token: %v\n%s", err, diff)
 	}
+	unknown := g
+	unknown.Holder = ""
+	if young, err = w.network().Refresh(t.Context(), unknown); err != nil || young.Holder != g.Holder {
+		t.Errorf("the holder is %q, %v", young.Holder, err)
+	}
 	w.clock.Advance(58 * 24 * time.Hour)
 	fresh, err := w.network().Refresh(t.Context(), g)
 	if err != nil || fresh.Access == g.Access || fresh.Account != g.Account || !fresh.Expires.Equal(w.clock.Now().Add(60*24*time.Hour)) {

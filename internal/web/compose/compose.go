@@ -72,10 +72,11 @@ func (p *Part) own(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// writing is for whoever may write in the team that is looked at.
+// writing is for whoever may write in the team that is looked at. Of a form with files its team is known once it is read:
+// upload asks again.
 func (p *Part) writing(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !frame.VisitorOf(r.Context()).Is(frame.Writers) {
+		if !hasFiles(r) && !frame.VisitorOf(r.Context()).Is(frame.Writers) {
 			p.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
 			return
 		}

@@ -64,20 +64,21 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetReadDeadline(time.Now().Add(uploadWithin)) // a server that knows no deadlines has none to be moved
 	_ = control.SetWriteDeadline(time.Now().Add(uploadWithin + time.Minute))
 	actor, err := p.actor(r)
-	if err == nil {
-		err = operation.Call{Actor: actor}.Require(access.Write)
-	}
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	form, arrived, why := p.parts(r, actor)
-	if why != nil && form == nil {
+	refused := operation.Call{Actor: actor}.Require(access.Write)
+	form, arrived, why := p.parts(r, actor, refused == nil)
+	switch {
+	case why != nil && form == nil:
 		p.Refuse(w, r, why)
 		return
-	}
-	if frame.Astray(r, form) {
+	case frame.Astray(r, form):
 		p.TurnBack(w, r, form, true)
+		return
+	case refused != nil:
+		p.Refuse(w, r, refused)
 		return
 	}
 	r.PostForm = form
@@ -95,8 +96,8 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 var errForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
 
 // parts reads a form with files: its fields, the items that the files are now, and why a file was refused. Without
-// fields the form could not be read.
-func (p *Part) parts(r *http.Request, actor *access.Actor) (url.Values, []int64, error) {
+// fields the form could not be read. Files of whoever may not add any, and those for another team's library, are left out.
+func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values, []int64, error) {
 	reader, err := r.MultipartReader()
 	if err != nil {
 		return nil, nil, errForm.Wrap(err)
@@ -111,8 +112,8 @@ func (p *Part) parts(r *http.Request, actor *access.Actor) (url.Values, []int64,
 		if err != nil {
 			return nil, nil, errForm.Wrap(err)
 		}
-		if frame.Astray(r, form) && part.FileName() != "" {
-			continue // its library is another team's
+		if part.FileName() != "" && (!may || frame.Astray(r, form)) {
+			continue
 		}
 		if name := part.FileName(); name != "" {
 			got, err := p.library.Add(r.Context(), media.Owner{TeamID: actor.TeamID, PersonID: actor.PersonID}, media.Incoming{Name: name, Type: part.Header.Get("Content-Type"), Size: -1, Body: part})

@@ -13,7 +13,7 @@ import (
 // words are what templates say things with.
 var words = template.FuncMap{
 	"asset": assetPath, "bytes": Bytes, "type": typeName, "network": NetworkName, "way": WayName,
-	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines, "percent": Percent, "unit": unit,
+	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines, "percent": Percent,
 	"places": func() []place { return places },
 }
 
@@ -133,16 +133,6 @@ func Count(value any) string {
 
 // Percent writes a share of 1 as percent with one digit: 12.3 %.
 func Percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) + " %" }
-
-// unit is what people call a unit that networks count texts in: characters, and what is special about how they are counted
-// where somebody points at it.
-func unit(name string) template.HTML {
-	name, special, found := strings.Cut(template.HTMLEscapeString(name), ", ")
-	if !found {
-		return template.HTML(name) //nolint:gosec // escaped
-	}
-	return template.HTML(`<abbr title="As the network counts them: ` + special + `.">` + name + `</abbr>`) //nolint:gosec // escaped
-}
 
 // Plural is a number with its noun: 1 post, 2 posts.
 func Plural(n any, one, many string) string {

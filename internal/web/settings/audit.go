@@ -211,7 +211,7 @@ type line struct {
 // operators are the groups in which what nobody of the team did was the operator's doing.
 var operators = []string{"API keys", "The team", "Members", "Credits"}
 
-// clients are the kinds of what clients did, who have no account here.
+// clients are the kinds of what clients did, who may have no account here.
 var clients = []string{"post.approved", "post.rejected"}
 
 // whoOf says who did what happened.

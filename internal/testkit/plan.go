@@ -1,0 +1,41 @@
+package testkit
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"pressroom/internal/db"
+)
+
+// Plan is how a database answers a query: a line for each step, without what the steps cost.
+func Plan(tb testing.TB, d *db.DB, query string, args ...any) string {
+	tb.Helper()
+	if d.Postgres() {
+		return Lines(tb, d, "EXPLAIN (COSTS OFF) "+query, args...)
+	}
+	return Lines(tb, d, "EXPLAIN QUERY PLAN "+query, args...)
+}
+
+// Lines is the last column of what a statement gives, a line for each row.
+func Lines(tb testing.TB, d *db.DB, statement string, args ...any) string {
+	tb.Helper()
+	lines, err := db.All(tb.Context(), d, scanLast, statement, args...)
+	if err != nil {
+		tb.Fatalf("%s: %v", statement, err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func scanLast(rows *sql.Rows, line *string) error {
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	values := make([]any, len(columns))
+	for n := range values {
+		values[n] = new(any)
+	}
+	values[len(values)-1] = line
+	return rows.Scan(values...)
+}
