@@ -48,10 +48,10 @@ type (
 	}
 	adminPeopleOperator struct {
 		storeFlags
+		forceFlags
 		Email string `arg:"" help:"The person's e-mail address."`
 		On    bool   `help:"The person runs the service." xor:"on" required:""`
 		Off   bool   `help:"The person does not." xor:"on" required:""`
-		forceFlags
 	}
 	// forceFlags are what a command has that can leave nobody who runs the service in the app.
 	forceFlags struct {

@@ -41,9 +41,9 @@ type (
 	adminTeamsMembers struct{ teamFlags }
 	adminTeamsMember  struct {
 		teamFlags
+		forceFlags
 		Person int64  `required:"" help:"The person's id."`
 		Role   string `required:"" enum:"owner,admin,editor,viewer,client,none" help:"owner, admin, editor, viewer or client; none takes the person out."`
-		forceFlags
 	}
 	adminTeamsInvite struct {
 		teamFlags

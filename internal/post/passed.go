@@ -18,7 +18,7 @@ func (s *Service) Passed(ctx context.Context, team int64, before time.Time, most
 		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series)
 		slot.At, slot.InSeries = db.Time(at), series != 0
 		return err
-	}, passed, team, db.Micros(before), most)
+	}, overdue, team, db.Micros(before), most)
 	if err != nil {
 		return nil, fmt.Errorf("reading the drafts of team %d whose time has passed: %w", team, err)
 	}
@@ -26,6 +26,6 @@ func (s *Service) Passed(ctx context.Context, team int64, before time.Time, most
 	return spans[0].Slots, s.nameAccounts(ctx, spans)
 }
 
-// passed is a walk along an index of nothing else.
-const passed = `SELECT id, status, excerpt, slot_at, series_id FROM posts WHERE team_id = ? AND status = 'draft' AND is_template = 0
+// overdue is a walk along an index of nothing else.
+const overdue = `SELECT id, status, excerpt, slot_at, series_id FROM posts WHERE team_id = ? AND status = 'draft' AND is_template = 0
 	AND slot_at > 0 AND slot_at <= ? ORDER BY slot_at DESC, id DESC LIMIT ?`

@@ -109,7 +109,7 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 			"due":   `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ? ORDER BY scheduled_at LIMIT ?`,
 			"month": `SELECT COUNT(*) FROM posts WHERE team_id = 1 AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft'`,
 			"ahead": `SELECT MIN(scheduled_at) FROM posts WHERE series_id = ? AND occurs_at > 0 AND status = 'scheduled' AND ? > 0`,
-			"past":  strings.Replace(passed, "LIMIT ?", "LIMIT 5", 1),
+			"past":  strings.Replace(overdue, "LIMIT ?", "LIMIT 5", 1),
 			"same":  `SELECT id, status FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`,
 			"wake":  `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ? LIMIT ?) AS waiting`,
 		} {

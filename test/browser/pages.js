@@ -16,7 +16,7 @@ async function menu(browser) {
   await page.setViewportSize({ width: 390, height: 800 });
   const { height } = await page.locator('header').boundingBox();
   assert.ok(height <= 60, `the header is ${height} px high`);
-  const calendar = page.getByRole('link', { name: 'Calendar', exact: true });
+  const calendar = page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Calendar' });
   assert.equal(await calendar.isVisible(), false);
   const opens = async () => {
     await page.getByRole('button', { name: /^Menu/ }).focus();

@@ -49,7 +49,7 @@ func (k *known) Want(_ context.Context, _ *db.Tx, platform string, tags []string
 	return k.broken
 }
 
-func (k *known) WantAhead(_ context.Context, platform string, tags []string) error {
+func (k *known) WantAhead(_ context.Context, _ string, tags []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ahead = append(k.ahead, len(tags))

@@ -49,7 +49,7 @@ func complete(f figure.Figures) bool { return f.Posts != nil && f.PostsPerDay !=
 
 // found is what a search found.
 type found struct {
-	hashtags   []figure.Figures // each with its size and rate, by score: the keyword's own, those that match it, those that stand beside it
+	hashtags   []figure.Figures // each with its size and rate: the keyword's own, then those that match it or stand beside it, by score
 	incomplete []figure.Figures // the keyword's own that are there, and of which too little is known
 	related    []figure.Related
 	own        []string // the keyword's own, but for those that are not there
@@ -93,7 +93,7 @@ func (s *Service) gather(ctx context.Context, h job.Held, t task) (found, error)
 	}
 	candidates := slices.Concat(named(own, known), near.matches, figuresOf(near.beside), named(names, known))
 	out.hashtags = shown(candidates, said)
-	slices.SortStableFunc(out.hashtags, higher)
+	slices.SortStableFunc(out.hashtags, before(own))
 	out.related = slices.DeleteFunc(near.beside, func(r figure.Related) bool { return denied(said, r.Hashtag) })
 	return out, nil
 }
@@ -127,9 +127,21 @@ func shown(candidates []figure.Figures, said map[string]bool) []figure.Figures {
 	return out
 }
 
-// higher orders by score, the highest first; what has none comes last.
-func higher(a, b figure.Figures) int { return cmp.Compare(scoreOf(b), scoreOf(a)) }
+// before is the order of a result: the keyword's own come first, as they are named, then the others by score, the highest
+// first.
+func before(own []string) func(a, b figure.Figures) int {
+	place := func(f figure.Figures) int {
+		if at := slices.Index(own, f.Hashtag); at >= 0 {
+			return at
+		}
+		return len(own)
+	}
+	return func(a, b figure.Figures) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(scoreOf(b), scoreOf(a)))
+	}
+}
 
+// scoreOf is a score to order by: what has none comes last.
 func scoreOf(f figure.Figures) float64 {
 	if f.Score == nil {
 		return -1

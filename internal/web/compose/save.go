@@ -3,6 +3,7 @@ package compose
 import (
 	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -115,15 +116,15 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 		if part.FileName() != "" && (!may || frame.Astray(r, form)) {
 			continue
 		}
-		if name := part.FileName(); name != "" {
-			got, err := p.library.Add(r.Context(), media.Owner{TeamID: actor.TeamID, PersonID: actor.PersonID}, media.Incoming{Name: name, Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
-			switch f := fault.Of(err); {
+		if part.FileName() != "" {
+			id, err := p.arrive(r, actor, part)
+			switch {
 			case err == nil:
-				arrived = append(arrived, got.MediaID)
-			case f.Code == fault.Internal:
+				arrived = append(arrived, id)
+			case fault.Of(err).Code == fault.Internal:
 				return nil, nil, err
 			default:
-				why = fault.New(f.Code, name+": "+f.Detail).With("argument", "files")
+				why = err
 			}
 			continue
 		}
@@ -135,6 +136,16 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 			form.Add(part.FormName(), string(text))
 		}
 	}
+}
+
+// arrive puts a file into the library, or says by its name why not.
+func (p *Part) arrive(r *http.Request, actor *access.Actor, part *multipart.Part) (int64, error) {
+	got, err := p.library.Add(r.Context(), media.Owner{TeamID: actor.TeamID, PersonID: actor.PersonID},
+		media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
+	if f := fault.Of(err); err != nil && f.Code != fault.Internal {
+		err = fault.New(f.Code, part.FileName()+": "+f.Detail).With("argument", "files")
+	}
+	return got.MediaID, err
 }
 
 // save keeps what stands in the form, then does the rest of what the button says. What was typed stays in the form

@@ -199,9 +199,6 @@ func (p *Part) decideAsClient(w http.ResponseWriter, r *http.Request) {
 	p.done(w, r, err, told)
 }
 
-// MaxComment is how long a client's comment may be, in characters.
-func (view) MaxComment() int { return post.MaxComment }
-
 // allowed refuses what no operation does where the operator has paused it, or the team is closed.
 func (p *Part) allowed(r *http.Request, what string, needs access.Capability) error {
 	call, err := p.Acting(r, what)

@@ -19,7 +19,7 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "clock": clock, "cut": cut, "link": webAddress, "stateName": stateName, "moment": instant})
+var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "clock": clock, "cut": cut, "link": webAddress, "stateName": stateName, "moment": instant, "longestComment": func() int { return post.MaxComment }})
 
 // Part is these pages.
 type Part struct {
