@@ -38,6 +38,7 @@ bench: ## Measure against bare handlers and write build/bench.json
 	go test -run '^$$' -bench Upload -benchtime 9x ./test/upload
 	scripts/with-postgres go test -run '^$$' -bench Pages -benchtime 30x ./test/app
 	scripts/with-postgres go test -run '^$$' -bench Rush -benchtime 1x ./test/networks
+	go test -run '^$$' -bench Crowd -benchtime 1x ./test/tools
 
 storm: ## Publish 2,000 posts to nine networks while programs are killed and networks fail, then count what they hold
 	PRESSROOM_STORM=2000 scripts/with-postgres go test ./test/networks -run TestStorm -count=1 -timeout 20m -v

@@ -18,7 +18,7 @@ type (
 		storeFlags
 		Service bool   `help:"The whole service."`
 		Team    int64  `help:"Id of the team."`
-		Key     int64  `help:"Id of the key."`
+		Key     int64  `help:"Id of the key, or of the assistant's connection."`
 		Only    string `enum:"everything,spend,publish" default:"everything" help:"everything, spend or publish."`
 	}
 	adminPause struct {

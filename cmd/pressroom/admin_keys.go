@@ -15,11 +15,11 @@ import (
 type (
 	adminKeys struct {
 		Add    adminKeysAdd    `cmd:"" help:"Make an API key of a team's owner and print it; it is shown this once."`
-		List   adminKeysList   `cmd:"" help:"List a team's keys."`
+		List   adminKeysList   `cmd:"" help:"List a team's keys and its assistants' connections."`
 		Level  adminKeysLevel  `cmd:"" help:"Change what a key may do."`
-		Limit  adminKeysLimit  `cmd:"" help:"Change what a key may spend in a day."`
-		Expire adminKeysExpire `cmd:"" help:"Change until when a key works."`
-		Revoke adminKeysRevoke `cmd:"" help:"End a key for good."`
+		Limit  adminKeysLimit  `cmd:"" help:"Change what a key or an assistant may spend in a day."`
+		Expire adminKeysExpire `cmd:"" help:"Change until when a key or an assistant's connection works."`
+		Revoke adminKeysRevoke `cmd:"" help:"End a key or an assistant's connection for good."`
 	}
 	adminKeysAdd struct {
 		storeFlags
@@ -32,7 +32,7 @@ type (
 	adminKeysList struct{ teamFlags }
 	keyFlags      struct {
 		storeFlags
-		Key int64 `required:"" help:"The key's id."`
+		Key int64 `required:"" help:"The id of the key, or of the assistant's connection."`
 	}
 	adminKeysLevel struct {
 		keyFlags
@@ -74,7 +74,7 @@ func (c adminKeysAdd) Run(ctx context.Context, p *program, log *slog.Logger) err
 	})
 }
 
-// Run lists keys.
+// Run lists keys and connections.
 func (c adminKeysList) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Key, error) { return s.Teams.Keys(ctx, c.Team) })
 }
@@ -98,7 +98,7 @@ func (c adminKeysExpire) Run(ctx context.Context, p *program, log *slog.Logger) 
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetKeyEnd(ctx, c.Key, end) })
 }
 
-// Run revokes a key.
+// Run ends a key or a connection.
 func (c adminKeysRevoke) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.RevokeKey(ctx, c.Key) })
 }

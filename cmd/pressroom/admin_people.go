@@ -16,7 +16,7 @@ type (
 	adminPeople struct {
 		Add      adminPeopleAdd      `cmd:"" help:"Add a person. The password is read from standard input where --password-stdin is given."`
 		List     adminPeopleList     `cmd:"" help:"List people."`
-		Hold     adminPeopleHold     `cmd:"" help:"Put a person's account on hold: no key of the teams that the person owns works."`
+		Hold     adminPeopleHold     `cmd:"" help:"Put a person's account on hold: no assistant of the person works, and no key or assistant of the teams that the person owns."`
 		Release  adminPeopleRelease  `cmd:"" help:"End a hold."`
 		Recover  adminPeopleRecover  `cmd:"" help:"Print a link by which a person sets a new password. It works once, for an hour."`
 		Operator adminPeopleOperator `cmd:"" help:"Say who runs the service: the operator's page is for them alone."`

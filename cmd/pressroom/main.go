@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	_ "time/tzdata" // time zones also where the system has none
 
@@ -36,14 +35,8 @@ func (versionCmd) Run() error {
 	return err
 }
 
-// gcPercent trades some memory for time: what the program keeps is small beside what each request makes, so that
-// the collector would run very often. GOGC overrides it.
-const gcPercent = 400
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	tuneCollector()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var p program
 	k := kong.Parse(&p, kong.Name("pressroom"), kong.UsageOnError(),

@@ -14,6 +14,9 @@ const (
 	Spend   Capability = "spend"
 )
 
+// Capabilities lists every capability, in the order of answers.
+func Capabilities() []Capability { return []Capability{Read, Write, Publish, Spend} }
+
 // Level is what an API key was made for; each includes the one before.
 type Level string
 
@@ -32,6 +35,16 @@ var byLevel = map[Level][]Capability{
 
 // Levels lists every level, the narrowest first.
 func Levels() []Level { return []Level{ReadOnly, Drafts, Full} }
+
+// Holding is the narrowest level that holds all of some capabilities.
+func Holding(granted []Capability) Level {
+	for _, l := range Levels() {
+		if !slices.ContainsFunc(granted, func(c Capability) bool { return !slices.Contains(byLevel[l], c) }) {
+			return l
+		}
+	}
+	return Full
+}
 
 // Valid tells whether this is a level.
 func (l Level) Valid() bool { return byLevel[l] != nil }
@@ -65,14 +78,20 @@ func (r Role) Valid() bool { return byRole[r] != nil }
 // SeesBalance tells whether the role may see what the team has left to spend.
 func (r Role) SeesBalance() bool { return r == Owner || r == Admin }
 
+// Publishes tells whether the role may publish.
+func (r Role) Publishes() bool { return slices.Contains(byRole[r], Publish) }
+
 // OfRole is what a person of this role may do in the app.
 func OfRole(r Role) []Capability { return slices.Clone(byRole[r]) }
 
 // Effective is what a key of this level may do for a person of this role: what both allow. It is never nil.
-func Effective(l Level, r Role) []Capability {
+func Effective(l Level, r Role) []Capability { return Within(byLevel[l], r) }
+
+// Within is what of the granted capabilities a person of this role has. It is never nil.
+func Within(granted []Capability, r Role) []Capability {
 	out := []Capability{}
-	for _, c := range byLevel[l] {
-		if slices.Contains(byRole[r], c) {
+	for _, c := range Capabilities() {
+		if slices.Contains(granted, c) && slices.Contains(byRole[r], c) {
 			out = append(out, c)
 		}
 	}

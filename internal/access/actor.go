@@ -5,16 +5,19 @@ import (
 	"time"
 )
 
-// Actor is who a call is made for: a person, in one team, through one API key or, where KeyID is 0, in the app.
+// Actor is who a call is made for: a person, in one team, through one API key or one assistant's connection or, where KeyID
+// is 0, in the app. A connection is a key in all but where it says otherwise.
 type Actor struct {
 	TeamID       int64
 	TeamName     string
 	PersonID     int64
 	PersonName   string
 	KeyID        int64
-	KeyName      string
+	KeyName      string       // of a connection what its program calls itself, which nobody has checked
+	Assistant    bool         // the key is an assistant's connection
+	Granted      []Capability // to a connection
 	Role         Role
-	Level        Level
+	Level        Level          // of a connection the narrowest that holds all that was granted
 	Capabilities []Capability   // what Allowed gives and nothing pauses
 	Zone         *time.Location // the team's
 	Language     string         // the team's content language, BCP 47
@@ -40,6 +43,7 @@ type Gates struct {
 	OwnerHeld   bool         // the owner's account is on hold
 	NotMember   bool         // the key's person left the team
 	NotOwner    bool         // the key's person does not own the team any more
+	NotRole     bool         // the role of the connection's person can publish no more
 	PausedKinds []Capability // kinds of action that are paused: spend, publish
 }
 
@@ -54,10 +58,13 @@ func (a *Actor) Caller() int64 {
 	return a.KeyID
 }
 
-// Allowed is what the person's role allows, and the key's level where there is a key.
+// Allowed is what the person's role allows, and the key's level or what was granted where it is no person in the app.
 func (a *Actor) Allowed() []Capability {
-	if a.InApp() {
+	switch {
+	case a.InApp():
 		return OfRole(a.Role)
+	case a.Assistant:
+		return Within(a.Granted, a.Role)
 	}
 	return Effective(a.Level, a.Role)
 }

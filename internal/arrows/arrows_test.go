@@ -12,13 +12,13 @@ var rooms = map[string][]string{
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
 	"ground":   {"internal/blob", "internal/db", "internal/directory", "internal/event", "internal/fetch", "internal/seal"},
-	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/leaving", "internal/limit", "internal/media", "internal/notice", "internal/passkey", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/team", "internal/voice"},
+	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/leaving", "internal/limit", "internal/media", "internal/notice", "internal/oauth", "internal/passkey", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/team", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
 	"analyses": {"internal/report/analysis", "internal/report/finding", "internal/report/tag", "internal/report/words"},
 	"sources":  {"internal/source/bridge", "internal/source/instagramgraph", "internal/source/joined", "internal/source/tiktokresearch", "internal/source/wire"},
 	"sandbox":  {"internal/sandbox"},
-	"app":      {"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/frame", "internal/web/hashtags", "internal/web/leaving", "internal/web/library", "internal/web/notices", "internal/web/operator", "internal/web/plot", "internal/web/posts", "internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices"},
+	"app":      {"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/consent", "internal/web/frame", "internal/web/hashtags", "internal/web/leaving", "internal/web/library", "internal/web/notices", "internal/web/operator", "internal/web/plot", "internal/web/posts", "internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices"},
 	"server":   {"internal/server"},
 	"tests":    {"internal/arrows", "internal/hashtag/plantedbeside", "internal/network/networktest", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/authenticator", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
 }

@@ -84,7 +84,7 @@ func (b booking) against(a accounts) error {
 func (u Usage) within(limits access.Daily, amount int64, now time.Time) error {
 	switch {
 	case crosses(limits.KeyCredits, u.countedKey, amount):
-		return overDay("connection", "This call would cross the daily credit limit of this key.", u.Ends.Sub(now))
+		return overDay("connection", "This call would cross the daily credit limit of this key or connection.", u.Ends.Sub(now))
 	case crosses(limits.TeamCredits, u.countedKeys, amount):
 		return overDay("team", "This call would cross the team's daily credit limit for keys and assistants.", u.Ends.Sub(now))
 	}

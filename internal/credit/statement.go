@@ -16,7 +16,8 @@ type Item struct {
 	Kind      Kind
 	Operation string // what was paid for; empty for the operator's bookings
 	Person    string // who did it or switched it on; empty for the operator
-	Key       string // the API key by which it was asked for; empty in the app and for automatic work
+	Key       string // the API key, or the assistant, by which it was asked for; empty in the app and for automatic work
+	Assistant bool   // it was an assistant's connection, and no key
 	Automatic bool   // nobody asked for it: tracking did
 	Job       string // where the record of the work is still kept
 	Of        Worked // zero where it was about nothing that has a name
@@ -125,7 +126,7 @@ func keepAbout(ctx context.Context, tx *db.Tx, team, reservation int64) error {
 }
 
 // itemsOf reads by the index ledger_transfers_by_time. An automatic charge has neither a key nor an Idempotency-Key.
-const itemsOf = `SELECT t.id, t.created_at, t.kind, COALESCE(r.operation, ''), COALESCE(p.name, ''), COALESCE(k.name, ''),
+const itemsOf = `SELECT t.id, t.created_at, t.kind, COALESCE(r.operation, ''), COALESCE(p.name, ''), COALESCE(k.name, ''), CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0 END,
 	CASE WHEN r.key_id = 0 AND r.idempotency_key = '' THEN 1 ELSE 0 END,
 	COALESCE((SELECT j.id FROM jobs j WHERE j.reservation_id = t.reservation_id AND j.reservation_id > 0 ORDER BY j.id LIMIT 1), ''),
 	t.reference, t.note, COALESCE(r.amount, 0), COALESCE(r.charged, 0), COALESCE(e.amount, 0), t.balance,
@@ -136,11 +137,11 @@ const itemsOf = `SELECT t.id, t.created_at, t.kind, COALESCE(r.operation, ''), C
 	WHERE t.team_id = ? AND t.created_at >= ? AND t.created_at < ?`
 
 func scanItem(rows *sql.Rows, i *Item) error {
-	var at, automatic int64
+	var at, assistant, automatic int64
 	var kind string
-	err := rows.Scan(&i.ID, &at, &kind, &i.Operation, &i.Person, &i.Key, &automatic, &i.Job, &i.Reference, &i.Note, &i.Amount, &i.Charged, &i.Change, &i.Balance,
+	err := rows.Scan(&i.ID, &at, &kind, &i.Operation, &i.Person, &i.Key, &assistant, &automatic, &i.Job, &i.Reference, &i.Note, &i.Amount, &i.Charged, &i.Change, &i.Balance,
 		&i.Of.Kind, &i.Of.Report, &i.Of.Platform, &i.Of.Subject)
-	i.At, i.Kind, i.Automatic = db.Time(at), Kind(kind), automatic > 0
+	i.At, i.Kind, i.Assistant, i.Automatic = db.Time(at), Kind(kind), assistant > 0, automatic > 0
 	switch i.Kind {
 	case Granted, Withdrawn:
 		i.Amount = max(i.Change, -i.Change)

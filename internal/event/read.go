@@ -15,10 +15,12 @@ type Event struct {
 	ID      int64
 	At      time.Time
 	Person  string // who did it; empty for the service itself and for the operator
-	Key     string // the API key by which it was done
+	Key     string // the API key, or the assistant, by which it was done
 	Kind    string
 	Subject string // the id of what it is about
 	Detail  map[string]any
+
+	Assistant bool // it was an assistant's connection, and no key
 }
 
 // Page is which of a team's events are asked for.
@@ -37,7 +39,7 @@ func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, er
 	if page.Before > 0 {
 		where, args = where+` AND e.id < ?`, append(args, page.Before)
 	}
-	out, err := db.AllOf(ctx, q, page.Most, scan, `SELECT e.id, e.at, COALESCE(p.name, ''), COALESCE(k.name, ''), e.kind, e.subject, e.detail
+	out, err := db.AllOf(ctx, q, page.Most, scan, `SELECT e.id, e.at, COALESCE(p.name, ''), COALESCE(k.name, ''), CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0 END, e.kind, e.subject, e.detail
 		FROM events e LEFT JOIN people p ON p.id = e.person_id LEFT JOIN api_keys k ON k.id = e.key_id AND k.team_id = e.team_id
 		WHERE `+where+` ORDER BY e.id DESC LIMIT ?`, append(args, page.Most)...)
 	if err != nil {
@@ -47,12 +49,12 @@ func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, er
 }
 
 func scan(rows *sql.Rows, e *Event) error {
-	var at int64
+	var at, assistant int64
 	var detail string
-	if err := rows.Scan(&e.ID, &at, &e.Person, &e.Key, &e.Kind, &e.Subject, &detail); err != nil {
+	if err := rows.Scan(&e.ID, &at, &e.Person, &e.Key, &assistant, &e.Kind, &e.Subject, &detail); err != nil {
 		return err
 	}
-	e.At = db.Time(at)
+	e.At, e.Assistant = db.Time(at), assistant > 0
 	if err := json.Unmarshal([]byte(detail), &e.Detail); err != nil {
 		return fmt.Errorf("reading the detail of event %d: %w", e.ID, err)
 	}

@@ -133,6 +133,7 @@ func (s *Service) Operations() []operation.Operation {
 			Summary: "How an account does",
 			Description: "Reach, engagement, best post, publishing cadence and formats of one connected account, of all its posts, whoever published them. " +
 				"Worked out from what is collected of the account every few hours; reaches no network. What the network does not tell is left out, and notes say why an answer is empty or partial.",
+			Next:    "What is left out is not known: make no figures up. An account that was connected just now has none before a few hours have passed.",
 			Example: operation.Example{Arguments: map[string]any{"account_id": 4, "period_days": 30}, Data: exampleAnalytics},
 		}, s.analytics),
 	}

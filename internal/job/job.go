@@ -65,12 +65,13 @@ type Store struct {
 	db       *db.DB
 	results  map[Type]Result
 	inFlight int
+	waits    *waits
 }
 
 // NewStore makes the store. The results say what a finished job of each type produced; inFlight is how many jobs
 // a team's callers may have under way at once.
 func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
-	return &Store{db: d, results: results, inFlight: inFlight}
+	return &Store{db: d, results: results, inFlight: inFlight, waits: newWaits()}
 }
 
 // New is a job to be made.

@@ -92,15 +92,18 @@ type GetInput struct {
 	JobID  string  `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$" jsonschema:"The job's id, a type and a UUID joined by a colon."`
 	Cursor *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
 	Limit  int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page of a long result."`
+	// WaitSeconds lets a caller wait in place of asking again and again.
+	WaitSeconds int `json:"wait_seconds,omitempty" min:"0" max:"25" default:"0" jsonschema:"Waits for the job to end, for at most so many seconds, and answers as soon as it has. 0 answers at once."`
 }
 
 // Operations declares what clients can ask of jobs.
 func (s *Store) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: "get_job", Method: http.MethodGet, Path: "/jobs/{job_id}", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
+			Tool: "get_job", Method: http.MethodGet, Path: "/jobs/{job_id}", Needs: access.Read, Success: http.StatusOK, Uncounted: true, Waits: true,
 			Summary:     "How far a job is, and what it produced",
-			Description: "The state of work in the background. Once finished is true, result names what the job produced. Poll every few seconds. Never counts against the daily free-call allowance.",
+			Description: "The state of work in the background, by the job_id that started it. Once finished is true, result names what the job produced. With wait_seconds it waits for that; else poll every few seconds. Never counts against the daily free-call allowance.",
+			Next:        "While finished is false, ask again. When it is true, read state: of partially_succeeded and failed, error and the result tell what failed and why, and what was set aside for nothing is refunded. not_found: the id is wrong, or the job ended more than 30 days ago.",
 			Example: operation.Example{Arguments: map[string]any{"job_id": exampleID}, Data: Entry{
 				JobID: exampleID, Type: SocialPost, State: Succeeded, Finished: true,
 				CreatedAt:  moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"},
@@ -124,6 +127,9 @@ func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (oper
 		if _, err := call.Position(*in.Cursor); err != nil {
 			return operation.Answer[Entry]{}, err
 		}
+	}
+	if r, err = s.wait(ctx, call, r, in.WaitSeconds); err != nil || ctx.Err() != nil {
+		return operation.Answer[Entry]{Data: Show(call, r)}, err
 	}
 	return s.View(ctx, call, r, in)
 }

@@ -50,7 +50,7 @@ var files = []file{
 	{"hashtag_list_items.jsonl", `hashtag_lists`, 10, `SELECT list_id, position, hashtag, subcategory FROM hashtag_list_items WHERE list_id IN`},
 	{"voices.jsonl", `brand_voices`, usual, `SELECT id, name, is_default, guide AS guide_json, created_at, updated_at FROM brand_voices WHERE id IN`},
 	{"voice_materials.jsonl", `brand_voices`, 10, `SELECT voice_id, kind, post_id, content, created_at FROM voice_materials WHERE voice_id IN`},
-	{"keys.jsonl", `api_keys`, usual, `SELECT id, name, level, daily_credits, created_at, expires_at, revoked_at FROM api_keys WHERE id IN`},
+	{"keys.jsonl", `api_keys`, usual, `SELECT id, kind, person_id, name, level, capabilities, client_host, daily_credits, created_at, expires_at, revoked_at FROM api_keys WHERE id IN`},
 	{"credits.jsonl", `ledger_transfers`, usual, `SELECT id, kind, reservation_id, reference, note, balance, created_at FROM ledger_transfers WHERE id IN`},
 	{"credit_entries.jsonl", `ledger_transfers`, usual, `SELECT transfer_id, account, amount FROM ledger_entries WHERE transfer_id IN`},
 	{"credit_reservations.jsonl", `reservations`, usual, `SELECT id, person_id, key_id, operation, state, amount, charged, created_at, ended_at FROM reservations WHERE id IN`},

@@ -139,8 +139,9 @@ func TestExport(t *testing.T) {
 		w.posts(t, w.team, account, manyPosts)
 		w.posts(t, w.other, theirs, 3)
 		w.does(t, map[string][]any{
-			`1 INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, 'owner', 1)`:                                 {w.team, w.person},
-			`2 INSERT INTO api_keys (id, team_id, person_id, name, level, hash, created_at) VALUES (7, ?, ?, 'Assistant', 'full', ?, 1)`: {w.team, w.person, []byte("secret-key-hash")},
+			`1 INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, 'owner', 1)`:                                                                                                              {w.team, w.person},
+			`2 INSERT INTO api_keys (id, team_id, person_id, name, level, hash, created_at) VALUES (7, ?, ?, 'Script', 'full', ?, 1)`:                                                                                 {w.team, w.person, []byte("secret-key-hash")},
+			`2 INSERT INTO api_keys (id, team_id, person_id, kind, name, level, capabilities, client_host, hash, created_at) VALUES (8, ?, ?, 'assistant', 'Helper', 'drafts', 'read,write', 'helper.example', ?, 1)`: {w.team, w.person, []byte("secret-key-hash of none")},
 			`3 INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at) VALUES (1, ?, 'a', 'a', 'film', '../film.mp4', '', 'video/mp4', 'video', 1, 1, 1, 1), (2, ?, 'b', 'b', 'film', 'film.mp4', '', 'video/mp4', 'video', 1, 1, 1, 1), (3, ?, 'c', 'c', 'lost', 'lost.png', '', 'image/png', 'image', 1, 1, 1, 1)`: {w.team, w.team, w.team},
 			`4 INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at, deleted_at, deleted_by) VALUES (4, ?, 'd', 'd', 'gone', 'gone.png', '', 'image/png', 'image', 1, 1, 1, 1, 1000000, ?)`:                                                                                                                        {w.team, w.person},
 			`5 INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, 4)`: {fmt.Sprintf("post-%d-%05d", w.team, 0)},
@@ -189,7 +190,7 @@ func (w world) judge(t *testing.T, archive *zip.Reader) {
 	if diff := cmp.Diff([]string{fmt.Sprintf("1-film.mp4 %d", filmSize), fmt.Sprintf("2-film.mp4 %d", filmSize)}, media); diff != "" {
 		t.Errorf("the files (-want +got):\n%s", diff)
 	}
-	for name, want := range map[string]int{"team.jsonl": 1, "members.jsonl": 1, "posts.jsonl": manyPosts, "post_accounts.jsonl": manyPosts, "post_attempts.jsonl": manyPosts, "accounts.jsonl": 1, "keys.jsonl": 1, "media.jsonl": 4, "media_missing.jsonl": 1} {
+	for name, want := range map[string]int{"team.jsonl": 1, "members.jsonl": 1, "posts.jsonl": manyPosts, "post_accounts.jsonl": manyPosts, "post_attempts.jsonl": manyPosts, "accounts.jsonl": 1, "keys.jsonl": 2, "media.jsonl": 4, "media_missing.jsonl": 1} {
 		if got := len(lines[name]); got != want {
 			t.Errorf("%s has %d lines, want %d", name, got, want)
 		}
@@ -197,8 +198,15 @@ func (w world) judge(t *testing.T, archive *zip.Reader) {
 	if diff := cmp.Diff(map[string]any{"person_id": float64(w.person), "role": "owner", "name": "Ada", "email": "ada@example.com", "joined_at": "1970-01-01T00:00:00.000001Z"}, lines["members.jsonl"][0]); diff != "" {
 		t.Errorf("a member (-want +got):\n%s", diff)
 	}
-	if key := lines["keys.jsonl"][0]; key["name"] != "Assistant" || key["level"] != "full" || key["hash"] != nil {
+	byKind := map[any]map[string]any{}
+	for _, line := range lines["keys.jsonl"] {
+		byKind[line["kind"]] = line
+	}
+	if key := byKind["key"]; key["name"] != "Script" || key["level"] != "full" || key["hash"] != nil {
 		t.Errorf("a key: %v", key)
+	}
+	if a := byKind["assistant"]; a["name"] != "Helper" || a["capabilities"] != "read,write" || a["client_host"] != "helper.example" || a["hash"] != nil {
+		t.Errorf("an assistant: %v", a)
 	}
 	if gone := lines["media.jsonl"][3]; gone["name"] != "gone" || gone["deleted_at"] != "1970-01-01T00:00:01Z" {
 		t.Errorf("a file that is gone: %v", gone)

@@ -40,7 +40,8 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 	})
 }
 
-// out takes a person out of a team. The keys that the person made as a former owner stay ended, for another reason.
+// out takes a person out of a team. The assistants that the person let work end; the keys that the person made as a former
+// owner stay ended, for another reason.
 func out(ctx context.Context, tx *db.Tx, person, team int64) error {
 	if _, err := all(ctx, tx, []any{team, person},
 		`UPDATE api_keys SET lost = 'membership_lost' WHERE team_id = ? AND person_id = ? AND revoked_at = 0`,
@@ -95,6 +96,8 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 		`DELETE FROM notices WHERE person_id = ?`,
 		`DELETE FROM notice_choices WHERE person_id = ?`,
 		`DELETE FROM invitations WHERE accepted_by = ?`,
+		`DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE person_id = ?)`,
+		`DELETE FROM oauth_grants WHERE person_id = ?`,
 		`UPDATE people SET name = '', email = 'deleted ' || id, password_hash = '', passkey_handle = NULL, operator = 0, epoch = epoch + 1 WHERE id = ?`); err != nil {
 		return err
 	}

@@ -113,6 +113,8 @@ var byTeam = []removal{
 	{`DELETE FROM pauses WHERE scope = 'key' AND target IN (SELECT id FROM api_keys WHERE team_id = ?)`},
 	{`DELETE FROM idempotency_records WHERE (key_id, key) IN (SELECT r.key_id, r.key FROM api_keys k JOIN idempotency_records r ON r.key_id = k.id WHERE k.team_id = ? ` + many + `)`},
 	{`DELETE FROM paid_requests WHERE (key_id, key, request_hash) IN (SELECT r.key_id, r.key, r.request_hash FROM api_keys k JOIN paid_requests r ON r.key_id = k.id WHERE k.team_id = ? ` + many + `)`},
+	{`DELETE FROM oauth_tokens WHERE hash IN (SELECT t.hash FROM oauth_grants g JOIN oauth_tokens t ON t.grant_id = g.id WHERE g.team_id = ? ` + many + `)`},
+	{`DELETE FROM oauth_grants WHERE team_id = ?`},
 	{`DELETE FROM api_keys WHERE team_id = ?`},
 	{`DELETE FROM invitations WHERE team_id = ?`},
 	{`DELETE FROM notice_thresholds WHERE team_id = ?`},

@@ -15,6 +15,7 @@ import (
 var (
 	errNoDraft = fault.BadState("not_a_draft", "Only a draft that never went out is deleted. Cancel a scheduled post first.")
 	errSeries  = fault.BadState("recurring_template", "This is what a recurring series is made from. End the series instead.")
+	errStands  = fault.BadState("works", "Only a connection that has ended is forgotten. End it first.")
 	errWorks   = fault.BadState("works", "Only a key that was revoked is forgotten. Revoke it first.")
 )
 
@@ -43,23 +44,38 @@ func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post stri
 
 // ForgetKey deletes a revoked key of a team for its owner. What it did stays in the record, by the key's number.
 func (s *Service) ForgetKey(ctx context.Context, person, team, key int64) error {
-	return s.DB.Write(ctx, "leaving.forget_key", func(ctx context.Context, tx *db.Tx) error {
-		var revoked int64
-		err := tx.QueryRow(ctx, `SELECT k.revoked_at FROM api_keys k JOIN memberships m ON m.team_id = k.team_id AND m.person_id = ? AND m.role = 'owner' WHERE k.id = ? AND k.team_id = ?`, person, key, team).Scan(&revoked)
+	return s.forget(ctx, person, team, key, "key", `k.revoked_at > 0`, errWorks)
+}
+
+// ForgetAssistant deletes an assistant's connection of a team that has ended, for the team's owner. What the assistant did
+// stays in the record, by the connection's number.
+func (s *Service) ForgetAssistant(ctx context.Context, person, team, connection int64) error {
+	return s.forget(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errStands)
+}
+
+// forget deletes a key or a connection that is over by a condition; it is refused by the error given where it is not.
+func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isOver string, stands error) error {
+	return s.DB.Write(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
+		var over int64
+		err := tx.QueryRow(ctx, `SELECT CASE WHEN `+isOver+` THEN 1 ELSE 0 END FROM api_keys k JOIN memberships m ON m.team_id = k.team_id AND m.person_id = ? AND m.role = 'owner'
+			WHERE k.id = ? AND k.team_id = ? AND k.kind = ?`, person, key, team, kind).Scan(&over)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return fault.Missing()
 		case err != nil:
-			return fmt.Errorf("reading a key: %w", err)
-		case revoked == 0:
-			return errWorks
+			return fmt.Errorf("reading what is to be forgotten: %w", err)
+		case over == 0:
+			return stands
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM pauses WHERE scope = 'key' AND target = ?`, key); err != nil {
-			return fmt.Errorf("ending a key's pauses: %w", err)
+			return fmt.Errorf("ending the pauses of what is forgotten: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `DELETE FROM api_keys WHERE id = ? AND team_id = ?`, key, team); err != nil {
 			return fmt.Errorf("forgetting a key: %w", err)
 		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "key.forgotten", strconv.FormatInt(key, 10), nil)
+		if err := changed(ctx, tx); err != nil {
+			return err
+		}
+		return event.Record(ctx, tx, team, event.Actor{PersonID: person}, kind+".forgotten", strconv.FormatInt(key, 10), nil)
 	})
 }

@@ -43,7 +43,7 @@ func (c *Calls) Operations(t terms.Terms) []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "get_limits", Method: http.MethodGet, Path: "/limits", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
 			Summary:     "What the team's plan allows",
-			Description: "The team's plan and its limits, whether it includes access by API and tools, and how many free calls are left today. -1 means unlimited, 0 means none. Never counts against the daily free-call allowance.",
+			Description: "The team's plan and its limits, whether it includes access by API and tools, and how many free calls are left today. Ask it after plan_limit_reached or daily_call_limit_reached, and before work of many calls. -1 means unlimited, 0 means none. Never counts against the daily free-call allowance.",
 			Example: operation.Example{Data: PlanLimits{
 				Plan: Plan{"agency", "Agency"}, APIAccess: true, FreeCallsLeftToday: 99_120,
 				Limits: Figures{SocialAccounts: terms.Unlimited, PostsPerMonth: terms.Unlimited, Seats: 50, StorageBytes: 1_073_741_824_000,

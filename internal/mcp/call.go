@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"net/http"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -13,7 +11,6 @@ import (
 	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
-	"pressroom/internal/problem"
 	"pressroom/internal/secret"
 )
 
@@ -22,47 +19,39 @@ const keyArgument = "idempotency_key"
 
 // call answers one tool call. A refusal is a result too, never an error of the protocol, so that the assistant
 // sees what to mend.
-func (x *exchange) call(ctx context.Context, op *operation.Operation, raw json.RawMessage) *sdk.CallToolResult {
-	x.tool = op.Tool
-	body, err := x.run(ctx, op, raw)
+func (x *exchange) call(ctx context.Context, op *operation.Operation, raw json.RawMessage, tell func(operation.Progress)) *sdk.CallToolResult {
+	args, key, unfit := arguments(op, raw)
+	outcome, err := x.run(ctx, pipeline.Request{
+		Operation: op, Key: key, Tell: tell, Arguments: func() (operation.Arguments, error) { return args, unfit },
+	})
 	if err != nil {
 		return x.refusal(err)
 	}
-	x.status = op.Success
-	return &sdk.CallToolResult{Content: text(body), StructuredContent: json.RawMessage(body)}
+	result, err := x.success(op, outcome)
+	if err != nil {
+		return x.refusal(err)
+	}
+	return result
 }
 
-func (x *exchange) run(ctx context.Context, op *operation.Operation, raw json.RawMessage) ([]byte, error) {
-	args, key, unfit := arguments(op, raw)
-	outcome, err := x.edge.pipe.Call(ctx, pipeline.Request{
-		Operation: op, Credential: x.credential, RequestID: x.id, Key: key,
-		Arguments: func() (operation.Arguments, error) { return args, unfit },
-	})
+// run puts a call through the pipeline for whoever sent the request. A read ends with the request: nobody is left to
+// answer, and there is nothing to finish.
+func (x *exchange) run(ctx context.Context, r pipeline.Request) (pipeline.Outcome, error) {
+	x.tool = r.Operation.Tool
+	if r.Operation.Reads() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(x.r.Context(), cancel)()
+	}
+	r.Credential, r.RequestID = x.credential, x.id
+	outcome, err := x.edge.pipe.Call(ctx, r)
 	x.rates = outcome.Rates
-	if err != nil {
-		return nil, err
+	if err == nil {
+		x.status = r.Operation.Success
 	}
-	body, err := json.Marshal(outcome.Envelope(x.edge.opts.PublicURL))
-	if err != nil {
-		return nil, fmt.Errorf("writing an answer of %s: %w", op.Tool, err)
-	}
-	return body, nil
+	return outcome, err
 }
-
-// refusal gives the problem document as text alone. As structuredContent it would have to fit the tool's
-// outputSchema, and clients that check it would show their own error in place of ours.
-func (x *exchange) refusal(err error) *sdk.CallToolResult {
-	x.cause = err
-	doc := problem.Of(err, x.edge.opts.PublicURL)
-	x.status = doc.Status
-	body, err := json.Marshal(doc)
-	if err != nil {
-		x.cause, x.status, body = err, http.StatusInternalServerError, []byte("{}")
-	}
-	return &sdk.CallToolResult{Content: text(body), IsError: true}
-}
-
-func text(body []byte) []sdk.Content { return []sdk.Content{&sdk.TextContent{Text: string(body)}} }
 
 // arguments reads what a call was sent and takes the idempotency key out of it.
 func arguments(op *operation.Operation, raw json.RawMessage) (operation.Arguments, pipeline.Key, error) {

@@ -14,8 +14,13 @@ type result struct {
 	IsError    bool            `json:"isError"`
 	Structured json.RawMessage `json:"structuredContent"`
 	Content    []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
+		Type        string         `json:"type"`
+		Text        string         `json:"text"`
+		Meta        map[string]any `json:"_meta"`
+		Annotations struct {
+			Audience []string
+			Priority float64
+		} `json:"annotations"`
 	} `json:"content"`
 }
 
@@ -30,7 +35,7 @@ func (w *world) call(t *testing.T, level, tool, arguments string) (result, strin
 	if err := json.Unmarshal([]byte(got.body), &out); err != nil || out.Result == nil || got.status != 200 {
 		t.Fatalf("%s: HTTP %d %s (%v)", tool, got.status, got.body, err)
 	}
-	if len(out.Result.Content) != 1 || out.Result.Content[0].Type != "text" {
+	if n := len(out.Result.Content); n < 2 || n > 3 || out.Result.Content[0].Type != "text" || out.Result.Content[1].Type != "text" {
 		t.Fatalf("%s: content %s", tool, got.body)
 	}
 	return *out.Result, got.body
@@ -43,7 +48,7 @@ func problemOf(t *testing.T, got result) string {
 		Code    string
 		Context struct{ Reason, Argument string }
 	}
-	if err := json.Unmarshal([]byte(got.Content[0].Text), &doc); err != nil {
+	if err := json.Unmarshal([]byte(got.Content[1].Text), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if !got.IsError || got.Structured != nil {
@@ -66,8 +71,8 @@ func TestSuccess(t *testing.T) {
 		if got.IsError || !strings.Contains(string(got.Structured), c.want) {
 			t.Errorf("%s: %+v, want %s", name, got, c.want)
 		}
-		if got.Content[0].Text != string(got.Structured) {
-			t.Errorf("%s: text %s, structured %s", name, got.Content[0].Text, got.Structured)
+		if len(got.Content) == 2 && got.Content[1].Text != string(got.Structured) {
+			t.Errorf("%s: text %s, structured %s", name, got.Content[1].Text, got.Structured)
 		}
 		if want := `"app_url":"` + publicURL; !strings.Contains(string(got.Structured), want) {
 			t.Errorf("%s: no %s", name, want)
@@ -149,7 +154,7 @@ func TestARepeatIsOneCall(t *testing.T) {
 		t.Errorf("refused: %+v, %+v", first, again)
 	}
 	other, _ := w.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k2"}`)
-	if said := problemOf(t, other); said != "rate_limited" || !strings.Contains(other.Content[0].Text, `"retry_after_seconds":2`) {
+	if said := problemOf(t, other); said != "rate_limited" || !strings.Contains(other.Content[1].Text, `"retry_after_seconds":2`) || !strings.Contains(other.Content[0].Text, "Wait 2 seconds") {
 		t.Errorf("with another key: %+v", other)
 	}
 }

@@ -48,7 +48,7 @@ func TestClientIsToldAboutTheTools(t *testing.T) {
 			t.Errorf("the instructions do not speak of %s", want)
 		}
 	}
-	if c := got.Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Prompts != nil || c.Resources != nil {
+	if c := got.Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Prompts == nil || c.Prompts.ListChanged || c.Resources == nil || c.Resources.ListChanged || c.Resources.Subscribe || c.Completions == nil {
 		t.Errorf("capabilities %+v", c)
 	}
 }
@@ -104,7 +104,7 @@ func fits(t *testing.T, what string, schema, value any) {
 func TestClientSeesRefusals(t *testing.T) {
 	session := newWorld(t).mustConnect(t)
 	got, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "get_note", Arguments: map[string]any{"id": "n9"}})
-	if err != nil || !got.IsError || !strings.Contains(got.Content[0].(*sdk.TextContent).Text, `"code":"not_found"`) {
+	if err != nil || !got.IsError || !strings.Contains(got.Content[1].(*sdk.TextContent).Text, `"code":"not_found"`) {
 		t.Errorf("%+v %v", got, err)
 	}
 	_, err = session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_everything"})

@@ -19,12 +19,12 @@ import (
 func describe(op *operation.Operation) *sdk.Tool {
 	return &sdk.Tool{
 		Name: op.Tool, Title: op.Summary, Description: description(op),
-		InputSchema: written(op, inputSchema(op)), OutputSchema: written(op, outputSchema(op)),
+		InputSchema: schemaText(op, inputSchema(op)), OutputSchema: schemaText(op, outputSchema(op)),
 		Annotations: &sdk.ToolAnnotations{
 			Title:           op.Summary,
 			ReadOnlyHint:    op.Reads(),
-			IdempotentHint:  op.Reads() || op.Key == operation.KeyRequired, // the same arguments hold the same idempotency key
-			DestructiveHint: new(bool),                                     // nothing is deleted
+			IdempotentHint:  op.Reads() || op.Repeatable || op.Key == operation.KeyRequired, // the same arguments hold the same idempotency key
+			DestructiveHint: new(op.Final),
 			OpenWorldHint:   new(reachesOut(op)),
 		},
 	}
@@ -37,7 +37,7 @@ func reachesOut(op *operation.Operation) bool {
 }
 
 func description(op *operation.Operation) string {
-	out := strings.TrimSuffix(op.Summary, ".") + ". " + op.Description + " Needs the capability " + string(op.Needs)
+	out := strings.TrimSuffix(op.Summary, ".") + ". " + op.Told() + " Needs the capability " + string(op.Needs)
 	if op.Also != nil {
 		out += ", and " + string(op.Also.Capability) + " when " + op.Also.When
 	}
@@ -121,8 +121,8 @@ func mend(s *jsonschema.Schema) {
 	}
 }
 
-// written is a schema as JSON. One without properties says so: some clients take no object schema without them.
-func written(op *operation.Operation, s *jsonschema.Schema) json.RawMessage {
+// schemaText is a schema as JSON. One without properties says so: some clients take no object schema without them.
+func schemaText(op *operation.Operation, s *jsonschema.Schema) json.RawMessage {
 	if _, err := s.Resolve(nil); err != nil {
 		panic(fmt.Sprintf("schema of the tool %s: %v", op.Tool, err))
 	}

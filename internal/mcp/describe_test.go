@@ -77,7 +77,7 @@ func TestHints(t *testing.T) {
 	for name, want := range map[string]hints{
 		"get_note":    {ReadOnlyHint: true, IdempotentHint: true},
 		"create_note": {},
-		"change_note": {OpenWorldHint: true},
+		"change_note": {OpenWorldHint: true, IdempotentHint: true, DestructiveHint: true},
 		"buy_note":    {IdempotentHint: true, OpenWorldHint: true},
 	} {
 		var got struct{ Annotations hints }
@@ -93,7 +93,7 @@ func TestHints(t *testing.T) {
 func TestWordsAndArguments(t *testing.T) {
 	tools, _ := newWorld(t).listed(t)
 	for name, want := range map[string]string{
-		"get_note":    `"description":"About get_note. What it does. Needs the capability read."`,
+		"get_note":    `"description":"About get_note. What it does. What comes next. Needs the capability read."`,
 		"change_note": `"description":"About change_note. What it does. Needs the capability write, and publish when the note is public."`,
 		"get_nothing": `"inputSchema":{"properties":{},"type":"object","additionalProperties":false}`,
 		"create_note": `"minLength":1,"maxLength":128}},"required":["text"]`,

@@ -22,7 +22,8 @@ var (
 )
 
 // A dialogue is a file of sections. One named "send, KEY" holds the body of a POST with that key ("none" sends
-// none); the section after it, named "answer", holds what came back.
+// none), and one named "send, KEY, VERSION" with the headers of a version of the protocol too; the section after it,
+// named "answer", holds what came back.
 func TestDialogues(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -73,13 +74,18 @@ func (w *world) speak(t *testing.T, dialogue string) string {
 
 func (w *world) answerTo(t *testing.T, key, body string) string {
 	t.Helper()
-	authorization := "Bearer " + key
+	key, version, _ := strings.Cut(key, ", ")
+	headers := []string{"Authorization", "Bearer " + key}
 	if key == "none" {
-		authorization = ""
+		headers[1] = ""
 	}
-	got := w.send(t, "POST", strings.TrimSpace(body), "Authorization", authorization)
+	got := w.send(t, "POST", strings.TrimSpace(body), append(headers, headersOf(t, version, body)...)...)
 	out := fmt.Sprintf("HTTP %d %s\n", got.status, got.header.Get("Content-Type"))
-	if got.body != "" {
+	switch {
+	case got.body == "":
+	case strings.HasPrefix(got.header.Get("Content-Type"), "text/"):
+		out += strings.TrimSpace(got.body) + "\n"
+	default:
 		var indented bytes.Buffer
 		if err := json.Indent(&indented, []byte(got.body), "", "  "); err != nil {
 			t.Fatalf("%v in %s", err, got.body)
@@ -87,4 +93,27 @@ func (w *world) answerTo(t *testing.T, key, body string) string {
 		out += indented.String() + "\n"
 	}
 	return anyUUID.ReplaceAllString(out, "00000000-0000-0000-0000-000000000000")
+}
+
+// headersOf are the headers that a version of the protocol asks for beside a message.
+func headersOf(t *testing.T, version, body string) []string {
+	t.Helper()
+	if version == "" {
+		return nil
+	}
+	headers := []string{"Mcp-Protocol-Version", version}
+	var m struct {
+		Method string
+		Params struct{ Name, URI string }
+	}
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		t.Fatal(err)
+	}
+	if version >= "2026-07-28" {
+		headers = append(headers, "Mcp-Method", m.Method)
+		if name := m.Params.Name + m.Params.URI; name != "" {
+			headers = append(headers, "Mcp-Name", name)
+		}
+	}
+	return headers
 }

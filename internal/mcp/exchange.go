@@ -24,6 +24,9 @@ import (
 const (
 	maxBody = 1 << 20 // how large the body of a request may be
 	none    = "none"
+
+	// resourceMetadata is where the tools are described as what tokens are given out for.
+	resourceMetadata = "/.well-known/oauth-protected-resource/mcp"
 )
 
 // exchange is one request with its answer. Beside the SDK's own answers it gives two kinds: what the contract
@@ -42,6 +45,7 @@ type exchange struct {
 	key        int64
 	rates      []pipeline.Rate
 	admitted   bool // the key is known and the body read
+	streams    bool // the answer is a stream of events, as the client wants to hear how far its call is
 }
 
 type exchangeKey struct{}
@@ -61,7 +65,7 @@ func (x *exchange) serve() {
 		return
 	}
 	reply := x.settle(body)
-	if x.rpc != toolCall { // the pipeline counts a call
+	if !piped[x.rpc] { // the pipeline counts a call
 		if err := x.count(); err != nil {
 			x.refuse(err)
 			return
@@ -72,7 +76,15 @@ func (x *exchange) serve() {
 		return
 	}
 	x.r.Body = io.NopCloser(bytes.NewReader(body))
-	x.edge.tools.ServeHTTP(x.w, x.r)
+	x.streams = x.wantsProgress(body)
+	switch {
+	case x.streams:
+		x.edge.streams.ServeHTTP(x.w, x.r)
+	case x.rpc == listTools:
+		x.serveList()
+	default:
+		x.edge.tools.ServeHTTP(x.w, x.r)
+	}
 }
 
 // foreign tells whether a page of another origin asks. None has business here: keys do not belong in browsers,
@@ -121,7 +133,7 @@ func (x *exchange) refusalBefore() *sdk.CallToolResult {
 	return nil
 }
 
-// countRefused counts a call of a tool that the SDK refused before any tool was looked for.
+// countRefused counts a call that the SDK refused before any operation was looked for.
 func (x *exchange) countRefused() {
 	if x.admitted && x.tool == none && x.rates == nil {
 		outcome, _ := x.edge.pipe.Admit(x.r.Context(), x.credential) // it is refused already
@@ -195,6 +207,9 @@ func (a *answer) WriteHeader(status int) {
 	a.status = status
 	a.Header().Set("Cache-Control", "no-store")
 	a.exchange.countRefused()
+	if status == http.StatusUnauthorized { // where assistants learn how people let them in (RFC 9728, section 5.1)
+		a.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+a.exchange.edge.opts.PublicURL+resourceMetadata+`"`)
+	}
 	ratelimit.Tell(a.Header(), a.exchange.rates)
 	a.ResponseWriter.WriteHeader(status)
 }
@@ -205,3 +220,6 @@ func (a *answer) Write(body []byte) (int, error) {
 	}
 	return a.ResponseWriter.Write(body) //nolint:wrapcheck // it stands in the place of the other
 }
+
+// Unwrap lets a stream be sent as it grows.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pressroom/internal/access"
@@ -76,10 +77,13 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// rates lets everything through and tells of it.
-type rates struct{}
+// rates lets everything through, counts the requests of keys and tells of it.
+type rates struct{ requests atomic.Int64 }
 
-func (rates) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline.Rate {
+func (r *rates) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline.Rate {
+	if scope == pipeline.PerCredential {
+		r.requests.Add(1)
+	}
 	return pipeline.Rate{Scope: scope, Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: time.Second}
 }
 

@@ -27,6 +27,10 @@ type (
 	noteInput struct {
 		ID string `json:"id" pattern:"^(?:[a-z0-9]{1,8})$"`
 	}
+	pageInput struct {
+		Kind string `json:"kind" enum:"short|long"`
+		ID   string `json:"id" pattern:"^(?:[a-z0-9]{1,8})$"`
+	}
 	listInput struct {
 		Cursor string `json:"cursor,omitempty"`
 		Limit  int    `json:"limit" min:"1" max:"50" default:"20"`
@@ -50,6 +54,7 @@ type (
 type world struct {
 	url      string
 	log      *logged
+	rates    *rates
 	observed chan string         // the tool of each answer, with ! where it failed
 	started  chan struct{}       // wait_note says that it runs
 	release  chan struct{}       // and goes on
@@ -61,10 +66,10 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		log: &logged{}, observed: make(chan string, 100), started: make(chan struct{}), release: make(chan struct{}),
+		log: &logged{}, rates: &rates{}, observed: make(chan string, 100), started: make(chan struct{}), release: make(chan struct{}),
 		ended: make(chan error, 1), done: map[string]struct{}{},
 	}
-	pipe := pipeline.New(pipeline.Ports{Keys: keys{}, Replay: &kept{byKey: map[string]pipeline.Outcome{}}, Rates: rates{}, FreeCalls: freeCalls{}, Credits: credits{}}, func() time.Time { return now })
+	pipe := pipeline.New(pipeline.Ports{Keys: keys{}, Replay: &kept{byKey: map[string]pipeline.Outcome{}}, Rates: w.rates, FreeCalls: freeCalls{}, Credits: credits{}}, func() time.Time { return now })
 	handler := mcp.New(w.registry(), pipe, mcp.Options{
 		PublicURL: publicURL, Version: "1.2.3", Log: slog.New(slog.NewJSONHandler(w.log, nil)),
 		Observe: func(tool string, failed bool, _ time.Duration) {
@@ -90,9 +95,18 @@ func (w *world) registry() *operation.Registry {
 	}
 	change := spec("change_note", "PATCH", "/notes/{id}", access.Write, operation.KeyOptional, 200)
 	change.Also = operation.When(access.Publish, "the note is public", func(context.Context, operation.Call, noteInput) (bool, error) { return false, nil })
+	list, get, watch := spec("list_notes", "GET", "/notes", access.Read, operation.KeyRefused, 200), spec("get_note", "GET", "/notes/{id}", access.Read, operation.KeyRefused, 200), spec("watch_note", "GET", "/notes/{id}/watch", access.Read, operation.KeyRefused, 200)
+	list.Listing = &operation.Listing{Member: "notes", Item: "get_note", Arguments: map[string]string{"id": "id"}, Label: []string{"text", "kind"}}
+	get.Resource, get.Next = &operation.Resource{Address: "notes/{id}", Title: "Note"}, "What comes next."
+	watch.Waits = true
+	page := spec("get_page", "GET", "/notes/{kind}/pages/{id}", access.Spend, operation.KeyRefused, 200)
+	page.Needs, page.Resource = access.Publish, &operation.Resource{Address: "pages/{kind}/{id}", Title: "Page"}
+	change.Final, change.Repeatable = true, true
 	return operation.NewRegistry([]operation.Operation{
-		operation.Define(spec("list_notes", "GET", "/notes", access.Read, operation.KeyRefused, 200), w.list),
-		operation.Define(spec("get_note", "GET", "/notes/{id}", access.Read, operation.KeyRefused, 200), w.get),
+		operation.Define(list, w.list),
+		operation.Define(get, w.get),
+		operation.Define(watch, w.watch),
+		operation.Define(page, w.page),
 		operation.Define(spec("get_nothing", "GET", "/nothing", access.Read, operation.KeyRefused, 200), w.nothing),
 		operation.Define(spec("create_note", "POST", "/notes", access.Write, operation.KeyOptional, 201), w.create),
 		operation.Define(change, w.get),
@@ -104,7 +118,7 @@ func (w *world) registry() *operation.Registry {
 
 func (w *world) list(_ context.Context, call operation.Call, in listInput) (operation.Answer[notes], error) {
 	return operation.Answer[notes]{
-		Data: notes{[]note{{ID: "n1", At: call.Moment(now)}}}, App: "/notes",
+		Data: notes{[]note{{ID: "n1", Text: "A first\nnote", At: call.Moment(now)}, {ID: "n7", Text: "Another", At: call.Moment(now)}}}, App: "/notes",
 		Page: &operation.Page{HasMore: true, Cursor: call.Cursor("n1")}, Notes: []string{fmt.Sprintf("Limit %d.", in.Limit)},
 	}, nil
 }
@@ -137,6 +151,25 @@ func (w *world) breakDown(_ context.Context, _ operation.Call, in textInput) (op
 		panic("the hidden text of a panic")
 	}
 	return operation.Answer[note]{}, errors.New("the hidden text of an error")
+}
+
+func (w *world) page(ctx context.Context, call operation.Call, in pageInput) (operation.Answer[note], error) {
+	return w.get(ctx, call, noteInput{ID: in.ID})
+}
+
+// watch tells how far it is twice, and ends when it is released or nobody listens any more.
+func (w *world) watch(ctx context.Context, call operation.Call, in noteInput) (operation.Answer[note], error) {
+	if in.ID == "gone" {
+		w.started <- struct{}{}
+		<-ctx.Done()
+		w.ended <- ctx.Err()
+		return operation.Answer[note]{}, ctx.Err()
+	}
+	if call.Tell != nil {
+		call.Tell(operation.Progress{Done: 1, Total: 3, Words: "One."})
+		call.Tell(operation.Progress{Done: 2, Total: 3, Words: "Two."})
+	}
+	return operation.Answer[note]{Data: note{ID: in.ID, At: call.Moment(now)}, App: "/notes/" + in.ID}, nil
 }
 
 func (w *world) wait(ctx context.Context, _ operation.Call, in textInput) (operation.Answer[note], error) {

@@ -27,57 +27,116 @@ type Options struct {
 }
 
 type edge struct {
-	tools  http.Handler
-	pipe   *pipeline.Pipeline
-	opts   Options
-	origin string // of the public address
+	tools   http.Handler
+	streams http.Handler // the same with answers as streams of events
+	shelf   *shelf
+	reg     *operation.Registry
+	pipe    *pipeline.Pipeline
+	opts    Options
+	origin  string // of the public address
 }
 
 // New makes the edge over a registry. It serves one address, wherever it is mounted.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) http.Handler {
-	e := &edge{pipe: pipe, opts: opts, origin: originOf(opts.PublicURL)}
+	e := &edge{shelf: newShelf(), reg: reg, pipe: pipe, opts: opts, origin: originOf(opts.PublicURL)}
 	server := newServer(reg, opts)
-	e.tools = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
-		// Stateless and plain JSON: any node behind a balancer answers any request, and nothing outlives a request.
-		Stateless: true, JSONResponse: true,
-		// The guard would refuse a proxy on the same machine that passes the public Host on. What it guards
-		// against cannot happen: a foreign Origin is refused, and nothing works without the key.
-		DisableLocalhostProtection: true,
-		// From 2026-07-28 on a client cancels by hanging up. Before, hanging up is no cancelling, and the call ends its work.
-		PropagateRequestCancellation: true,
-	})
+	e.tools, e.streams = protocol(server, true), protocol(server, false)
 	return e
 }
 
+// protocol serves the protocol, with answers as plain JSON or as streams of events.
+func protocol(server *sdk.Server, asJSON bool) http.Handler {
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+		// Stateless: any node behind a balancer answers any request, and nothing outlives a request.
+		Stateless: true, JSONResponse: asJSON,
+		// The guard would refuse a proxy on the same machine that passes the public Host on. What it guards
+		// against cannot happen: a foreign Origin is refused, and nothing works without the key.
+		DisableLocalhostProtection: true,
+		// From 2026-07-28 on a client cancels by hanging up. Before, hanging up is no cancelling, and a change ends its work.
+		PropagateRequestCancellation: true,
+	})
+}
+
 func newServer(reg *operation.Registry, opts Options) *sdk.Server {
+	c := newCatalogue(reg)
 	server := sdk.NewServer(&sdk.Implementation{Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL}, &sdk.ServerOptions{
 		Instructions: instructions,
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}, // the list of tools never changes while the program runs
+		// What is listed never changes while the program runs but for resources, of which nobody is told.
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
 		PageSize:     max(1, len(reg.All())),
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
+		CompletionHandler: func(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+			return exchangeOf(ctx).complete(ctx, c, req.Params)
+		},
 	})
 	for _, op := range reg.All() {
 		server.AddTool(describe(op), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return exchangeOf(ctx).call(ctx, op, req.Params.Arguments), nil
+			return exchangeOf(ctx).call(ctx, op, req.Params.Arguments, teller(ctx, req)), nil
 		})
 	}
-	server.AddReceivingMiddleware(refuseUnknown(reg))
+	c.addTo(server)
+	addPrompts(server)
+	server.AddReceivingMiddleware(refuseUnknown(reg, c))
 	return server
 }
 
-// refuseUnknown answers for a tool that is not there. The SDK would repeat the name that was sent.
-func refuseUnknown(reg *operation.Registry) sdk.Middleware {
+// teller tells a client how far its call is, where it asked for that and its answer is a stream; else nil.
+func teller(ctx context.Context, req *sdk.CallToolRequest) func(operation.Progress) {
+	token := req.Params.GetProgressToken()
+	if token == nil || !exchangeOf(ctx).streams {
+		return nil
+	}
+	return func(p operation.Progress) {
+		// The client may be gone: then there is nobody to tell.
+		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: p.Done, Total: p.Total, Message: p.Words})
+	}
+}
+
+// refuseUnknown answers for a tool, a prompt or a resource that is not there, as the SDK would repeat the name that was
+// sent; and adds the team's own resources to the list, of which the SDK knows none.
+func refuseUnknown(reg *operation.Registry, c catalogue) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			if call, ok := req.(*sdk.CallToolRequest); ok && reg.Tool(call.Params.Name) == nil {
-				if refusal := exchangeOf(ctx).refusalBefore(); refusal != nil {
-					return refusal, nil
+			x := exchangeOf(ctx)
+			switch r := req.(type) {
+			case *sdk.CallToolRequest:
+				if reg.Tool(r.Params.Name) == nil {
+					return x.noTool()
 				}
-				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no such tool. tools/list names the tools."}
+			case *sdk.GetPromptRequest:
+				if promptNamed(r.Params.Name) == nil {
+					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no such prompt. prompts/list names the prompts."}
+				}
+			case *sdk.ReadResourceRequest:
+				if op, _ := c.find(r.Params.URI); op == nil {
+					return nil, x.noSuch("There is no such resource. resources/list names some, resources/templates/list their forms.")
+				}
+			case *sdk.ListResourcesRequest:
+				return x.withOwn(ctx, c, func() (sdk.Result, error) { return next(ctx, method, req) })
 			}
 			return next(ctx, method, req)
 		}
 	}
+}
+
+// withOwn adds the team's newest items to the list of resources.
+func (x *exchange) withOwn(ctx context.Context, c catalogue, listed func() (sdk.Result, error)) (sdk.Result, error) {
+	own, err := x.listed(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	result, err := listed()
+	if list, ok := result.(*sdk.ListResourcesResult); ok && err == nil {
+		list.Resources = own
+	}
+	return result, err
+}
+
+func (x *exchange) noTool() (sdk.Result, error) {
+	if refusal := x.refusalBefore(); refusal != nil {
+		return refusal, nil
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no such tool. tools/list names the tools."}
 }
 
 // ServeHTTP answers one request.

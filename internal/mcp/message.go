@@ -12,9 +12,15 @@ import (
 // sessionless is the first version of the protocol without sessions, which gives errors an HTTP status.
 const sessionless = "2026-07-28"
 
-// served holds the methods that are answered. All else of the protocol (prompts, resources, logging,
-// subscriptions) is not there, and the server's capabilities say so.
-var served = map[string]bool{"initialize": true, "ping": true, "server/discover": true, "tools/list": true, toolCall: true}
+// served holds the methods that are answered. All else of the protocol (logging, subscriptions) is not there, and the
+// server's capabilities say so.
+var served = map[string]bool{
+	"initialize": true, "ping": true, "server/discover": true, listTools: true, toolCall: true, "prompts/list": true, "prompts/get": true,
+	"resources/templates/list": true, listResources: true, readResource: true, complete: true,
+}
+
+// piped holds the methods whose work is calls of operations, which the pipeline counts.
+var piped = map[string]bool{toolCall: true, listResources: true, readResource: true, complete: true}
 
 var (
 	foreignOrigin = rpcError{jsonrpc.CodeInvalidRequest, "Pages of another origin may not call the tools."}
@@ -35,8 +41,34 @@ type message struct {
 	Method string         `json:"method"`
 }
 
-// toolCall is the method by which a tool is called.
-const toolCall = "tools/call"
+// Methods that call operations.
+const (
+	toolCall      = "tools/call"
+	listResources = "resources/list"
+	readResource  = "resources/read"
+	complete      = "completion/complete"
+)
+
+// wantsProgress tells whether a message calls a tool that may wait and wants to hear how that goes. Such an answer is a
+// stream; every other one is plain JSON, which proxies and clients pass on with the least trouble.
+func (x *exchange) wantsProgress(body []byte) bool {
+	if x.rpc != toolCall {
+		return false
+	}
+	var m struct {
+		Params struct {
+			Name string `json:"name"`
+			Meta struct {
+				Token jsontext.Value `json:"progressToken"`
+			} `json:"_meta"`
+		} `json:"params"`
+	}
+	if jsonv2.Unmarshal(body, &m, jsontext.AllowDuplicateNames(true)) != nil {
+		return false // the SDK says what is wrong with it
+	}
+	op := x.edge.reg.Tool(m.Params.Name)
+	return op != nil && op.Waits && len(m.Params.Meta.Token) > 0
+}
 
 // settle finds the answer to what the SDK need not see, which is all but a call of a method that is served; nil for
 // such a call.

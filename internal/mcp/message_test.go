@@ -25,7 +25,7 @@ func TestMessages(t *testing.T) {
 		"a call without an id":  {`{"jsonrpc":"2.0","method":"tools/list"}`, 400, `"code":-32600`},
 		"an unknown method":     {`{"jsonrpc":"2.0","id":"a","method":"prk_x"}`, 200, `{"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"There is no such method here."}}`},
 		"subscriptions":         {`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}`, 200, `"code":-32601`},
-		"prompts":               {`{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`, 200, `"code":-32601`},
+		"logging":               {`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"info"}}`, 200, `"code":-32601`},
 		"a notification":        {`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, 202, ``},
 		"an answer":             {`{"jsonrpc":"2.0","id":1,"result":{}}`, 202, ``},
 		"no params":             {`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, 400, `params`},
@@ -45,7 +45,7 @@ func TestProtocolVersions(t *testing.T) {
 			t.Errorf("version %q: HTTP %d %s, want %d", version, got.status, got.body, want)
 		}
 	}
-	unknown := `{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`
+	unknown := `{"jsonrpc":"2.0","id":1,"method":"logging/setLevel"}`
 	if got := w.send(t, "POST", unknown, "Mcp-Protocol-Version", "2026-07-28"); got.status != http.StatusNotFound {
 		t.Errorf("an unknown method of the sessionless protocol: HTTP %d %s", got.status, got.body)
 	}

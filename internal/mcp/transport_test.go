@@ -90,7 +90,7 @@ func TestEveryRequestNeedsItsKey(t *testing.T) {
 			if got.status != http.StatusUnauthorized || got.body != string(want)+"\n" {
 				t.Errorf("%s, %s: HTTP %d %s, want %s", name, method, got.status, got.body, want)
 			}
-			if got.header.Get("Www-Authenticate") != `Bearer realm="api"` || got.header.Get("Content-Type") != "application/problem+json" {
+			if got.header.Get("Www-Authenticate") != `Bearer resource_metadata="`+publicURL+`/.well-known/oauth-protected-resource/mcp"` || got.header.Get("Content-Type") != "application/problem+json" {
 				t.Errorf("%s, %s: headers %v", name, method, got.header)
 			}
 		}

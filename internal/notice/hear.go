@@ -21,6 +21,7 @@ var byEvent = map[string]Kind{
 	"post.approval_asked": ApprovalAsked, "post.approved": ApprovalDecided, "post.rejected": ApprovalDecided,
 	lowEvent: CreditsLow, "report.tracking_ended": TrackingStopped,
 	"key.created": KeyChanged, "key.changed": KeyChanged, "key.level_changed": KeyChanged, "key.limit_changed": KeyChanged,
+	"assistant.connected": AssistantConnected, "assistant.limit_changed": AssistantConnected,
 }
 
 // gather is how long a mail waits for more of the same.
@@ -40,14 +41,19 @@ func (s *Service) Hear(ctx context.Context, tx *db.Tx, e db.Recorded) error {
 	if err != nil {
 		return fmt.Errorf("writing what a notice says: %w", err)
 	}
-	roles, marks := kind.about().To, []any{}
+	about, marks := kind.about(), []any{}
+	roles := about.To
 	for _, r := range roles {
 		marks = append(marks, string(r))
+	}
+	var self int64
+	if about.Self {
+		self = e.Person
 	}
 	args := append([]any{e.Team, string(kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)), e.Team}, marks...)
 	_, err = tx.Exec(ctx, `INSERT INTO notices (person_id, team_id, kind, event_id, subject, detail, created_at, mail_at)
 		SELECT m.person_id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
-		FROM memberships m WHERE m.team_id = ? AND m.role IN (`+listed(roles)+`) AND m.person_id <> ? ON CONFLICT DO NOTHING`, append(args, unconcerned(kind, e))...)
+		FROM memberships m WHERE m.team_id = ? AND (m.role IN (`+listed(roles)+`) OR m.person_id = ?) AND m.person_id <> ? ON CONFLICT DO NOTHING`, append(args, self, unconcerned(kind, e))...)
 	if err != nil {
 		return fmt.Errorf("telling of %s: %w", e.Kind, err)
 	}
@@ -58,10 +64,10 @@ func listed(roles []access.Role) string {
 	return strings.TrimSuffix(strings.Repeat("?, ", len(roles)), ", ")
 }
 
-// unconcerned is the person who did it here, and needs not be told of it; 0 for nobody. Of keys everybody is told: what
+// unconcerned is the person who did it here, and needs not be told of it; 0 for nobody. Of keys and assistants everybody is told: what
 // happened in the own name may have been somebody else's doing.
 func unconcerned(kind Kind, e db.Recorded) int64 {
-	if e.Key > 0 || kind == KeyChanged {
+	if e.Key > 0 || kind == KeyChanged || kind == AssistantConnected {
 		return 0
 	}
 	return e.Person
@@ -73,6 +79,7 @@ type recorded struct {
 	Reason  string `json:"reason"`
 	Level   string `json:"level"`
 	Credits int64  `json:"credits"`
+	May     string `json:"may"`
 
 	LevelBefore *string `json:"level_before"`
 	Limit       *int64  `json:"daily_credits"`
@@ -85,8 +92,8 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recor
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
 		return detail{}, fmt.Errorf("reading what %s says: %w", e.Kind, err)
 	}
-	d := detail{Event: e.Kind, Reason: r.Reason, Level: r.Level, Credits: r.Credits, SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore}
-	if r.LimitBefore != nil || e.Kind == "key.limit_changed" {
+	d := detail{Event: e.Kind, Reason: r.Reason, Level: r.Level, May: r.May, Credits: r.Credits, SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore}
+	if r.LimitBefore != nil || strings.HasSuffix(e.Kind, ".limit_changed") {
 		d.Limit = r.Limit
 	}
 	var err error
@@ -99,7 +106,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recor
 			return d, fmt.Errorf("reading which account is lost: %w", unfit)
 		}
 		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team, account).Scan(&d.Platform, &d.Name)
-	case KeyChanged:
+	case KeyChanged, AssistantConnected:
 		key, unfit := strconv.ParseInt(e.Subject, 10, 64)
 		if unfit != nil {
 			return d, fmt.Errorf("reading which key it is: %w", unfit)

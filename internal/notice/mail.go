@@ -150,13 +150,15 @@ func (s *Service) readBack(ctx context.Context, tx *db.Tx, b *batch) error {
 // wanted tells whether the person is still in the team with a role that the kind is for, not on hold, and wants mail
 // of the kind. It reads the address too.
 func (s *Service) wanted(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
-	roles := b.kind.about().To
-	args := []any{b.team, b.person}
-	for _, r := range roles {
-		args = append(args, string(r))
+	about, which, args := b.kind.about(), ``, []any{b.team, b.person}
+	if !about.Self { // else whoever is still in the team: some were told for it was done in their name
+		which = ` AND m.role IN (` + listed(about.To) + `)`
+		for _, r := range about.To {
+			args = append(args, string(r))
+		}
 	}
 	err := tx.QueryRow(ctx, `SELECT p.email, t.name FROM memberships m JOIN people p ON p.id = m.person_id JOIN teams t ON t.id = m.team_id
-		WHERE m.team_id = ? AND m.person_id = ? AND m.role IN (`+listed(roles)+`) AND p.held_at = 0 AND NOT EXISTS (SELECT 1 FROM notice_choices c WHERE c.person_id = p.id AND c.kind = ?)`,
+		WHERE m.team_id = ? AND m.person_id = ?`+which+` AND p.held_at = 0 AND NOT EXISTS (SELECT 1 FROM notice_choices c WHERE c.person_id = p.id AND c.kind = ?)`,
 		append(args, string(b.kind))...).Scan(&b.email, &b.name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"pressroom/internal/access"
@@ -27,6 +28,8 @@ const (
 	CreditsLow      Kind = "credits_low"
 	TrackingStopped Kind = "tracking_stopped"
 	KeyChanged      Kind = "key_changed"
+
+	AssistantConnected Kind = "assistant_connected"
 )
 
 // About is what a kind is: its name where people choose among kinds, whom it is for, and what several of it are called.
@@ -35,6 +38,7 @@ type About struct {
 	Name string
 	Many string // "%d posts could not be published"
 	To   []access.Role
+	Self bool // the person in whose name it was done is told too, whatever the role: it may have been somebody else's doing
 }
 
 // The roles that can do something about a kind.
@@ -47,14 +51,15 @@ var (
 
 // Kinds are all kinds, in the order in which people choose among them.
 var Kinds = []About{
-	{PostFailed, "A post failed", "%d times a post could not be published", publishers},
-	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers},
-	{AccountLost, "An account has to be connected again", "%d accounts have to be connected again", managers},
-	{ApprovalAsked, "A post waits for the client’s approval", "%d posts wait for the client’s approval", deciders},
-	{ApprovalDecided, "The client approved or rejected a post", "The client decided %d times", publishers},
-	{CreditsLow, "Credits run low", "Credits ran low %d times", managers},
-	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers},
-	{KeyChanged, "An API key was made, or its rights changed", "API keys were made or changed %d times", owners},
+	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
+	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers, false},
+	{AccountLost, "An account has to be connected again", "%d accounts have to be connected again", managers, false},
+	{ApprovalAsked, "A post waits for the client’s approval", "%d posts wait for the client’s approval", deciders, false},
+	{ApprovalDecided, "The client approved or rejected a post", "The client decided %d times", publishers, false},
+	{CreditsLow, "Credits run low", "Credits ran low %d times", managers, false},
+	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers, false},
+	{KeyChanged, "An API key was made, or its rights changed", "API keys were made or changed %d times", owners, false},
+	{AssistantConnected, "An assistant was connected, or its daily limit changed", "Assistants were connected or changed %d times", managers, true},
 }
 
 func (k Kind) about() About {
@@ -71,9 +76,10 @@ type detail struct {
 	Event    string `json:"event"`              // the kind of the event
 	Status   string `json:"status,omitempty"`   // of a post that was decided on, where it is kept
 	Platform string `json:"platform,omitempty"` // of an account
-	Name     string `json:"name,omitempty"`     // of an account or a key
+	Name     string `json:"name,omitempty"`     // of an account, a key or an assistant
 	Reason   string `json:"reason,omitempty"`
 	Level    string `json:"level,omitempty"`
+	May      string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
 	Credits  int64  `json:"credits,omitempty"`
 
 	SameLevel   bool   `json:"same_level,omitempty"`   // of a key: only its daily limit was changed
@@ -98,7 +104,7 @@ type Notice struct {
 // Platform is the network that the notice is about; empty for none.
 func (n Notice) Platform() string { return n.detail.Platform }
 
-// Name is what the notice's account or key is called, which somebody wrote; empty for none.
+// Name is what the notice's account, key or assistant is called, which somebody wrote; empty for none.
 func (n Notice) Name() string { return n.detail.Name }
 
 // Text is the notice as a sentence, without what others wrote.
@@ -124,6 +130,8 @@ func (n Notice) Text() string {
 		return "Tracking of a report has stopped: the team’s plan does not include it any more."
 	case KeyChanged:
 		return keyText(d)
+	case AssistantConnected:
+		return assistantText(d)
 	}
 	return n.Kind.about().Name + "."
 }
@@ -159,6 +167,27 @@ func keyText(d detail) string {
 	return "An API key was changed. " + levels[d.Level] + unless
 }
 
+// capabilities are what an assistant may do by each.
+var capabilities = map[string]string{
+	string(access.Read): "read", string(access.Write): "make drafts", string(access.Publish): "publish", string(access.Spend): "spend credits",
+}
+
+func assistantText(d detail) string {
+	if d.Event != "assistant.connected" {
+		return "An assistant’s daily limit" + limitText(d) + ". If nobody of you changed it, end the connection."
+	}
+	var may []string
+	for part := range strings.SplitSeq(d.May, ",") {
+		may = append(may, capabilities[part])
+	}
+	last := len(may) - 1
+	list := may[last]
+	if last > 0 {
+		list = strings.Join(may[:last], ", ") + " and " + list
+	}
+	return "An assistant was connected. It may " + list + ". If nobody of you connected it, end the connection."
+}
+
 // limitText says what a key's daily limit was and is.
 func limitText(d detail) string {
 	out := ""
@@ -192,6 +221,8 @@ func (n Notice) Place() string {
 		return "/reports/" + n.Subject
 	case KeyChanged:
 		return "/settings/keys/" + n.Subject
+	case AssistantConnected:
+		return "/settings/assistants/" + n.Subject
 	case PostFailed, PostUnconfirmed, ApprovalAsked, ApprovalDecided:
 		return "/posts/" + n.Subject
 	}

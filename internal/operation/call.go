@@ -18,7 +18,15 @@ type Call struct {
 	// Reservation is what was set aside for this call, 0 where it costs nothing. Whoever ends the work settles it.
 	Reservation int64
 	Ahead       error  // what Spec.Ahead found
-	Filters     []byte // the arguments without cursor and limit, canonical; a cursor is good for these alone
+	Filters     []byte // the arguments without cursor, limit and wait_seconds, canonical; a cursor is good for these alone
+	// Tell is told how far a call is that waits; nil where nobody listens. It has to be quick.
+	Tell func(Progress)
+}
+
+// Progress is how far a call is.
+type Progress struct {
+	Done, Total float64 // Done rises with every time; Total is 0 where it is not known
+	Words       string  // for people
 }
 
 // Moment shows an instant as this call's team sees it.

@@ -41,7 +41,8 @@ type Spec struct {
 	Method      string // HTTP method
 	Path        string // below /api/v1, with {names} of arguments in braces
 	Summary     string // a few words
-	Description string // what it does, for people and assistants
+	Description string // what it does and when to use it, for people and assistants
+	Next        string // what comes after it, and what to do about the refusals to expect; told behind the description
 	Needs       access.Capability
 	Also        *Also
 	Key         KeyRule
@@ -53,6 +54,11 @@ type Spec struct {
 	Networks    bool // reaches social networks
 	Reaches     *Reaches
 	Parts       bool // the types within the output are components of the description, each with a name for clients
+	Final       bool // replaces, ends or sends what no other call gives back
+	Repeatable  bool // a write of which the same call again changes nothing more, without an Idempotency-Key too
+	Waits       bool // may wait for work in the background, and tells by Call.Tell how far it is
+	Resource    *Resource
+	Listing     *Listing
 	Example     Example
 }
 
@@ -211,6 +217,9 @@ func (op *Operation) ReachesNetworks(ctx context.Context, call Call, args []byte
 // OutputName is the name of the component that the operation's output is.
 func (op *Operation) OutputName() string { return ComponentName(op.output) }
 
+// Told is the whole description: what it does, what comes after it, and what refusals to expect.
+func (op *Operation) Told() string { return strings.TrimSpace(op.Description + " " + op.Next) }
+
 // Reads tells whether the operation changes nothing.
 func (op *Operation) Reads() bool { return op.Method == "GET" }
 
@@ -230,10 +239,23 @@ func (op *Operation) mustBeSound() {
 	case op.Paid() != (op.Key == KeyRequired) || op.Paid() && op.Needs != access.Spend:
 		fail("what is paid needs the capability spend and an Idempotency-Key, and nothing else does")
 	}
+	op.mustFit(fail)
+}
+
+// mustFit holds what the declaration says of arguments and answers against the types.
+func (op *Operation) mustFit(fail func(what string)) {
 	for _, name := range op.InPath {
 		if op.Input.Properties[name] == nil {
 			fail("path argument " + name + " is not in the input")
 		}
+	}
+	switch {
+	case op.Reads() && (op.Final || op.Repeatable):
+		fail("a read changes nothing, so that it need not say what a repeat does")
+	case op.Resource != nil && !slices.Equal(braces(op.Resource.Address), op.InPath):
+		fail("the address of its resource takes other arguments than its path")
+	case op.Listing != nil && op.Output.Properties[op.Listing.Member] == nil:
+		fail("what it lists is not in its output")
 	}
 }
 

@@ -14,6 +14,15 @@ var denied = map[access.Capability]*fault.Error{
 	access.Spend:   fault.New(fault.SpendNotAllowed, "Paid operations need a key of the level Full. The team's owner can raise the level in the app."),
 }
 
+// deniedAssistant is what an assistant is told whose connection does not allow it: too little was granted, or the role of
+// whoever granted it does not have it any more.
+var deniedAssistant = map[access.Capability]*fault.Error{
+	access.Read:    fault.New(fault.ReadNotAllowed, "This connection may not read: whoever connected the assistant did not allow it. Connected anew, it can be allowed more."),
+	access.Write:   fault.New(fault.WriteNotAllowed, "This connection may not create or change anything: whoever connected the assistant did not allow it, or may not do so either. Connected anew, it can be allowed more."),
+	access.Publish: fault.New(fault.PublishNotAllowed, "This connection may not schedule, publish, retry or change a scheduled post: whoever connected the assistant did not allow it, or may not do so either. Connected anew, it can be allowed more."),
+	access.Spend:   fault.New(fault.SpendNotAllowed, "This connection may not spend credits: whoever connected the assistant did not allow it, or may not do so either. Connected anew, it can be allowed more."),
+}
+
 // deniedInApp is what a person is told whose role does not allow it.
 var deniedInApp = map[access.Capability]*fault.Error{
 	access.Read:    fault.New(fault.ReadNotAllowed, "Your role in this team may not read this."),
@@ -38,6 +47,8 @@ func (c Call) Require(needed access.Capability) error {
 		return suspended[needed]
 	case c.InApp():
 		return deniedInApp[needed]
+	case c.Assistant:
+		return deniedAssistant[needed]
 	}
 	return denied[needed]
 }

@@ -41,7 +41,7 @@ func (p *Pipeline) actionLimits(ctx context.Context, f *flight, next handler) er
 }
 
 var tooFast = map[Scope]*fault.Error{
-	PerCredential: fault.New(fault.RateLimited, "Too many requests with this key, over REST and as tools together.").With("scope", string(PerCredential)),
+	PerCredential: fault.New(fault.RateLimited, "Too many requests with this key or connection, over REST and as tools together.").With("scope", string(PerCredential)),
 	PerConnection: fault.New(fault.RateLimited, "Too many changes through this connection.").With("scope", string(PerConnection)),
 	PerProvider:   fault.New(fault.RateLimited, "Too many calls that reach social networks.").With("scope", string(PerProvider)),
 }
@@ -59,19 +59,38 @@ func (p *Pipeline) count(ctx context.Context, f *flight, scope Scope) error {
 	return nil
 }
 
-// closed is what stands in a key's way, in the order of the contract's table.
+// closed is what stands in the way of a key or of an assistant's connection, in the order of the contract's table.
 var closed = []struct {
-	by     func(access.Gates) bool
-	answer *fault.Error
+	by         func(access.Gates) bool
+	code       fault.Code
+	key        string // what a caller by a key is told
+	connection string // what an assistant is told
 }{
-	{func(g access.Gates) bool { return g.APIOff }, fault.New(fault.RestDisabled, "The operator has switched the API off. Your key stays as it is and works again once the API is on.")},
-	{func(g access.Gates) bool { return g.TeamOff }, fault.New(fault.TeamSwitchedOff, "The team's owner has switched API and tool access off. The owner can switch it on in the app.")},
-	{func(g access.Gates) bool { return g.PlanLapsed }, fault.New(fault.PlanLapsed, "The team's plan does not include API keys. This key works again once the team is on a plan that does.")},
-	{func(g access.Gates) bool { return g.Paused }, fault.New(fault.ConnectionSuspended, "This key, its team or the service is paused. Nothing was done; try again once it is resumed.")},
-	{func(g access.Gates) bool { return g.TeamClosed }, fault.New(fault.TeamClosed, "The team is closed.")},
-	{func(g access.Gates) bool { return g.OwnerHeld }, fault.New(fault.AccountNotApproved, "The account of the team's owner is on hold. The owner has to clear that with the operator.")},
-	{func(g access.Gates) bool { return g.NotMember }, fault.New(fault.MembershipLost, "The person this key acts for has left the team. The key is revoked; the owner can make a new one.")},
-	{func(g access.Gates) bool { return g.NotOwner }, fault.New(fault.OwnershipLost, "The person who made this key does not own the team any more. The key is revoked; the owner can make a new one.")},
+	{func(g access.Gates) bool { return g.APIOff }, fault.RestDisabled,
+		"The operator has switched the API off. Your key stays as it is and works again once the API is on.",
+		"The operator has switched the API off, and the tools with it. Your connection stays as it is and works again once the API is on."},
+	{func(g access.Gates) bool { return g.TeamOff }, fault.TeamSwitchedOff,
+		"The team's owner has switched API and tool access off. The owner can switch it on in the app.",
+		"The team's owner has switched API and tool access off. The owner can switch it on in the app."},
+	{func(g access.Gates) bool { return g.PlanLapsed }, fault.PlanLapsed,
+		"The team's plan does not include API keys. This key works again once the team is on a plan that does.",
+		"The team's plan does not include API and tool access. This connection works again once the team is on a plan that does."},
+	{func(g access.Gates) bool { return g.Paused }, fault.ConnectionSuspended,
+		"This key, its team or the service is paused. Nothing was done; try again once it is resumed.",
+		"This connection, its team or the service is paused. Nothing was done; try again once it is resumed."},
+	{func(g access.Gates) bool { return g.TeamClosed }, fault.TeamClosed, "The team is closed.", "The team is closed."},
+	{func(g access.Gates) bool { return g.OwnerHeld }, fault.AccountNotApproved,
+		"The account of the team's owner is on hold. The owner has to clear that with the operator.",
+		"The account of the team's owner, or of the person this connection acts for, is on hold. That person has to clear it with the operator."},
+	{func(g access.Gates) bool { return g.NotMember }, fault.MembershipLost,
+		"The person this key acts for has left the team. The key is revoked; the owner can make a new one.",
+		"The person this connection acts for has left the team. The connection is revoked; a member can connect the assistant anew."},
+	{func(g access.Gates) bool { return g.NotOwner }, fault.OwnershipLost,
+		"The person who made this key does not own the team any more. The key is revoked; the owner can make a new one.",
+		"The person who made this key does not own the team any more. The key is revoked; the owner can make a new one."},
+	{func(g access.Gates) bool { return g.NotRole }, fault.RoleLost,
+		"The person this connection acts for no longer has a role that can publish, or is a client of the team now. The connection is revoked; with a role that lets assistants in it can be connected anew.",
+		"The person this connection acts for no longer has a role that can publish, or is a client of the team now. The connection is revoked; with a role that lets assistants in it can be connected anew."},
 }
 
 func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
@@ -84,9 +103,13 @@ func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
 // Gates refuses an actor in whose way something stands, whatever it asks for.
 func Gates(a *access.Actor) error {
 	for _, gate := range closed {
-		if gate.by(a.Gates) {
-			return gate.answer
+		if !gate.by(a.Gates) {
+			continue
 		}
+		if a.Assistant {
+			return fault.New(gate.code, gate.connection)
+		}
+		return fault.New(gate.code, gate.key)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ type Request struct {
 	Arguments func() (operation.Arguments, error)
 	Key       Key
 	RequestID string
+	Tell      func(operation.Progress) // see operation.Call; nil where nobody listens
 }
 
 // Key is the Idempotency-Key as it was sent.
@@ -67,7 +68,7 @@ const deadline = 30 * time.Second
 func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
-	f := &flight{request: r, outcome: Outcome{Call: operation.Call{Operation: r.Operation.Tool, RequestID: r.RequestID, Now: p.now().UTC().Truncate(time.Microsecond)}}}
+	f := &flight{request: r, outcome: Outcome{Call: operation.Call{Operation: r.Operation.Tool, RequestID: r.RequestID, Tell: r.Tell, Now: p.now().UTC().Truncate(time.Microsecond)}}}
 	if err := p.guarded(ctx, f); err != nil {
 		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, err
 	}

@@ -60,7 +60,7 @@ func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) e
 	}
 	f.outcome.Call.Filters = f.arguments
 	if f.request.Operation.Input.Properties["cursor"] != nil {
-		f.outcome.Call.Filters = operation.Without(f.arguments, "cursor", "limit")
+		f.outcome.Call.Filters = operation.Without(f.arguments, "cursor", "limit", "wait_seconds")
 	}
 	return next(ctx, f)
 }

@@ -129,7 +129,7 @@ func plain(text string) bool {
 			kept = append(kept, text[i])
 		}
 	}
-	return begins(APIKey, string(kept)) || begins(Upload, string(kept))
+	return slices.ContainsFunc(prefixes, func(p string) bool { return begins(p, string(kept)) })
 }
 
 // begins tells whether a secret begins at one of the places where its prefix stands.

@@ -12,9 +12,15 @@ import (
 
 // The prefixes.
 const (
-	APIKey = "prk_" // a team's API key
-	Upload = "pru_" // a one-time upload secret
+	APIKey  = "prk_" // a team's API key
+	Upload  = "pru_" // a one-time upload secret
+	Access  = "pra_" // an assistant's access token
+	Refresh = "prr_" // by which an assistant gets the next access token
+	Code    = "prc_" // by which an assistant gets its first tokens
 )
+
+// prefixes are those of secrets that are worth something for longer than a moment, and so are looked for in texts.
+var prefixes = []string{APIKey, Upload, Access, Refresh}
 
 const (
 	alphabet  = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -23,12 +23,15 @@ const mcpPath = "/mcp"
 
 // buildEdges puts the edges and the program's own pages at their addresses.
 func (s *Server) buildEdges() error {
+	if err := s.buildAssistants(); err != nil {
+		return err
+	}
 	description, err := openapi.Build(s.registry, openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix})
 	if err != nil {
 		return fmt.Errorf("describing the API: %w", err)
 	}
 	api := rest.New(s.registry, s.pipe, rest.Options{PublicURL: s.cfg.PublicURL, Description: description, Log: s.cfg.Log, Observe: s.metrics.answered})
-	tools := mcp.New(s.registry, s.pipe, mcp.Options{PublicURL: s.cfg.PublicURL, Version: s.cfg.Version, Log: s.cfg.Log, Observe: s.metrics.called})
+	tools := mcp.New(s.registry, s.toolPipe, mcp.Options{PublicURL: s.cfg.PublicURL, Version: s.cfg.Version, Log: s.cfg.Log, Observe: s.metrics.called})
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		tell(w, http.StatusOK, map[string]string{"status": "alive"})
@@ -43,6 +46,7 @@ func (s *Server) buildEdges() error {
 		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Log: s.cfg.Log},
 		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media, Settings: figures,
 		Leaving:   s.Leaving,
+		Programs:  s.Programs,
 		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms},
 		Directory: from, Description: description, Notices: s.Notices,
 	}); err != nil {

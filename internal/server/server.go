@@ -28,6 +28,7 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/notice"
+	"pressroom/internal/oauth"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
@@ -118,6 +119,7 @@ type Server struct {
 	Searches  *search.Service
 	Leaving   *leaving.Service // by it data goes
 	Notices   *notice.Service
+	Programs  *oauth.Service // by it people let assistants in
 
 	cfg       Config
 	db        *db.DB
@@ -136,6 +138,7 @@ type Server struct {
 	calls     *limit.Calls
 	registry  *operation.Registry
 	pipe      *pipeline.Pipeline
+	toolPipe  *pipeline.Pipeline
 	metrics   *metrics
 	handler   http.Handler
 }
@@ -248,7 +251,12 @@ func (s *Server) buildOperations(offered terms.Terms, results map[job.Type]job.R
 		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, results, s.queue, s.Credits}))
 	}
 	s.registry = operation.NewRegistry(groups...)
-	s.pipe = pipeline.New(pipeline.Ports{Keys: s.Teams, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits}, s.db.Now)
+	s.pipe = s.pipeline(s.Teams)
+}
+
+// pipeline is the way of every call, by keys as somebody knows them.
+func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
+	return pipeline.New(pipeline.Ports{Keys: keys, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits}, s.db.Now)
 }
 
 // buildNotices makes what tells people of what happened. It hears of every event from then on.
@@ -351,7 +359,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep, s.Connects.Sweep, s.Notices.Sweep, s.app.SweepSessions, s.Leaving.Sweep} {
+		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep, s.Connects.Sweep, s.Notices.Sweep, s.app.SweepSessions, s.Leaving.Sweep, s.Programs.Sweep} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}
@@ -385,6 +393,7 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 		s.cfg.Log.Info("stopping: taking no more requests and letting what is under way end", "at_most", drain.String())
 	case err = <-failed:
 	}
+	s.jobs.EndWaits()
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	for _, server := range servers {

@@ -51,7 +51,9 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "list_social_accounts", Method: http.MethodGet, Path: "/social-accounts", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "The team's connected accounts",
-			Description: "The social accounts that the team has connected, the newest first, with the state of their connection. Accounts are connected and disconnected by people in the app.",
+			Description: "The social accounts that the team has connected, the newest first, with the state of their connection. Use it for the ids that posts go to. Accounts are connected and disconnected by people in the app.",
+			Next:        "To one whose connection_state is lost nothing can be sent: get_connect_link gives a link by which a person connects it again.",
+			Listing:     &operation.Listing{Member: "social_accounts", Item: "get_account_analytics", Arguments: map[string]string{"account_id": "id"}, Label: []string{"username", "platform"}},
 			Example:     operation.Example{Data: List{[]Entry{{ID: 1, Platform: "bluesky", Username: "harbour.example", Active: true, ConnectionState: Connected}}}},
 		}, s.list),
 	}
@@ -79,6 +81,7 @@ func (c *Connector) Operations() []operation.Operation {
 			Tool: "get_connect_link", Method: http.MethodGet, Path: "/connect-link", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "A link to connect an account",
 			Description: "A link by which a person connects a new account, or one again whose connection is lost. Give exactly one of platform and account_id. Nothing is connected until that person confirms it in the browser. An account whose connection still works is refused.",
+			Next:        "Give the link to the person and wait: list_social_accounts tells when the account is there. plan_limit_reached: slots_left is 0, and the plan takes no further account.",
 			Example: operation.Example{Arguments: map[string]any{"platform": "bluesky"},
 				Data: Link{"https://press.example.com/connect/AQ", moment.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
 		}, c.link),

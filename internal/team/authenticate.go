@@ -23,7 +23,25 @@ var unauthorized = fault.New(fault.Unauthorized, "Send a team API key that works
 // Authenticate finds who an API key acts for. Whatever is wrong with it, the refusal is the same; repeating one
 // wrong credential many times is rate_limited (spec, Authentication 3).
 func (s *Service) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
-	actor, found, err := s.find(ctx, credential)
+	return s.authenticate(ctx, credential, s.find)
+}
+
+// AtTools authenticates where tools are called: by keys, and by the tokens of assistants' connections.
+type AtTools struct {
+	s      *Service
+	tokens Tokens
+}
+
+// AtTools takes tokens beside keys.
+func (s *Service) AtTools(tokens Tokens) AtTools { return AtTools{s, tokens} }
+
+// Authenticate finds who a key or a token acts for, and refuses what is wrong as it is refused where keys alone are taken.
+func (t AtTools) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
+	return t.s.authenticate(ctx, credential, t.find)
+}
+
+func (s *Service) authenticate(ctx context.Context, credential string, find func(context.Context, string) (*access.Actor, bool, error)) (*access.Actor, error) {
+	actor, found, err := find(ctx, credential)
 	if err != nil {
 		return nil, err
 	}
@@ -37,17 +55,43 @@ func (s *Service) Authenticate(ctx context.Context, credential string) (*access.
 	return nil, unauthorized
 }
 
-// find reports false for a credential that is nobody's.
+// find reports false for a credential that is nobody's. What is no key by its form is not even looked for among what is
+// remembered, where tokens are too.
 func (s *Service) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
 	if !secret.WellFormed(secret.APIKey, credential) {
 		return nil, false, nil
 	}
 	hash := secret.Hash(credential)
+	return s.remembered(ctx, hash, func(ctx context.Context) (cached, error) { return s.read(ctx, keysByHash, hash[:]) })
+}
+
+func (t AtTools) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
+	if credential == "" || secret.WellFormed(secret.APIKey, credential) {
+		return t.s.find(ctx, credential)
+	}
+	return t.s.remembered(ctx, secret.Hash(credential), func(ctx context.Context) (cached, error) {
+		connection, expires, found, err := t.tokens.Connection(ctx, credential)
+		if err != nil {
+			return cached{}, fmt.Errorf("looking whose a token is: %w", err)
+		}
+		if !found {
+			return cached{}, nil
+		}
+		k, err := t.s.read(ctx, connectionsByID, connection)
+		if k.expires.IsZero() || expires.Before(k.expires) {
+			k.expires = expires
+		}
+		return k, err
+	})
+}
+
+// remembered is who a credential acts for: as it is remembered, else as it is looked up, which is remembered then.
+func (s *Service) remembered(ctx context.Context, hash [sha256.Size]byte, lookUp func(context.Context) (cached, error)) (*access.Actor, bool, error) {
 	if known, ok := s.cache.get(hash, s.db.Now()); ok {
 		return known, known != nil, nil
 	}
 	version := s.cache.version.Load()
-	k, err := s.lookUp(ctx, hash)
+	k, err := lookUp(ctx)
 	if err != nil || k.actor == nil {
 		return nil, false, err
 	}
@@ -70,17 +114,15 @@ func (c cached) stale(now time.Time) bool { return !c.recheck.IsZero() && !now.B
 type row struct {
 	access.Actor
 	zone                                  string
+	kind                                  Kind
+	granted                               string
 	expires, planUntil, accessOff, closed int64
 	lost                                  string
-	ownersHeld                            int
+	held                                  int // of the owner and, of a connection, its person, how many are on hold
 	teamCredits, ownCredits               sql.NullInt64
 }
 
-func (s *Service) lookUp(ctx context.Context, hash [sha256.Size]byte) (cached, error) {
-	return s.read(ctx, keysByHash, hash[:])
-}
-
-// Standing tells how a key stands, by its id; nil of one that is no more.
+// Standing tells how a key or a connection stands, by its id; nil of one that is no more.
 func (s *Service) Standing(ctx context.Context, key int64) (*access.Actor, error) {
 	k, err := s.read(ctx, keysByID, key)
 	if err != nil || k.actor == nil || k.ended(s.db.Now()) {
@@ -90,22 +132,23 @@ func (s *Service) Standing(ctx context.Context, key int64) (*access.Actor, error
 }
 
 const (
-	keyColumns = `SELECT k.id, k.name, k.level, k.expires_at, k.daily_credits, k.lost,
+	keyColumns = `SELECT k.id, k.kind, k.name, k.level, k.capabilities, k.expires_at, k.daily_credits, k.lost,
 			t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.daily_credits, t.own_daily_credits, t.access_off_at, t.closed_at, p.id, p.name, COALESCE(m.role, ''),
-			(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
+			(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id WHERE o.team_id = t.id AND (o.role = 'owner' OR k.kind = 'assistant' AND o.person_id = k.person_id) AND h.held_at > 0)
 		FROM api_keys k JOIN teams t ON t.id = k.team_id JOIN people p ON p.id = k.person_id
 		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
 		WHERE k.revoked_at = 0 AND `
-	keysByHash = keyColumns + `k.hash = ?`
-	keysByID   = keyColumns + `k.id = ?`
+	keysByHash      = keyColumns + `k.kind = 'key' AND k.hash = ?`
+	keysByID        = keyColumns + `k.id = ?`
+	connectionsByID = keyColumns + `k.kind = 'assistant' AND k.id = ?`
 )
 
 // read reads a key with all that decides what it may do; one without an actor where there is none.
 func (s *Service) read(ctx context.Context, query string, by any) (cached, error) {
 	var r row
 	err := s.db.QueryRow(ctx, query, by).
-		Scan(&r.KeyID, &r.KeyName, &r.Level, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID, &r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
-			&r.teamCredits, &r.ownCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.ownersHeld)
+		Scan(&r.KeyID, &r.kind, &r.KeyName, &r.Level, &r.granted, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID, &r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
+			&r.teamCredits, &r.ownCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.held)
 	if errors.Is(err, sql.ErrNoRows) {
 		return cached{}, nil
 	}
@@ -118,6 +161,7 @@ func (s *Service) read(ctx context.Context, query string, by any) (cached, error
 // actor works out what a key may do now.
 func (s *Service) actor(ctx context.Context, r row) (cached, error) {
 	out := cached{actor: &r.Actor, expires: db.Time(r.expires)}
+	r.Assistant, r.Granted = r.kind == OfAssistant, parted(r.granted)
 	var err error
 	if r.Zone, err = time.LoadLocation(r.zone); err != nil {
 		return cached{}, fmt.Errorf("loading the time zone of team %d: %w", r.TeamID, err)
@@ -138,9 +182,9 @@ func (s *Service) actor(ctx context.Context, r row) (cached, error) {
 	if r.Gates, err = s.pausedFor(ctx, r.TeamID, r.KeyID); err != nil {
 		return cached{}, err
 	}
-	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerHeld = r.accessOff > 0, !plan.APIKeys, r.closed > 0, r.ownersHeld > 0
-	r.Gates.NotMember, r.Gates.NotOwner = r.lost == lostMembership, r.lost == lostOwnership
-	r.Capabilities = slices.DeleteFunc(access.Effective(r.Level, r.Role), r.Suspended)
+	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerHeld = r.accessOff > 0, !plan.APIKeys, r.closed > 0, r.held > 0
+	r.Gates.NotMember, r.Gates.NotOwner, r.Gates.NotRole = r.lost == lostMembership, r.lost == lostOwnership, r.lost == lostRole
+	r.Capabilities = slices.DeleteFunc(r.Allowed(), r.Suspended)
 	return out, nil
 }
 
@@ -150,7 +194,7 @@ const (
 	cacheMax   = 100_000                // keys remembered
 )
 
-// keyCache remembers keys by their hash. A version in the database counts every change that touches access;
+// keyCache remembers keys and tokens by their hash. A version in the database counts every change that touches access;
 // each node compares it a few times a second, on both databases alike, and forgets everything on a change.
 type keyCache struct {
 	db      *db.DB

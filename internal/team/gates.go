@@ -35,10 +35,10 @@ const (
 	Publishing Action = "publish"
 )
 
-// Pause is something that the operator has stopped, of the whole service or of one team or key.
+// Pause is something that the operator has stopped, of the whole service or of one team, key or connection.
 type Pause struct {
 	Scope     Scope     `json:"scope"`
-	Target    int64     `json:"target,omitempty"` // id of the team or key
+	Target    int64     `json:"target,omitempty"` // id of the team, the key or the connection
 	Action    Action    `json:"action"`
 	Reason    string    `json:"reason,omitempty"` // for the operator; callers are not told
 	CreatedAt time.Time `json:"created_at"`
@@ -150,7 +150,7 @@ func (s *Service) SetAccess(ctx context.Context, team int64, on bool) error {
 	return s.setTeam(ctx, team, "team.access", map[string]any{"on": on}, `access_off_at = ?`, func(now int64) []any { return []any{unless(on, now)} })
 }
 
-// Close closes a team: none of its keys works. Nothing of it is deleted.
+// Close closes a team: none of its keys and assistants works. Nothing of it is deleted.
 func (s *Service) Close(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.closed", nil, `closed_at = ?`, func(now int64) []any { return []any{now} })
 }
@@ -168,7 +168,8 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.reopened", nil, `closed_at = ?`, func(int64) []any { return []any{0} })
 }
 
-// SetHold puts a person's account on hold or releases it: the keys of the teams that the person owns do not work meanwhile.
+// SetHold puts a person's account on hold or releases it: the person's assistants do not work meanwhile, nor the keys and
+// assistants of the teams that the person owns.
 func (s *Service) SetHold(ctx context.Context, person int64, held bool) error {
 	return s.change(ctx, "team.hold", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, unless(!held, db.Micros(tx.Now())), person)

@@ -89,8 +89,8 @@ func TestHandsOfOthers(t *testing.T) {
 // A key that the owner makes is made once for each sending, works, and is listed with who made it and when it was used.
 func TestHandKeys(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		ctx, h := t.Context(), w.Hand(w.staff(t).owner, w.team.ID)
-		limit := int64(25)
+		ctx, s := t.Context(), w.staff(t)
+		h, limit := w.Hand(s.owner, w.team.ID), int64(25)
 		n := team.NewKey{Name: "calendar", Level: access.Drafts, DailyCredits: &limit, Expires: w.clock.Now().Add(time.Hour)}
 		k, value, err := h.AddKey(ctx, n, "one sending")
 		if err != nil {
@@ -123,7 +123,7 @@ func TestHandKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines, err := w.KeyLines(ctx, w.team.ID, 0, 10)
-		want := []team.KeyLine{{Key: k, MadeBy: "Ada", UsedAt: w.clock.Now(), Paused: []team.Action{team.Everything}}}
+		want := []team.KeyLine{{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(), Paused: []team.Action{team.Everything}}}
 		if diff := cmp.Diff(want, lines); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)
 		}

@@ -14,13 +14,16 @@ import (
 	"pressroom/internal/terms"
 )
 
-// KeyLine is a key as people see it in the app.
+// KeyLine is a key or a connection as people see it in the app.
 type KeyLine struct {
 	Key
 
-	MadeBy string
-	UsedAt time.Time // what other nodes saw may come up to a minute late; zero where it was not used since that is noted
-	Paused []Action  // what the operator has paused of this key alone
+	PersonID int64       // as whom it acts
+	MadeBy   string      // that person's name
+	Role     access.Role // that person's now; empty where there is none any more
+	TeamName string
+	UsedAt   time.Time // what other nodes saw may come up to a minute late; zero where it was not used since that is noted
+	Paused   []Action  // what the operator has paused of this key alone
 }
 
 // Ended tells whether the key works no more and never will again.
@@ -28,28 +31,41 @@ func (k KeyLine) Ended(now time.Time) bool {
 	return !k.RevokedAt.IsZero() || k.Lost != "" || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
-const keyLines = `SELECT k.id, k.team_id, k.name, k.level, k.daily_credits, k.created_at, k.expires_at, k.revoked_at, k.lost, p.name, k.used_at
-	FROM api_keys k JOIN people p ON p.id = k.person_id WHERE k.team_id = ? AND `
+const keyLines = `SELECT k.id, k.team_id, k.kind, k.name, k.level, k.capabilities, k.client_host, k.daily_credits, k.created_at, k.expires_at, k.revoked_at, k.lost, k.used_at, p.id, p.name, COALESCE(m.role, ''), t.name
+	FROM api_keys k JOIN people p ON p.id = k.person_id JOIN teams t ON t.id = k.team_id LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id WHERE `
 
 func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
 	var created, expires, revoked, used int64
-	err := rows.Scan(&k.ID, &k.TeamID, &k.Name, &k.Level, &k.DailyCredits, &created, &expires, &revoked, &k.Lost, &k.MadeBy, &used)
-	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.UsedAt = db.Time(created), db.Time(expires), db.Time(revoked), db.Time(used)
+	var granted string
+	err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created, &expires, &revoked, &k.Lost, &used, &k.PersonID, &k.MadeBy, &k.Role, &k.TeamName)
+	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.UsedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked), db.Time(used), parted(granted)
 	return err
 }
 
 // KeyLines lists keys of a team, the newest first, at most so many; those of ids below before where that is not 0.
 func (s *Service) KeyLines(ctx context.Context, team, before int64, most int) ([]KeyLine, error) {
-	where, args := `1 = 1`, []any{team}
+	return s.lines(ctx, team, OfKey, 0, before, most)
+}
+
+// lines lists keys or connections, those of one person alone where that is not 0.
+func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, before int64, most int) ([]KeyLine, error) {
+	where, args := `k.team_id = ? AND k.kind = ?`, []any{team, string(kind)}
+	if person > 0 {
+		where, args = where+` AND k.person_id = ?`, append(args, person)
+	}
 	if before > 0 {
-		where, args = `k.id < ?`, append(args, before)
+		where, args = where+` AND k.id < ?`, append(args, before)
 	}
 	return s.keyLines(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, most)...)
 }
 
 // KeyLine reads one key of a team; another team's is not_found.
 func (s *Service) KeyLine(ctx context.Context, team, key int64) (KeyLine, error) {
-	found, err := s.keyLines(ctx, team, `k.id = ?`, team, key)
+	return s.line(ctx, team, OfKey, key)
+}
+
+func (s *Service) line(ctx context.Context, team int64, kind Kind, key int64) (KeyLine, error) {
+	found, err := s.keyLines(ctx, team, `k.team_id = ? AND k.kind = ? AND k.id = ?`, team, string(kind), key)
 	if err != nil {
 		return KeyLine{}, err
 	}
@@ -61,7 +77,11 @@ func (s *Service) KeyLine(ctx context.Context, team, key int64) (KeyLine, error)
 
 // KeyHome tells which of some teams a key is of: not_found where it is of none of them.
 func (s *Service) KeyHome(ctx context.Context, key int64, teams []int64) (int64, error) {
-	home, err := db.Home(ctx, s.db, `api_keys WHERE id = ?`, key, teams)
+	return s.homeOf(ctx, OfKey, key, teams)
+}
+
+func (s *Service) homeOf(ctx context.Context, kind Kind, key int64, teams []int64) (int64, error) {
+	home, err := db.Home(ctx, s.db, `api_keys WHERE kind = '`+string(kind)+`' AND id = ?`, key, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fault.Missing()
 	}
@@ -84,11 +104,16 @@ func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ..
 	}
 	for i := range out {
 		out[i].Paused = paused[out[i].ID]
-		if at := s.uses.last(out[i].ID); at.After(out[i].UsedAt) {
-			out[i].UsedAt = at
-		}
+		s.latest(&out[i])
 	}
 	return out, nil
+}
+
+// latest adds a use that is not written yet.
+func (s *Service) latest(k *KeyLine) {
+	if at := s.uses.last(k.ID); at.After(k.UsedAt) {
+		k.UsedAt = at
+	}
 }
 
 // Barriers are what stops every key of a team.
@@ -123,11 +148,13 @@ func (s *Service) Barriers(ctx context.Context, team int64) (Barriers, error) {
 }
 
 var (
-	errKeyName   = fault.Invalid(fault.Malformed, "name", "A key needs a name, "+ofOneLine+".")
-	errKeyLevel  = fault.Invalid(fault.NotAllowedValue, "level", "Choose what the key may do.")
-	errKeyLimit  = fault.Invalid(fault.OutOfRange, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more.")
-	errKeyEnds   = fault.Invalid(fault.InThePast, "expires", "The key would have ended already. Take a later day.")
-	errKeyTwice  = fault.BadState("made", "This key was made already. Its value was shown once and cannot be shown again; if it is lost, revoke the key and make a new one.")
+	errKeyName        = fault.Invalid(fault.Malformed, "name", "A key needs a name, "+ofOneLine+".")
+	errKeyLevel       = fault.Invalid(fault.NotAllowedValue, "level", "Choose what the key may do.")
+	errKeyLimit       = fault.Invalid(fault.OutOfRange, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more.")
+	errKeyEnds        = fault.Invalid(fault.InThePast, "expires", "The key would have ended already. Take a later day.")
+	errKeyTwice       = fault.BadState("made", "This key was made already. Its value was shown once and cannot be shown again; if it is lost, revoke the key and make a new one.")
+	errConnectionOver = fault.BadState("ended", "This connection has ended already.")
+
 	errKeyOver   = fault.BadState("ended", "This key has ended and cannot be changed.")
 	errNoKeys    = fault.New(fault.PlanLapsed, "The team’s plan has no API keys. With another plan the owner can make some.")
 	errNoSending = fault.Invalid(fault.Malformed, "once", "This page was open for too long. Load it again, then repeat.")
@@ -146,7 +173,7 @@ func checkKeyTerms(level access.Level, credits int64) error {
 // AddKey makes a key that acts for the owner, who alone may. The second value is the key itself, which is kept nowhere.
 // The sending names one filled-in form: sent again, it is wrong_state and makes no second key.
 func (h Hand) AddKey(ctx context.Context, n NewKey, sending string) (Key, string, error) {
-	k := Key{TeamID: h.team, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: terms.Unlimited}
+	k := Key{TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: terms.Unlimited}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
 	}
@@ -229,9 +256,9 @@ func (h Hand) ChangeKey(ctx context.Context, key int64, level access.Level, cred
 		if err != nil {
 			return done{}, err
 		}
-		n, err := tx.Exec(ctx, `UPDATE api_keys SET level = ?, daily_credits = ? WHERE id = ? AND team_id = ? AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
+		n, err := tx.Exec(ctx, `UPDATE api_keys SET level = ?, daily_credits = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
 			string(level), credits, key, h.team, db.Micros(tx.Now()))
-		if err := h.changedKey(ctx, tx, key, n, err); err != nil {
+		if err := h.changedKey(ctx, tx, OfKey, key, n, err); err != nil {
 			return done{}, err
 		}
 		if len(detail) == 0 {
@@ -252,7 +279,7 @@ var errSameKey = errors.New("the key is as it is to be")
 func (h Hand) keyBefore(ctx context.Context, tx *db.Tx, key int64, level access.Level, credits int64) (map[string]any, error) {
 	var was access.Level
 	var limit int64
-	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ?`, key, h.team).Scan(&was, &limit)
+	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`, key, h.team).Scan(&was, &limit)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fault.Missing()
 	}
@@ -270,7 +297,7 @@ func (h Hand) keyBefore(ctx context.Context, tx *db.Tx, key int64, level access.
 }
 
 // changedKey tells a key that has ended from one that is not there.
-func (h Hand) changedKey(ctx context.Context, tx *db.Tx, key, changed int64, err error) error {
+func (h Hand) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("changing a key: %w", err)
 	}
@@ -278,11 +305,14 @@ func (h Hand) changedKey(ctx context.Context, tx *db.Tx, key, changed int64, err
 		return nil
 	}
 	var n int64
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ?`, key, h.team).Scan(&n); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = ?`, key, h.team, string(kind)).Scan(&n); err != nil {
 		return fmt.Errorf("looking for a key: %w", err)
 	}
-	if n == 0 {
+	switch {
+	case n == 0:
 		return fault.Missing()
+	case kind == OfAssistant:
+		return errConnectionOver
 	}
 	return errKeyOver
 }
@@ -290,7 +320,7 @@ func (h Hand) changedKey(ctx context.Context, tx *db.Tx, key, changed int64, err
 // RevokeKey ends one of the team's keys for good, for the owner.
 func (h Hand) RevokeKey(ctx context.Context, key int64) error {
 	return h.change(ctx, "key.revoked", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		n, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND revoked_at = 0`, db.Micros(tx.Now()), key, h.team)
-		return done{subject: key}, h.changedKey(ctx, tx, key, n, err)
+		n, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0`, db.Micros(tx.Now()), key, h.team)
+		return done{subject: key}, h.changedKey(ctx, tx, OfKey, key, n, err)
 	})
 }

@@ -57,7 +57,7 @@ func (h Hand) Remove(ctx context.Context, person int64) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, h.team, person); err != nil {
 			return done{}, fmt.Errorf("removing a member: %w", err)
 		}
-		return done{subject: person}, loseKeys(ctx, tx, h.team, person, lostMembership)
+		return done{subject: person}, loseAll(ctx, tx, h.team, person)
 	})
 }
 

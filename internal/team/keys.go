@@ -23,7 +23,7 @@ type NewKey struct {
 
 // AddKey makes an API key of the team's owner. The second value is the key itself; it is kept nowhere.
 func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
-	k := Key{TeamID: n.Team, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: terms.Unlimited}
+	k := Key{TeamID: n.Team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: terms.Unlimited}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
 	}
@@ -66,40 +66,49 @@ func (k Key) check() error {
 
 var errLevel = invalid("the level has to be read_only, drafts or full")
 
-// RevokeKey ends a key for good.
+// RevokeKey ends a key or a connection for good.
 func (s *Service) RevokeKey(ctx context.Context, key int64) error {
-	return s.changeKey(ctx, key, "key.revoked", nil, `revoked_at = ?`, func(now int64) any { return now })
+	return s.changeKey(ctx, key, "revoked", nil, `revoked_at = ?`, func(now int64) any { return now })
 }
 
-// SetKeyLevel changes what a key may do.
+var errGranted = invalid("this is an assistant's connection: what it may do was granted by a person, who can connect the assistant anew")
+
+// SetKeyLevel changes what a key may do. What a connection may do is its person's to say.
 func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level) error {
 	if !level.Valid() {
 		return errLevel
 	}
-	return s.changeKey(ctx, key, "key.level_changed", map[string]any{"level": level}, `level = ?`, func(int64) any { return string(level) })
+	var kind Kind
+	err := s.db.QueryRow(ctx, `SELECT kind FROM api_keys WHERE id = ?`, key).Scan(&kind)
+	if err == nil && kind == OfAssistant {
+		return errGranted
+	}
+	return s.changeKey(ctx, key, "level_changed", map[string]any{"level": level}, `level = ?`, func(int64) any { return string(level) })
 }
 
-// SetKeyLimit changes how many credits a key may spend in a day of the team: -1 for unlimited, 0 for none.
+// SetKeyLimit changes how many credits a key or a connection may spend in a day of the team: -1 for unlimited, 0 for none.
 func (s *Service) SetKeyLimit(ctx context.Context, key, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errDailyCredits
 	}
-	return s.changeKey(ctx, key, "key.limit_changed", map[string]any{"daily_credits": credits}, `daily_credits = ?`, func(int64) any { return credits })
+	return s.changeKey(ctx, key, "limit_changed", map[string]any{"daily_credits": credits}, `daily_credits = ?`, func(int64) any { return credits })
 }
 
-// SetKeyEnd changes until when a key works; for ever with the zero time.
+// SetKeyEnd changes until when a key or a connection works; for ever with the zero time.
 func (s *Service) SetKeyEnd(ctx context.Context, key int64, expires time.Time) error {
-	return s.changeKey(ctx, key, "key.end_changed", map[string]any{"expires_at": db.Micros(expires)}, `expires_at = ?`, func(int64) any { return db.Micros(expires) })
+	return s.changeKey(ctx, key, "end_changed", map[string]any{"expires_at": db.Micros(expires)}, `expires_at = ?`, func(int64) any { return db.Micros(expires) })
 }
 
-// changeKey changes a column of a key that is not revoked; the value is made from the time of the change.
-func (s *Service) changeKey(ctx context.Context, key int64, kind string, detail map[string]any, column string, value func(now int64) any) error {
-	return s.change(ctx, "team."+kind, func(ctx context.Context, tx *db.Tx) error {
+// changeKey changes a column of a key or a connection that is not revoked, which the verb says; the value is made from the
+// time of the change.
+func (s *Service) changeKey(ctx context.Context, key int64, verb string, detail map[string]any, column string, value func(now int64) any) error {
+	return s.change(ctx, "team.key_"+verb, func(ctx context.Context, tx *db.Tx) error {
 		var team int64
-		err := tx.QueryRow(ctx, `UPDATE api_keys SET `+column+` WHERE id = ? AND revoked_at = 0 RETURNING team_id`, value(db.Micros(tx.Now())), key).Scan(&team)
+		var kind Kind
+		err := tx.QueryRow(ctx, `UPDATE api_keys SET `+column+` WHERE id = ? AND revoked_at = 0 RETURNING team_id, kind`, value(db.Micros(tx.Now())), key).Scan(&team, &kind)
 		if err != nil {
 			return invalid("there is no such key, or it is revoked")
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, kind, id(key), detail)
+		return event.Record(ctx, tx, team, event.Actor{}, string(kind)+"."+verb, id(key), detail)
 	})
 }

@@ -19,17 +19,18 @@ func (s *Service) People(ctx context.Context) ([]Person, error) {
 	return db.All(ctx, s.db, scanPerson, `SELECT `+personColumns+` FROM people ORDER BY id`)
 }
 
-// Keys lists the keys of a team, for the operator; revoked ones too.
+// Keys lists the keys and the assistants' connections of a team, for the operator; revoked ones too.
 func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
 	if err := s.mustExist(ctx, team); err != nil {
 		return nil, err
 	}
 	return db.All(ctx, s.db, func(rows *sql.Rows, k *Key) error {
 		var created, expires, revoked int64
-		err := rows.Scan(&k.ID, &k.TeamID, &k.Name, &k.Level, &k.DailyCredits, &created, &expires, &revoked, &k.Lost)
-		k.CreatedAt, k.ExpiresAt, k.RevokedAt = db.Time(created), db.Time(expires), db.Time(revoked)
+		var granted string
+		err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created, &expires, &revoked, &k.Lost)
+		k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked), parted(granted)
 		return err
-	}, `SELECT id, team_id, name, level, daily_credits, created_at, expires_at, revoked_at, lost FROM api_keys WHERE team_id = ? ORDER BY id`, team)
+	}, `SELECT id, team_id, kind, name, level, capabilities, client_host, daily_credits, created_at, expires_at, revoked_at, lost FROM api_keys WHERE team_id = ? ORDER BY id`, team)
 }
 
 // Member is a person in a team.

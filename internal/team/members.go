@@ -5,17 +5,21 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 )
 
-// Why a key ended without being revoked. A key acts as the owner who made it: it ends with that person's ownership
-// or membership, for good, also where the person comes back.
+// Why a key or a connection ended without being revoked. A key acts as the owner who made it: it ends with that person's
+// ownership or membership. An assistant's connection acts as the member who allowed it: it ends with the membership, and with
+// the role where that could publish and cannot any more, whatever was granted, or where the person is a client of the team now:
+// the app shows clients less than tools tell. Both end for good, also where the person comes back.
 const (
 	lostOwnership  = "ownership_lost"
 	lostMembership = "membership_lost"
+	lostRole       = "role_lost"
 )
 
 // SetMember gives a person a role in a team. A team has one owner: where another person becomes it, the former one
@@ -51,7 +55,7 @@ func handOn(ctx context.Context, tx *db.Tx, team, owner int64) error {
 	if err := setMember(ctx, tx, team, owner, access.Admin); err != nil {
 		return err
 	}
-	return loseKeys(ctx, tx, team, owner, lostOwnership)
+	return lose(ctx, tx, team, owner, lostOwnership, `kind = 'key'`)
 }
 
 // RemoveMember takes a person out of a team. The owner cannot be taken out.
@@ -71,7 +75,7 @@ func (s *Service) RemoveMember(ctx context.Context, team, person int64) error {
 		if n == 0 {
 			return invalid("this person is no member of the team")
 		}
-		if err := loseKeys(ctx, tx, team, person, lostMembership); err != nil {
+		if err := loseAll(ctx, tx, team, person); err != nil {
 			return err
 		}
 		return event.Record(ctx, tx, team, event.Actor{}, "member.removed", id(person), nil)
@@ -91,16 +95,48 @@ func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, 
 	return owner, err
 }
 
-// loseKeys ends a person's keys. Whoever leaves has lost more than whoever owns no more.
-func loseKeys(ctx context.Context, tx *db.Tx, team, person int64, why string) error {
-	_, err := tx.Exec(ctx, `UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ?`, why, team, person, lostMembership)
+// loseAll ends whatever acts as a person who leaves.
+func loseAll(ctx context.Context, tx *db.Tx, team, person int64) error {
+	return lose(ctx, tx, team, person, lostMembership, `1 = 1`)
+}
+
+// lose ends those of a person's keys and connections that are named. Whoever leaves has lost more than a role.
+func lose(ctx context.Context, tx *db.Tx, team, person int64, why, which string) error {
+	_, err := tx.Exec(ctx, `UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ? AND `+which, why, team, person, lostMembership)
 	if err != nil {
-		return fmt.Errorf("ending a person's keys: %w", err)
+		return fmt.Errorf("ending what acts as a person: %w", err)
 	}
 	return nil
 }
 
+// publishing are the roles that can publish, as statements name them.
+var publishing = func() string {
+	var names []string
+	for _, r := range access.Roles() {
+		if r.Publishes() {
+			names = append(names, "'"+string(r)+"'")
+		}
+	}
+	return strings.Join(names, ", ")
+}()
+
+// lowered disconnects the assistants of a person who gets a role, where that takes from the person what they rest on.
+func lowered(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
+	switch {
+	case role == access.Client:
+		return lose(ctx, tx, team, person, lostRole, `kind = 'assistant'`)
+	case !role.Publishes():
+		return lose(ctx, tx, team, person, lostRole, `kind = 'assistant' AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = api_keys.team_id AND m.person_id = api_keys.person_id AND m.role IN (`+publishing+`))`)
+	}
+	return nil
+}
+
+// setMember gives a person a role. Where that one can publish no more, or is a client's, the person's assistants are
+// disconnected.
 func setMember(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
+	if err := lowered(ctx, tx, team, person, role); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, `INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (team_id, person_id) DO UPDATE SET role = excluded.role`, team, person, string(role), db.Micros(tx.Now()))
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 
 // Identity is who a key acts for (contract, Records).
 type Identity struct {
-	Person          Named               `json:"person" jsonschema:"The person the key acts for."`
+	Person          Named               `json:"person" jsonschema:"The person the key, or the assistant's connection, acts for."`
 	Team            Named               `json:"team" jsonschema:"The one team the key works in."`
 	Role            access.Role         `json:"role" enum:"owner|admin|editor|viewer|client"`
-	Key             KeyEntry            `json:"key"`
-	Capabilities    []access.Capability `json:"capabilities" enum:"read|write|publish|spend" jsonschema:"What this key may do now."`
+	Key             KeyEntry            `json:"key" jsonschema:"The key that asks, or the connection of an assistant that signed in."`
+	Capabilities    []access.Capability `json:"capabilities" enum:"read|write|publish|spend" jsonschema:"What this key or connection may do now."`
 	Timezone        string              `json:"timezone" jsonschema:"The team's time zone, an IANA name."`
 	ContentLanguage string              `json:"content_language" jsonschema:"The language the team writes in, BCP 47."`
 }
@@ -25,11 +25,11 @@ type Named struct {
 	Name string `json:"name"`
 }
 
-// KeyEntry is the key that a call was made with.
+// KeyEntry is the key, or the assistant's connection, that a call was made with.
 type KeyEntry struct {
 	ID    int64        `json:"id"`
 	Name  string       `json:"name"`
-	Level access.Level `json:"level" enum:"read_only|drafts|full"`
+	Level access.Level `json:"level" enum:"read_only|drafts|full" jsonschema:"Of a connection the narrowest that holds all that its person allowed."`
 }
 
 // Operations declares what keys can ask of their team.
@@ -38,7 +38,8 @@ func Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "get_identity", Method: http.MethodGet, Path: "/me", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
 			Summary:     "Who the key acts for",
-			Description: "The person and the team the key acts for, the person's role, what the key may do now, the team's time zone and content language. Never counts against the daily free-call allowance.",
+			Description: "The person and the team the key acts for, the person's role, what the key may do now, the team's time zone and content language. Ask it first: capabilities tells which other operations will work, and timezone what a time without an offset means. Never counts against the daily free-call allowance.",
+			Next:        "A capability that is missing cannot be had by asking again: the team's owner gives the key another level in the app.",
 			Example: operation.Example{Data: Identity{
 				Person: Named{1, "Ada Okafor"}, Team: Named{1, "Harbour Coffee"}, Role: access.Owner, Key: KeyEntry{3, "calendar script", access.Full},
 				Capabilities: access.Effective(access.Full, access.Owner), Timezone: "Europe/Berlin", ContentLanguage: "en",

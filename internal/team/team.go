@@ -42,7 +42,7 @@ type Person struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
 	Email    string `json:"email"`
-	Held     bool   `json:"held,omitempty"`     // on hold: the keys of the person's teams do not work
+	Held     bool   `json:"held,omitempty"`     // on hold: the person's assistants do not work, nor the keys of the teams that the person owns
 	Operator bool   `json:"operator,omitempty"` // runs the service
 	Deleted  bool   `json:"deleted,omitempty"`  // only the number is left
 	Epoch    int64  `json:"-"`                  // counts up when all sessions of the person end
@@ -62,17 +62,21 @@ type Team struct {
 	Deleted      bool      `json:"deleted,omitempty"` // or being deleted: nothing of it is left, or soon nothing
 }
 
-// Key is an API key as it is listed; its value is shown only when it is made.
+// Key is an API key, or an assistant's connection, as it is listed; a key's value is shown only when it is made.
 type Key struct {
 	ID           int64        `json:"id"`
 	TeamID       int64        `json:"team_id"`
-	Name         string       `json:"name"`
+	Kind         Kind         `json:"kind"`
+	Name         string       `json:"name"` // of a connection what its program calls itself
 	Level        access.Level `json:"level"`
 	DailyCredits int64        `json:"daily_credits"` // -1 is unlimited, 0 none
 	CreatedAt    time.Time    `json:"created_at"`
 	ExpiresAt    time.Time    `json:"expires_at,omitzero"`
 	RevokedAt    time.Time    `json:"revoked_at,omitzero"`
 	Lost         string       `json:"lost,omitempty"` // why it ended without being revoked
+
+	Granted []access.Capability `json:"capabilities,omitempty"` // to a connection
+	Host    string              `json:"client_host,omitempty"`  // of a connection: where its program is answered
 }
 
 // maxLine is how long a name may be, in characters.

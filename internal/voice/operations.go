@@ -43,13 +43,17 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "list_brand_voices", Method: http.MethodGet, Path: "/brand-voices", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "The team's brand voices",
-			Description: "How the team writes: every brand voice by name, the newest first, and the default in full with its text block. Write in the default unless another one is asked for. Voices are made and changed by people in the app.",
+			Description: "How the team writes: every brand voice by name, the newest first, and the default in full with its text block. Ask it before you write anything for the team, and write in the default unless another one is asked for. Voices are made and changed by people in the app.",
+			Next:        "Another voice in full: get_brand_voice.",
+			Listing:     &operation.Listing{Member: "brand_voices", Item: "get_brand_voice", Arguments: map[string]string{"id": "id"}, Label: []string{"name"}},
 			Example:     operation.Example{Data: List{BrandVoices: []Entry{example.Entry}, DefaultVoice: &example}},
 		}, s.list),
 		operation.Define(operation.Spec{
 			Tool: "get_brand_voice", Method: http.MethodGet, Path: "/brand-voices/{id}", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "A brand voice",
-			Description: "One brand voice in full. Its text block says all of it at once, to write by.",
+			Description: "One brand voice in full. Its text block says all of it at once, to write by: tone, point of view, emoji, words to use and to avoid.",
+			Next:        "Check what you wrote against its words to avoid before you show it.",
+			Resource:    &operation.Resource{Address: "brand-voices/{id}", Title: "Brand voice"},
 			Example:     operation.Example{Arguments: map[string]any{"id": example.ID}, Data: example},
 		}, s.get),
 	}

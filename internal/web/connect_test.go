@@ -220,7 +220,7 @@ func TestConnecting(t *testing.T) {
 		w.browser(t).get(page).leads(t, "/sign-in?"+url.Values{"next": {page}}.Encode())
 		ada := w.browser(t).in("ada@example.com")
 		shown := ada.get(page)
-		shown.wants(t, 200, "<h1>Connect Instagram</h1>", "Harbour &amp; Sons", "A program with the key of <bdi>Ada &lt;Okafor&gt;</bdi> asked for this.", "Continue to Instagram")
+		shown.wants(t, 200, "<h1>Connect Instagram</h1>", "Harbour &amp; Sons", "A program or an assistant that acts for <bdi>Ada &lt;Okafor&gt;</bdi> asked for this.", "Continue to Instagram")
 		if policy := shown.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https: "+w.networks.URL+";") {
 			t.Errorf("the form cannot lead there: %s", policy)
 		}

@@ -16,6 +16,7 @@ import (
 	departure "pressroom/internal/leaving"
 	"pressroom/internal/media"
 	"pressroom/internal/notice"
+	"pressroom/internal/oauth"
 	"pressroom/internal/passkey"
 	"pressroom/internal/post"
 	"pressroom/internal/problem"
@@ -26,6 +27,7 @@ import (
 	"pressroom/internal/web/account"
 	"pressroom/internal/web/accounts"
 	"pressroom/internal/web/compose"
+	"pressroom/internal/web/consent"
 	"pressroom/internal/web/frame"
 	"pressroom/internal/web/hashtags"
 	leavingpages "pressroom/internal/web/leaving"
@@ -56,6 +58,7 @@ type Options struct {
 	Settings  settings.Services
 	Operator  operator.Services
 	Leaving   *departure.Service
+	Programs  *oauth.Service // by it people let assistants in
 	Notices   *notice.Service
 	// Description is the OpenAPI document, of which the reference is made.
 	Description []byte
@@ -101,11 +104,11 @@ func (a *App) Routes() []frame.Route { return append(a.plain(), a.pages()...) }
 
 // plain are the addresses that do not know who asks.
 func (a *App) plain() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /assets/{name}", For: frame.Anyone, Do: a.Asset},
-		{Pattern: "GET /files/{token}/{name}", For: frame.Anyone, Do: a.publicFile},
-		{Pattern: "/uploads/{link}", For: frame.Anyone, Do: a.receive},
-	}
+	return append(consent.New(a.Frame, a.Programs).Plain(),
+		frame.Route{Pattern: "GET /assets/{name}", For: frame.Anyone, Do: a.Asset},
+		frame.Route{Pattern: "GET /files/{token}/{name}", For: frame.Anyone, Do: a.publicFile},
+		frame.Route{Pattern: "/uploads/{link}", For: frame.Anyone, Do: a.receive},
+	)
 }
 
 // pages are the addresses that know who asks.
@@ -123,6 +126,7 @@ func (a *App) pages() []frame.Route {
 		settings.New(a.Frame, a.Settings).Routes(),
 		operator.New(a.Frame, a.Operator).Routes(),
 		leavingpages.New(a.Frame, a.Leaving).Routes(),
+		consent.New(a.Frame, a.Programs).Routes(),
 		a.reference.Routes(),
 		notices.New(a.Frame, a.Notices).Routes(),
 	)

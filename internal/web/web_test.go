@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
+	"pressroom/internal/oauth"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
@@ -95,11 +96,16 @@ func logOf(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
+// programs are the assistants' way in, of which these tests ask nothing.
+func (w *world) programs(publicURL string) *oauth.Service {
+	return oauth.New(oauth.Options{DB: w.db, PublicURL: publicURL, Tools: "/mcp"})
+}
+
 // serve puts the app behind a listener until the test ends.
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Description: noDescription})
+	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Description: noDescription})
 	if err != nil {
 		t.Fatal(err)
 	}

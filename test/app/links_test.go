@@ -105,6 +105,12 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		editor.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		editor.open(at).wants(http.StatusForbidden, "Your role in this team does not allow this.")
 		c.as(t, access.Viewer).open(at).wants(http.StatusForbidden).lacks(marked + "</h1>")
+
+		at = "/settings/assistants/" + s["assistants{connection}"]
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
+		b.open(at).wants(http.StatusOK, "This is of the team "+c.team.Name, marked)
+		editor.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
+		editor.open(at).wants(http.StatusNotFound).lacks("This is of the team")
 	})
 }
 

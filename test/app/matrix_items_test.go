@@ -30,7 +30,7 @@ var nothing = samples{
 	"assets{name}": "none.css", "files{token}": "AAAA", "files{name}": "none.png", "uploads{link}": "nobodys", "upload{batch}": nobody,
 	"connect{token}": "AAAA", "callback{platform}": "bluesky", "choose{attempt}": "987654", "connected{account}": "987654", "approval{token}": "AAAA",
 	"media{id}": "987654", "passkeys{passkey}": "987654", "sessions{session}": "NOBODYSSESSION", "invitation{token}": "AAAA", "recovery{token}": "AAAA",
-	"accounts{id}": "987654", "accounts{account}": "987654", "posts{id}": nobody, "hashtags{id}": "987654", "keys{key}": "987654",
+	"accounts{id}": "987654", "accounts{account}": "987654", "posts{id}": nobody, "hashtags{id}": "987654", "keys{key}": "987654", "assistants{connection}": "987654",
 	"teams{team}": "987654", "deletions{code}": "NONE", "notices{id}": "987654", "people{person}": "987654", "members{person}": "987654",
 	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody, "voices{id}": "987654", "material{material}": "987654",
 	"folder": "987654", "doubtful": nobody,
@@ -112,6 +112,7 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 	key, _, err := c.Teams.AddKey(ctx, team.NewKey{Team: c.team.ID, Name: marked, Level: access.Full})
 	must(tb, err)
 	s["keys{key}"] = fmt.Sprint(key.ID)
+	s["assistants{connection}"] = fmt.Sprint(c.assistant(tb, access.Owner, marked, access.Read))
 	offer, token, err := c.Teams.Invite(ctx, ownerID, c.team.ID, strings.ToLower(marked)+"@quay.example", access.Editor)
 	must(tb, err)
 	s["invitation{token}"], s["invitations{invitation}"] = token, fmt.Sprint(offer.ID)

@@ -21,6 +21,7 @@ type entry struct {
 	form  url.Values
 	gone  int  // what whoever may gets, where that is no page: the sample team has no such item, or none any more, or the address asks for more
 	parts bool // a machine's or a script's answer stands for the redirect to the sign-in page
+	open  bool // pages of other origins may ask: no cookie counts there
 	later int  // what ends something that others stand on is tried after them
 }
 
@@ -106,6 +107,8 @@ var matrix = map[string]entry{
 	"GET /settings/export.zip":                       {who: frame.Managers},
 	"GET /settings/keys/{key}/forget":                {who: frame.Owners},
 	"POST /settings/keys/{key}/forget":               {who: frame.Owners, later: 3},
+	"GET /settings/assistants/{connection}/forget":   {who: frame.Owners},
+	"POST /settings/assistants/{connection}/forget":  {who: frame.Owners, later: 3},
 	"GET /posts/{id}/delete":                         {who: frame.Writers},
 	"POST /posts/{id}/delete":                        {who: frame.Writers, later: 4},
 	"GET /account/teams/{team}/leave":                {who: frame.Members},
@@ -203,6 +206,11 @@ var matrix = map[string]entry{
 	"POST /settings/keys/{key}":                      {who: frame.Owners},
 	"GET /settings/keys/{key}/revoke":                {who: frame.Owners},
 	"POST /settings/keys/{key}/revoke":               {who: frame.Owners, later: 1},
+	"GET /settings/assistants":                       {who: frame.Members},
+	"GET /settings/assistants/{connection}":          {who: frame.Managers},
+	"POST /settings/assistants/{connection}":         {who: frame.Owners},
+	"GET /settings/assistants/{connection}/end":      {who: frame.Managers},
+	"POST /settings/assistants/{connection}/end":     {who: frame.Managers, later: 1},
 	"GET /settings/access":                           {who: frame.Managers},
 	"POST /settings/access":                          {who: frame.Owners},
 	"GET /settings/team":                             {who: frame.Members},
@@ -234,4 +242,19 @@ var matrix = map[string]entry{
 	"POST /voices/{id}/material":                     {who: frame.Writers, form: url.Values{"text": {"A text of ours."}}},
 	"GET /voices/{id}/material/{material}":           {who: frame.Writers},
 	"POST /voices/{id}/material/{material}/remove":   {who: frame.Writers, later: 1},
+
+	"GET /.well-known/oauth-authorization-server":       {who: frame.Anyone},
+	"OPTIONS /.well-known/oauth-authorization-server":   {who: frame.Anyone, open: true},
+	"GET /.well-known/oauth-protected-resource":         {who: frame.Anyone},
+	"OPTIONS /.well-known/oauth-protected-resource":     {who: frame.Anyone, open: true},
+	"GET /.well-known/oauth-protected-resource/mcp":     {who: frame.Anyone},
+	"OPTIONS /.well-known/oauth-protected-resource/mcp": {who: frame.Anyone, open: true},
+	"POST /oauth/register":                              {who: frame.Anyone, open: true},
+	"OPTIONS /oauth/register":                           {who: frame.Anyone, open: true},
+	"POST /oauth/token":                                 {who: frame.Anyone, open: true},
+	"OPTIONS /oauth/token":                              {who: frame.Anyone, open: true},
+	"POST /oauth/revoke":                                {who: frame.Anyone, open: true},
+	"OPTIONS /oauth/revoke":                             {who: frame.Anyone, open: true},
+	"GET /oauth/authorize":                              {who: frame.Anyone, gone: 422},
+	"POST /oauth/authorize":                             {who: frame.People},
 }

@@ -46,7 +46,7 @@ func (m *gauge) manyPages(f *filled) []string {
 		"/media?query=quay", "/media?query=nothing+like+that", "/media?kind=video", fmt.Sprintf("/media/%d", picture), fmt.Sprintf("/media/%d/delete", picture),
 		"/hashtags?scope=own", fmt.Sprintf("/hashtags/%d", list), fmt.Sprintf("/hashtags/%d?sort=hashtag", list), fmt.Sprintf("/hashtags/%d?group=Group+1", list), fmt.Sprintf("/hashtags/%d/edit", list),
 	)
-	for _, page := range []string{"/posts", "/media", "/notices", "/settings/audit", "/reports", "/accounts", "/hashtags", "/settings/members", "/settings/keys", "/settings/credits"} {
+	for _, page := range []string{"/posts", "/media", "/notices", "/settings/audit", "/reports", "/accounts", "/hashtags", "/settings/members", "/settings/keys", "/settings/assistants", "/settings/credits"} {
 		out = append(out, m.second(page)...)
 	}
 	return out

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"pressroom/internal/access"
 	"pressroom/internal/operation"
 )
@@ -203,33 +205,63 @@ func (w *world) toolVerbatim(credential, tool, arguments string) answer {
 	return w.toolAnswer(tool, w.raw(http.MethodPost, w.root+"/mcp", header, []byte(body)))
 }
 
-// toolAnswer takes the answer out of its envelope, which holds it as text and, where it is no refusal, as an object.
+// toolAnswer takes the answer out of its envelope. A success holds it as an object, and as texts in blocks: a sentence,
+// the answer without what others wrote, and that in a block of its own. A refusal is a sentence and a text.
 func (w *world) toolAnswer(tool string, got answer) answer {
 	w.t.Helper()
 	if got.status != http.StatusOK {
 		return got
 	}
-	out := answer{header: got.header, raw: []byte(got.text("result.content.0.text"))}
+	blocks, _ := got.at("result.content").([]any)
+	if len(blocks) < 2 || len(blocks) > 3 {
+		w.t.Fatalf("%s answered no blocks of text: %s", tool, got.raw)
+	}
+	out := answer{header: got.header, raw: []byte(got.text("result.content.1.text"))}
 	if json.Unmarshal(out.raw, &out.body) != nil {
 		w.t.Fatalf("%s answered no JSON: %s", tool, got.raw)
 	}
-	w.mustSetPlantedApart(out, func(what string, got any) {
-		w.t.Helper()
-		w.t.Errorf("%s answered %s: %v\n%s", tool, what, got, out.raw)
-	})
 	if failed, _ := got.at("result.isError").(bool); failed {
 		out.status = int(out.number("status"))
 		return out
 	}
+	w.mustHoldInBlocks(tool, got, len(blocks) == 3)
 	out.status = w.Registry().Tool(tool).Success
-	text, err := json.Marshal(out.body)
-	must(w.t, err)
 	structured, err := json.Marshal(got.at("result.structuredContent"))
 	must(w.t, err)
-	if !bytes.Equal(text, structured) {
-		w.t.Errorf("%s: structuredContent differs from the text:\n%s\n%s", tool, structured, text)
-	}
+	out.raw, out.body = structured, nil
+	must(w.t, json.Unmarshal(structured, &out.body))
+	w.mustSetPlantedApart(out, func(what string, got any) {
+		w.t.Helper()
+		w.t.Errorf("%s answered %s: %v\n%s", tool, what, got, out.raw)
+	})
 	return out
+}
+
+// mustHoldInBlocks holds the blocks of text against the object: what others wrote is in the last block alone, and all blocks
+// together are the whole.
+func (w *world) mustHoldInBlocks(tool string, got answer, quotes bool) {
+	w.t.Helper()
+	structured, _ := got.at("result.structuredContent").(map[string]any)
+	if _, has := structured["untrusted_content"]; has != quotes {
+		w.t.Errorf("%s: others' texts %v, a block for them %v", tool, has, quotes)
+		return
+	}
+	together := map[string]any{}
+	must(w.t, json.Unmarshal([]byte(got.text("result.content.1.text")), &together))
+	if quotes {
+		_, apart, _ := strings.Cut(got.text("result.content.2.text"), "\n")
+		must(w.t, json.Unmarshal([]byte(apart), &together))
+		theirs, _ := structured["untrusted_content"].([]any)
+		for i := range theirs {
+			text := got.text(fmt.Sprintf("result.structuredContent.untrusted_content.%d.text", i))
+			if said := got.text("result.content.0.text"); len(text) > 3 && strings.Contains(said, text) {
+				w.t.Errorf("%s: the sentence holds what others wrote: %s", tool, said)
+			}
+		}
+	}
+	if diff := cmp.Diff(structured, together); diff != "" {
+		w.t.Errorf("%s: structuredContent differs from the text (-structured +text):\n%s", tool, diff)
+	}
 }
 
 // full makes a call with the full key over REST that has to succeed.

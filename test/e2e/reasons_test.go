@@ -17,8 +17,6 @@ import (
 // notYet are the codes and reasons that no operation of today can answer with, each with why. Once one is met
 // it has to leave this list.
 var notYet = map[string]string{
-	"role_lost":                  "assistants do not sign in yet",
-	"read_not_allowed":           "every level and every role may read",
 	"not_a_number":               "no operation takes a number that need not be whole",
 	"not_expressible_in_a_query": "every argument of today's reads is a single value",
 }

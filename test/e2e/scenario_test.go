@@ -124,7 +124,7 @@ func (s scenario) play(t *testing.T, w *world, call edge) map[string]any {
 	if s.as != nil {
 		credential = s.as(w)
 	}
-	before := w.footprint()
+	before, left := w.footprint(), w.freeCallsLeft()
 	got := call(w, s, credential)
 	s.want.check(t, w, s.tool, got)
 	if effects := w.footprint().since(before); effects != s.effects {
@@ -133,7 +133,15 @@ func (s scenario) play(t *testing.T, w *world, call edge) map[string]any {
 	if s.check != nil && !t.Failed() {
 		s.check(w, got)
 	}
-	return w.normal(got)
+	out := w.normal(got)
+	out["free calls"] = left - w.freeCallsLeft()
+	return out
+}
+
+// freeCallsLeft is what is left of the day's free calls; -1 where the key may not ask.
+func (w *world) freeCallsLeft() int64 {
+	w.t.Helper()
+	return w.rest(full(w), "get_limits", nil, "").number("data.free_calls_left_today")
 }
 
 func overREST(w *world, s scenario, credential string) answer {

@@ -144,10 +144,10 @@ func readTool(o order, status int, header http.Header, raw []byte) (answer, erro
 			IsError bool
 		}
 	}
-	if err := json.Unmarshal(raw, &envelope); err != nil || len(envelope.Result.Content) == 0 {
+	if err := json.Unmarshal(raw, &envelope); err != nil || len(envelope.Result.Content) < 2 {
 		return answer{}, fmt.Errorf("no answer of a tool: %s", raw)
 	}
-	text := []byte(envelope.Result.Content[0].Text)
+	text := []byte(envelope.Result.Content[1].Text)
 	a := answer{status: success(o.tool), raw: text, tool: true}
 	if envelope.Result.IsError {
 		var problem struct{ Status int }

@@ -58,6 +58,8 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/analytics.md", before: started},
 		{file: "docs/hashtags.md", before: started},
 		{file: "docs/voices.md", before: started},
+		{file: "docs/assistants.md", before: started},
+		{file: "docs/tools.md", before: started},
 		{file: "docs/bridge.md"},
 	}
 	for _, g := range guides {

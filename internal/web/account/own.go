@@ -18,7 +18,12 @@ type view struct {
 	Wrong    string
 	Passkeys []passkey.Passkey
 	Sessions []frame.Session
+
+	Assistants []team.KeyLine // that the person lets work, over all teams
 }
+
+// mostAssistants is how many of them the page shows.
+const mostAssistants = 100
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, view{Name: frame.VisitorOf(r.Context()).Name})
@@ -55,6 +60,14 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, out view
 	if out.Sessions, err = p.Sessions(ctx); err != nil {
 		p.Refuse(w, r, err)
 		return
+	}
+	if out.Assistants, err = p.Teams.OwnConnections(ctx, v.ID, mostAssistants); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	for i := range out.Assistants {
+		a := &out.Assistants[i]
+		a.CreatedAt, a.UsedAt = in(a.CreatedAt, zone), in(a.UsedAt, zone)
 	}
 	for i := range out.Passkeys {
 		k := &out.Passkeys[i]

@@ -100,14 +100,14 @@ func Redirect(w http.ResponseWriter, r *http.Request, path string) {
 	http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // OwnPath has seen what came from the request
 }
 
-// maxNext is as long as an address of ours gets.
-const maxNext = 2000
+// MaxNext is as long as an address of ours gets.
+const MaxNext = 4000
 
 // OwnPath is where to go after signing in: a path of this very site, else the first page.
 func OwnPath(next string) string {
 	u, err := url.Parse(next)
 	switch {
-	case err != nil || len(next) > maxNext || !isOwn(next) || !isOwn(u.Path):
+	case err != nil || len(next) > MaxNext || !isOwn(next) || !isOwn(u.Path):
 		return "/"
 	case u.Path == "/sign-in" || u.Path == "/sign-out":
 		return "/"

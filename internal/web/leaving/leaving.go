@@ -40,6 +40,8 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /settings/export.zip", For: frame.Managers, Do: p.export},
 		{Pattern: "GET /settings/keys/{key}/forget", For: frame.Owners, Do: p.keyPage},
 		{Pattern: "POST /settings/keys/{key}/forget", For: frame.Owners, Do: p.forgetKey},
+		{Pattern: "GET /settings/assistants/{connection}/forget", For: frame.Owners, Do: p.assistantPage},
+		{Pattern: "POST /settings/assistants/{connection}/forget", For: frame.Owners, Do: p.forgetAssistant},
 		{Pattern: "GET /posts/{id}/delete", For: frame.Writers, Do: p.draftPage},
 		{Pattern: "POST /posts/{id}/delete", For: frame.Writers, Do: p.deleteDraft},
 		{Pattern: "GET /account/teams/{team}/leave", For: frame.People, Do: p.leavePage},
@@ -169,6 +171,19 @@ func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
 	p.showItem(w, r, "key", "key", nil)
 }
 
+// assistantPage asks before a connection is forgotten. One that is not the team's is not there.
+func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
+	id, err := frame.IDIn(r, "connection")
+	if err == nil {
+		_, err = p.Teams.ConnectionLine(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+	}
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	p.showItem(w, r, "assistant", "connection", nil)
+}
+
 // draftPage asks before a draft is deleted. One that is not the team's is not there.
 func (p *Part) draftPage(w http.ResponseWriter, r *http.Request) {
 	if _, err := p.Do(r, "get_post", operation.Arguments{"id": r.PathValue("id")}); err != nil {
@@ -191,7 +206,7 @@ func (p *Part) showItem(w http.ResponseWriter, r *http.Request, page, name strin
 		}
 		status, view.Wrong = frame.StatusOf(err), told.Text
 	}
-	p.Show(w, r, status, pages[page], map[string]string{"key": "Forget the key", "draft": "Delete the draft"}[page], view)
+	p.Show(w, r, status, pages[page], map[string]string{"key": "Forget the key", "assistant": "Forget the assistant", "draft": "Delete the draft"}[page], view)
 }
 
 func (p *Part) forgetKey(w http.ResponseWriter, r *http.Request) {
@@ -206,6 +221,20 @@ func (p *Part) forgetKey(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Say(r, "The key is forgotten.")
 	frame.Redirect(w, r, "/settings/keys")
+}
+
+func (p *Part) forgetAssistant(w http.ResponseWriter, r *http.Request) {
+	v := frame.VisitorOf(r.Context())
+	id, err := frame.IDIn(r, "connection")
+	if err == nil {
+		err = p.leaving.ForgetAssistant(r.Context(), v.ID, v.Team.ID, id)
+	}
+	if err != nil {
+		p.showItem(w, r, "assistant", "connection", err)
+		return
+	}
+	p.Say(r, "The assistant is forgotten.")
+	frame.Redirect(w, r, "/settings/assistants")
 }
 
 func (p *Part) deleteDraft(w http.ResponseWriter, r *http.Request) {

@@ -55,7 +55,7 @@ func pauseIn(form url.Values) (team.Pause, error) {
 	}
 	id, err := strconv.ParseInt(strings.TrimSpace(form.Get("target")), 10, 64)
 	if err != nil || id < 1 {
-		return out, fault.Refusal("say which team or key by its number")
+		return out, fault.Refusal("say which team, key or assistant by its number")
 	}
 	out.Target = id
 	return out, nil
@@ -100,7 +100,7 @@ func (p *Part) switchAPI(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	do, said := p.Teams.Pause, "The API is off for every key. People work in the app as before."
+	do, said := p.Teams.Pause, "The API is off for every key and assistant. People work in the app as before."
 	if r.PostForm.Get("api") == "on" {
 		do, said = p.Teams.Resume, "The API is on."
 	}

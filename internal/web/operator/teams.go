@@ -212,7 +212,7 @@ func (p *Part) closePage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) closeTeam(w http.ResponseWriter, r *http.Request) {
 	p.onTeam(w, r, "closed", func(id int64) (string, error) {
-		return "The team is closed. None of its keys works and nothing of it is published until you open it again.", p.Teams.Close(r.Context(), id)
+		return "The team is closed. None of its keys and assistants works and nothing of it is published until you open it again.", p.Teams.Close(r.Context(), id)
 	})
 }
 

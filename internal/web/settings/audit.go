@@ -31,6 +31,12 @@ var kinds = []kind{
 	{"key.end_changed", "API keys", "API key’s end moved", "moved the end of an API key"},
 	{"key.revoked", "API keys", "API key revoked", "revoked an API key"},
 	{"key.forgotten", "API keys", "API key forgotten", "forgot a revoked API key"},
+	{"assistant.connected", "Assistants", "Assistant connected", "connected an assistant, which may {may}"},
+	{"assistant.limit_changed", "Assistants", "Assistant’s daily limit changed", "set the daily limit of an assistant to {daily_credits}"},
+	{"assistant.end_changed", "Assistants", "Assistant’s end moved", "moved the end of an assistant’s connection"},
+	{"assistant.revoked", "Assistants", "Assistant’s connection ended", "ended the connection of an assistant"},
+	{"assistant.disconnected", "Assistants", "Assistant gone", "noticed that an assistant gave its access back, or let it run out"},
+	{"assistant.forgotten", "Assistants", "Assistant forgotten", "forgot an assistant whose connection had ended"},
 	{"team.access", "The team", "API and tool access switched", "switched API and tool access {on}"},
 	{"team.created", "The team", "Team made", "made the team on the plan {plan}"},
 	{"team.changed", "The team", "Settings changed", "changed the team’s settings"},
@@ -173,20 +179,31 @@ func detailWords(name string, value any) string {
 			return strings.ToLower(roleName(access.Role(v)))
 		case "platform":
 			return frame.NetworkName(v)
+		case "may":
+			return mayWords(capabilitiesIn(v))
 		}
 		return strings.ReplaceAll(v, "_", " ")
 	}
 	return fmt.Sprint(value)
 }
 
+// capabilitiesIn reads what an event has with commas between.
+func capabilitiesIn(text string) []access.Capability {
+	var out []access.Capability
+	for part := range strings.SplitSeq(text, ",") {
+		out = append(out, access.Capability(part))
+	}
+	return out
+}
+
 // places are where what events are about is shown, by the first part of their kind.
 var places = map[string]string{
-	"key": "/settings/keys/", "post": "/posts/", "series": "/posts/", "report": "/reports/", "member": "/settings/members/", "hashtag_list": "/hashtags/",
+	"key": "/settings/keys/", "assistant": "/settings/assistants/", "post": "/posts/", "series": "/posts/", "report": "/reports/", "member": "/settings/members/", "hashtag_list": "/hashtags/",
 	"social_account": "/accounts/", "media": "/media/", "brand_voice": "/voices/",
 }
 
 // gone are kinds of events after which there is nothing to be shown any more, or whose subject is no item with a page.
-var gone = []string{"key.forgotten", "member.left", "member.removed", "post.deleted", "social_account.disconnected", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted", "media.deleted", "media.import", "media.download"}
+var gone = []string{"key.forgotten", "assistant.forgotten", "member.left", "member.removed", "post.deleted", "social_account.disconnected", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted", "media.deleted", "media.import", "media.download"}
 
 // linkOf is where what an event is about is shown; empty where it is nowhere.
 func linkOf(e event.Event) string {
@@ -209,7 +226,7 @@ type line struct {
 }
 
 // operators are the groups in which what nobody of the team did was the operator's doing.
-var operators = []string{"API keys", "The team", "Members", "Credits"}
+var operators = []string{"API keys", "Assistants", "The team", "Members", "Credits"}
 
 // clients are the kinds of what clients did, who may have no account here.
 var clients = []string{"post.approved", "post.rejected"}
@@ -217,12 +234,16 @@ var clients = []string{"post.approved", "post.rejected"}
 // whoOf says who did what happened.
 func whoOf(e event.Event) string {
 	switch {
+	case e.Person != "" && e.Key != "" && e.Assistant:
+		return e.Person + ", by the assistant " + e.Key + ","
 	case e.Person != "" && e.Key != "":
 		return e.Person + ", by the key " + e.Key + ","
 	case e.Person != "":
 		return e.Person
 	case slices.Contains(clients, e.Kind):
 		return "The client"
+	case e.Kind == "assistant.disconnected":
+		return "Pressroom"
 	case slices.Contains(operators, kindOf(e.Kind).Group):
 		return "The operator"
 	}

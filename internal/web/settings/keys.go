@@ -254,16 +254,28 @@ func (p *Part) revokePage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["keyrevoke"], "Revoke an API key", out)
 }
 
-// revokeKey revokes a key, and ends those of its trackings that are chosen: the key first, so that it switches on none
-// meanwhile. Those of a key that was revoked before can be ended too.
 func (p *Part) revokeKey(w http.ResponseWriter, r *http.Request) {
+	p.endLine(w, r, ending{p.keyIn, team.Hand.RevokeKey, "The key is revoked. It works no more. ", "/settings/keys"})
+}
+
+// ending is how a key or an assistant's connection is ended.
+type ending struct {
+	in   func(*http.Request) (team.KeyLine, error) // the one of the address
+	end  func(team.Hand, context.Context, int64) error
+	said string
+	next string // where the person goes on
+}
+
+// endLine ends a key or a connection, and those of its trackings that are chosen: itself first, so that it switches on none
+// meanwhile. Those of one that ended before can be ended too.
+func (p *Part) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	k, err := p.keyIn(r)
+	k, err := e.in(r)
 	chosen, said := r.PostForm["tracking"], ""
 	if err == nil && (k.RevokedAt.IsZero() || len(chosen) == 0) {
-		err, said = p.hand(r).RevokeKey(r.Context(), k.ID), "The key is revoked. It works no more. "
+		err, said = e.end(p.hand(r), r.Context(), k.ID), e.said
 	}
 	ended := 0
 	if err == nil && len(chosen) > 0 {
@@ -276,7 +288,7 @@ func (p *Part) revokeKey(w http.ResponseWriter, r *http.Request) {
 	if ended > 0 {
 		said += frame.Plural(ended, "tracking is", "trackings are") + " ended, and nothing more is charged."
 	}
-	p.did(w, r, strings.TrimSpace(said), "/settings/keys")
+	p.did(w, r, strings.TrimSpace(said), e.next)
 }
 
 // endTrackings ends those of a key's trackings that are chosen, also while spending is paused.

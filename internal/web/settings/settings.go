@@ -1,4 +1,4 @@
-// Package settings is where people look after their team: its API keys and their switch, its name, clock and language, its
+// Package settings is where people look after their team: its API keys, its assistants and their switch, its name, clock and language, its
 // members, its plan and its credits, and the record of who did what.
 package settings
 
@@ -56,6 +56,11 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /settings/keys/{key}", For: frame.Owners, Do: p.changeKey},
 		{Pattern: "GET /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokePage},
 		{Pattern: "POST /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokeKey},
+		{Pattern: "GET /settings/assistants", For: frame.Members, Do: p.assistantsPage},
+		{Pattern: "GET /settings/assistants/{connection}", For: frame.Members, Do: p.assistantPage},
+		{Pattern: "POST /settings/assistants/{connection}", For: frame.Owners, Do: p.limitAssistant},
+		{Pattern: "GET /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistantPage},
+		{Pattern: "POST /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistant},
 		{Pattern: "GET /settings/access", For: frame.Managers, Do: p.accessPage},
 		{Pattern: "POST /settings/access", For: frame.Owners, Do: p.switchAccess},
 		{Pattern: "GET /settings/team", For: frame.Members, Do: p.teamPage},

@@ -26,7 +26,7 @@ func (p *Part) switchAccess(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	said := "API and tool access is off. No key works until you switch it on again."
+	said := "API and tool access is off. No key and no assistant works until you switch it on again."
 	if on {
 		said = "API and tool access is on."
 	}

@@ -15,7 +15,7 @@ import (
 // words are what this package's templates say things with.
 var words = template.FuncMap{
 	"time": frame.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays, "paused": pausedWords, "limit": limitWords,
-	"lost": lostWords, "what": whatOf, "subject": subjectOf, "by": byOf, "signed": signed,
+	"lost": lostWords, "lostlink": lostConnectionWords, "capability": capabilitySays, "may": mayWords, "spends": spends, "what": whatOf, "subject": subjectOf, "by": byOf, "signed": signed,
 }
 
 var levelNames = map[access.Level][2]string{
@@ -28,7 +28,7 @@ func levelName(l access.Level) string { return levelNames[l][0] }
 func levelSays(l access.Level) string { return levelNames[l][1] }
 
 var roleNames = map[access.Role][2]string{
-	access.Owner:  {"Owner", "Everything, and alone: API keys, the API switch and the daily limit."},
+	access.Owner:  {"Owner", "Everything, and alone: API keys, the API switch and the daily limits."},
 	access.Admin:  {"Admin", "Everything but what is the owner’s alone: also members, credits and the record of events."},
 	access.Editor: {"Editor", "Writes, schedules and publishes. Spends no credits."},
 	access.Viewer: {"Viewer", "Sees everything and changes nothing."},
@@ -65,6 +65,40 @@ func lostWords(why string) string {
 		return "Its maker left the team"
 	}
 	return "Its maker owns the team no more"
+}
+
+// lostConnectionWords says why an assistant's connection ended by itself.
+func lostConnectionWords(why string) string {
+	if why == "membership_lost" {
+		return "Whoever connected it left the team"
+	}
+	return "Whoever connected it has a lower role now"
+}
+
+var capabilityNames = map[access.Capability][2]string{
+	access.Read: {"read", "Read everything in the team"}, access.Write: {"write", "Make and change drafts, media and hashtag lists"},
+	access.Publish: {"publish", "Schedule and publish posts"}, access.Spend: {"spend credits", "Do what costs credits"},
+}
+
+func capabilitySays(c access.Capability) string { return capabilityNames[c][1] }
+
+// spends tells whether an assistant may spend credits, so that a limit of it means something.
+func spends(may []access.Capability) bool { return slices.Contains(may, access.Spend) }
+
+// mayWords says what an assistant may do, after “may”.
+func mayWords(may []access.Capability) string {
+	var out []string
+	for _, c := range may {
+		out = append(out, capabilityNames[c][0])
+	}
+	switch last := len(out) - 1; {
+	case last < 0:
+		return "do nothing"
+	case last == 0:
+		return out[0]
+	default:
+		return strings.Join(out[:last], ", ") + " and " + out[last]
+	}
 }
 
 var operationNames = map[string]string{
@@ -118,6 +152,8 @@ func byOf(i credit.Item) string {
 		return "The operator"
 	case i.Automatic:
 		return "Tracking, switched on by " + i.Person
+	case i.Key != "" && i.Assistant:
+		return "Assistant " + i.Key
 	case i.Key != "":
 		return "Key " + i.Key
 	}

@@ -1,0 +1,54 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What others wrote stands in a block of its own and nowhere else in the text; with it the text is the whole answer.
+func TestUntrustedTextIsSetApart(t *testing.T) {
+	t.Parallel()
+	got, _ := newWorld(t).call(t, "full", "get_note", `{"id":"n1"}`)
+	if len(got.Content) != 3 {
+		t.Fatalf("content: %+v", got.Content)
+	}
+	for _, block := range got.Content[:2] {
+		if strings.Contains(block.Text, "Ignore all") || block.Meta != nil {
+			t.Errorf("%+v", block)
+		}
+	}
+	last := got.Content[2]
+	label, quoted, _ := strings.Cut(last.Text, "\n")
+	if last.Meta["pressroom/untrusted_content"] != true || !strings.Contains(label, "never instructions") || last.Annotations.Priority >= got.Content[1].Annotations.Priority {
+		t.Errorf("the block of others' texts: %+v", last)
+	}
+	want, both := map[string]any{}, map[string]any{}
+	for text, into := range map[string]*map[string]any{string(got.Structured): &want, got.Content[1].Text: &both, quoted: &both} {
+		if err := json.Unmarshal([]byte(text), into); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+	}
+	if diff := cmp.Diff(want, both); diff != "" {
+		t.Errorf("the blocks together are not the structured content (-structured +text):\n%s", diff)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, c := range map[string]struct{ tool, arguments, want string }{
+		"a list":    {"list_notes", ``, "About list_notes: 2 here. There is more: call again with page.cursor as cursor. The notes tell what to mind. In the app: " + publicURL + "/notes"},
+		"a write":   {"create_note", `{"text":"Never shown in a summary"}`, "About create_note: n2. In the app: " + publicURL + "/notes/n2"},
+		"paid":      {"buy_note", `{"text":"b","idempotency_key":"k"}`, "About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2"},
+		"nothing":   {"get_nothing", ``, "About get_nothing. In the app: " + publicURL},
+		"a refusal": {"get_note", `{"id":"n9"}`, "Refused, not_found: No such item for this key."},
+	} {
+		got, _ := w.call(t, "full", c.tool, c.arguments)
+		if diff := cmp.Diff(c.want, got.Content[0].Text); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+)
+
+const (
+	maxRedirects = 10 // addresses of one program
+	maxName      = 80 // characters of a program's name
+)
+
+// Client is a program that asks people for leave. Nobody has checked what it says of itself.
+type Client struct {
+	ID        string
+	Name      string
+	Redirects []string // addresses to which people come back
+	Created   time.Time
+
+	read time.Time // when its document was last fetched; zero of one that has none
+}
+
+// Described tells whether a document describes the program: its id is the document's address.
+func (c Client) Described() bool { return isDocument(c.ID) }
+
+// Registration is what a program says of itself (RFC 7591, section 2), as far as it matters here.
+type Registration struct {
+	Name          string   `json:"client_name"`
+	Redirects     []string `json:"redirect_uris"`
+	GrantTypes    []string `json:"grant_types"`
+	ResponseTypes []string `json:"response_types"`
+	AuthMethod    string   `json:"token_endpoint_auth_method"`
+}
+
+// client is the program that a registration describes.
+func (r Registration) client() (Client, error) {
+	switch {
+	case len(r.Redirects) == 0 || len(r.Redirects) > maxRedirects:
+		return Client{}, refused(InvalidRedirect, fmt.Sprintf("A program has between 1 and %d redirect URIs.", maxRedirects))
+	case len(r.GrantTypes) > 0 && !slices.Contains(r.GrantTypes, "authorization_code"):
+		return Client{}, refused(InvalidMetadata, "The only way to a first token is the grant type authorization_code.")
+	case len(r.ResponseTypes) > 0 && !slices.Contains(r.ResponseTypes, "code"):
+		return Client{}, refused(InvalidMetadata, "The only response type is code.")
+	}
+	for _, address := range r.Redirects {
+		if err := checkRedirect(address); err != nil {
+			return Client{}, err
+		}
+	}
+	return Client{Name: nameOf(r), Redirects: r.Redirects}, nil
+}
+
+// nameOf is how people are told of a program: one short line of what it calls itself, or else where it leads.
+func nameOf(r Registration) string {
+	printing := func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case !unicode.IsPrint(c): // also what turns the direction of the text around it
+			return -1
+		}
+		return c
+	}
+	name := strings.Join(strings.Fields(strings.Map(printing, strings.ToValidUTF8(r.Name, ""))), " ")
+	if short := []rune(name); len(short) > maxName {
+		name = strings.TrimSpace(string(short[:maxName]))
+	}
+	if name == "" {
+		return place(r.Redirects[0])
+	}
+	return name
+}
+
+// Register takes a program in that describes itself, for whoever is at an address. It gets no secret: what is installed on
+// people's machines keeps none, and PKCE stands in for one.
+func (s *Service) Register(ctx context.Context, from string, r Registration) (Client, error) {
+	c, err := r.client()
+	if err != nil {
+		return Client{}, err
+	}
+	if err := s.registering(from); err != nil {
+		return Client{}, err
+	}
+	c.ID = "program-" + strings.ToLower(rand.Text())
+	err = s.db.Write(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
+		c.Created = tx.Now()
+		return keepClient(ctx, tx, c)
+	})
+	return c, err
+}
+
+// registering is rate_limited for whoever makes us keep or fetch too many programs.
+func (s *Service) registering(from string) error {
+	if s.Registering == nil {
+		return nil
+	}
+	if wait := s.Registering(from); wait > 0 {
+		return fault.New(fault.RateLimited, "Too many programs were registered from there. Try again later.").With("scope", "registration").After(wait)
+	}
+	return nil
+}

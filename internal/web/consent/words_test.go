@@ -1,0 +1,65 @@
+package consent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/access"
+)
+
+func TestOffers(t *testing.T) {
+	t.Parallel()
+	for scope, want := range map[string]string{
+		"read": "read_only*", "read write": "read_only drafts*", "read write publish spend": "read_only drafts* full", "read write publish": "read_only drafts* all",
+		"read publish": "read_only* all", "publish": "all*", "write spend": "all*",
+	} {
+		var able []access.Capability
+		for name := range strings.FieldsSeq(scope) {
+			able = append(able, access.Capability(name))
+		}
+		var got []string
+		for _, o := range offers(able, "") {
+			got = append(got, o.Value+map[bool]string{true: "*"}[o.Chosen])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", scope, got, want)
+		}
+	}
+}
+
+// Whatever is chosen, a program is given nothing that was not asked for, or that the role in that very team does not have.
+func TestGivesNoMoreThanAskedAndOwn(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		asked := access.Within(rapid.SliceOf(rapid.SampledFrom(access.Capabilities())).Draw(t, "asked"), access.Owner)
+		var teams []choice
+		var able []access.Capability
+		for i, role := range rapid.SliceOfN(rapid.SampledFrom(access.Roles()), 1, 4).Draw(t, "roles") {
+			c := choice{ID: int64(i + 1), Role: string(role), has: access.Within(asked, role)}
+			if len(c.has) == 0 || rapid.Bool().Draw(t, "closed") {
+				c.Why = "closed"
+			} else {
+				able = append(able, c.has...)
+			}
+			teams = append(teams, c)
+		}
+		was := chosen{rapid.Int64Range(0, 5).Draw(t, "team"), rapid.SampledFrom([]string{"", "read_only", "drafts", "full", all, "other"}).Draw(t, "level")}
+		granted, wrong := was.in(teams, access.Within(able, access.Owner))
+		if (wrong == "") != (len(granted) > 0) {
+			t.Fatalf("%v and %q", granted, wrong)
+		}
+		if wrong != "" {
+			return
+		}
+		at := teams[was.team-1]
+		if at.Why != "" || len(without(granted, at.has)) > 0 || len(without(granted, asked)) > 0 {
+			t.Fatalf("%+v gives %v of %v", at, granted, asked)
+		}
+		if was.level == string(access.ReadOnly) && !slices.Equal(granted, []access.Capability{access.Read}) {
+			t.Fatalf("reading gives %v", granted)
+		}
+	})
+}

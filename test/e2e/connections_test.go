@@ -1,0 +1,370 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"pressroom/internal/access"
+	"pressroom/internal/oauth"
+	"pressroom/internal/operation"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
+)
+
+// connection is an assistant that a person of the team has let in.
+type connection struct {
+	id     int64
+	token  string
+	person int64
+}
+
+// connected lets an assistant in for a person of a role: the owner, or somebody new.
+func (w *world) connected(role access.Role, may ...access.Capability) connection {
+	w.t.Helper()
+	ctx, c := w.t.Context(), connection{person: w.owner}
+	if role != access.Owner {
+		p, err := w.Teams.AddPerson(ctx, "Cleo Marsh", fmt.Sprintf("cleo%d@harbour.example", w.people.Add(1)), "")
+		must(w.t, err)
+		must(w.t, w.Teams.SetMember(ctx, w.team, p.ID, role))
+		c.person = p.ID
+	}
+	const back = "http://127.0.0.1/back"
+	program, err := w.Programs.Register(ctx, "test", oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
+	must(w.t, err)
+	verifier := oauth2.GenerateVerifier()
+	asked, err := w.Programs.Ask(ctx, "test", url.Values{
+		"client_id": {program.ID}, "redirect_uri": {back}, "response_type": {"code"}, "scope": {"read write publish spend"},
+		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
+	})
+	must(w.t, err)
+	to, err := w.Programs.Allow(ctx, asked, oauth.Leave{Team: w.team, Person: c.person, Capabilities: may})
+	must(w.t, err)
+	came, err := url.Parse(to)
+	must(w.t, err)
+	got, err := w.Programs.Exchange(ctx, program.ID, url.Values{"grant_type": {"authorization_code"}, "code": {came.Query().Get("code")}, "redirect_uri": {back}, "code_verifier": {verifier}})
+	must(w.t, err)
+	c.token = got.Access
+	var found bool
+	c.id, _, found, err = w.Programs.Connection(ctx, c.token)
+	must(w.t, err)
+	if !found {
+		w.t.Fatal("the token is nobody's")
+	}
+	return c
+}
+
+// calls makes a call of an operation as the connection's assistant.
+func (w *world) calls(c connection, op *operation.Operation) answer {
+	w.t.Helper()
+	idem := ""
+	if !op.Reads() {
+		idem = "a key"
+	}
+	return w.tool(c.token, op.Tool, w.sample(op), idem)
+}
+
+// mustRefuseAll checks that every operation, and what calls none, is refused by a code, and that nothing comes of it.
+func (w *world) mustRefuseAll(c connection, code string) {
+	w.t.Helper()
+	before := w.footprint()
+	for _, op := range w.Registry().All() {
+		w.calls(c, op).mustRefuse(w.t, http.StatusForbidden, code, "")
+	}
+	for _, method := range []string{"tools/list", "initialize", "ping"} {
+		w.message(c.token, method, "{}").mustRefuse(w.t, http.StatusForbidden, code, "")
+	}
+	if effects := w.footprint().since(before); effects != (rows{}) {
+		w.t.Errorf("%s: changed %+v", code, effects)
+	}
+}
+
+// Every set of capabilities that can be granted, at every operation: what is among them goes on, and what is not is refused
+// by its own code. One that may not read is told so.
+func TestWhatConnectionsMay(t *testing.T) {
+	t.Parallel()
+	o := options{accounts: 1, extend: refreshing}
+	houses(t, o, func(t *testing.T, h *house) {
+		w := h.world(t, o)
+		w.grant(100)
+		all := access.Capabilities()
+		for set := 1; set < 1<<len(all); set++ {
+			var may []access.Capability
+			for i, c := range all {
+				if set&(1<<i) != 0 {
+					may = append(may, c)
+				}
+			}
+			c := w.connected(access.Owner, may...)
+			for _, op := range w.Registry().All() {
+				status, code := goesOn(op)
+				refusal := notAllowed(op, may)
+				if refusal == "" && slices.Contains([]string{"create_report", "download_profile_media"}, op.Tool) && !slices.Contains(may, access.Write) {
+					refusal = "write_not_allowed" // they keep what they find
+				}
+				if refusal != "" {
+					status, code = http.StatusForbidden, refusal
+					met(code, "")
+				}
+				if got := w.calls(c, op); got.status != status || got.code() != code {
+					t.Errorf("%s by one that may %v: got %d %s, want %d %s", op.Tool, may, got.status, got.code(), status, code)
+				}
+			}
+		}
+	})
+}
+
+// What stands in the way of keys stands in that of connections, and opens for them again.
+func TestGatesOfConnections(t *testing.T) {
+	t.Parallel()
+	o := options{accounts: 1, extend: refreshing}
+	houses(t, o, func(t *testing.T, h *house) {
+		for _, g := range slices.Concat(teamGates(), pausesOf(team.ForKey), pausesOf(team.ForTeam), serviceGates()) {
+			w := h.world(t, o)
+			w.grant(100)
+			c := w.connected(access.Admin, access.Capabilities()...)
+			w.keyIDs = map[access.Level]int64{access.Full: c.id} // that is what is paused
+			must(t, g.closes(w))
+			if g.code != "" {
+				w.mustRefuseAll(c, g.code)
+			} else {
+				for _, op := range w.Registry().All() {
+					status, code := goesOn(op)
+					if op.Needs == g.stops {
+						status, code = http.StatusForbidden, "connection_suspended"
+					}
+					if got := w.calls(c, op); got.status != status || got.code() != code {
+						t.Errorf("%s: %s: got %d %s, want %d %s", g.name, op.Tool, got.status, got.code(), status, code)
+					}
+				}
+			}
+			must(t, g.opens(w))
+			w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
+		}
+	})
+}
+
+// A connection ends with its person's membership, and with a role that can publish: its token is told so as long as it is
+// good, there are no new ones, and nothing brings the connection back. Others' go on.
+func TestConnectionsThatAreLost(t *testing.T) {
+	t.Parallel()
+	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
+		for name, c := range map[string]struct {
+			loses func(w *world, c connection) error
+			code  string
+		}{
+			"the membership": {func(w *world, c connection) error { return w.Teams.RemoveMember(w.t.Context(), w.team, c.person) }, "membership_lost"},
+			"the role": {func(w *world, c connection) error {
+				return w.Teams.SetMember(w.t.Context(), w.team, c.person, access.Viewer)
+			}, "role_lost"},
+			"the role, as a client": {func(w *world, c connection) error {
+				return w.Teams.SetMember(w.t.Context(), w.team, c.person, access.Client)
+			}, "role_lost"},
+			"the team": {func(w *world, c connection) error { return w.Leaving.Leave(w.t.Context(), c.person, w.team) }, "membership_lost"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, options{accounts: 1})
+				lost, other := w.connected(access.Editor, access.Read, access.Write), w.connected(access.Viewer, access.Read)
+				w.tool(lost.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
+				must(t, c.loses(w, lost))
+				w.until(c.code, func() bool { return w.tool(lost.token, "list_posts", map[string]any{}, "").status != http.StatusOK })
+				w.mustRefuseAll(lost, c.code)
+				w.tool(other.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
+				must(t, w.Teams.SetMember(t.Context(), w.team, lost.person, access.Admin))
+				w.tool(lost.token, "list_posts", map[string]any{}, "").mustRefuse(t, http.StatusForbidden, c.code, "")
+				must(t, w.Teams.RevokeKey(t.Context(), lost.id))
+				w.tool(lost.token, "list_posts", map[string]any{}, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+			})
+		}
+	})
+}
+
+// Of a person whose account is deleted no token is left.
+func TestConnectionOfADeletedPerson(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		c := w.connected(access.Editor, access.Read)
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
+		must(t, w.Leaving.DeletePerson(t.Context(), c.person))
+		w.mustSoon(func() bool {
+			return w.tool(c.token, "list_posts", map[string]any{}, "").status == http.StatusUnauthorized
+		})
+	})
+}
+
+// The owner who hands the team on stays a member: the keys end, and what acts as a member goes on with the new role. A role
+// that can still publish, but not spend, takes the spending alone.
+func TestConnectionsOutliveOwnership(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+		c := w.connected(access.Owner, access.Capabilities()...)
+		must(t, w.handOn())
+		w.tool(full(w), "get_identity", map[string]any{}, "").mustRefuse(t, http.StatusForbidden, "ownership_lost", "")
+		w.tool(c.token, "get_identity", map[string]any{}, "").mustHold(t, map[string]any{"data.role": "admin", "data.capabilities": "[read write publish spend]"})
+		must(t, w.Teams.SetMember(t.Context(), w.team, c.person, access.Editor))
+		w.tool(c.token, "get_identity", map[string]any{}, "").mustHold(t, map[string]any{"data.role": "editor", "data.key.level": "full", "data.capabilities": "[read write publish]"})
+		w.calls(c, w.Registry().Tool("refresh_standin")).mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
+	})
+}
+
+// Who a connection acts for is told as of a key: its level is the narrowest that holds all that was granted.
+func TestIdentityOfAConnection(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		for level, may := range map[access.Level][]access.Capability{
+			access.ReadOnly: {access.Read}, access.Drafts: {access.Read, access.Write}, access.Full: {access.Read, access.Publish},
+		} {
+			c := w.connected(access.Editor, may...)
+			w.tool(c.token, "get_identity", map[string]any{}, "").mustHold(t, map[string]any{
+				"data.person.id": c.person, "data.person.name": "Cleo Marsh", "data.team.id": w.team, "data.role": "editor",
+				"data.key.id": c.id, "data.key.name": "Harbour helper", "data.key.level": string(level), "data.capabilities": fmt.Sprint(may),
+			})
+		}
+	})
+}
+
+// A token opens no address but the tools': everywhere else it is answered, byte for byte, as a wrong key is.
+func TestTokensOpenNothingElse(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
+		c := w.connected(access.Owner, access.Capabilities()...)
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // so that it is remembered
+		for i, op := range w.Registry().All() {
+			idem := ""
+			if !op.Reads() {
+				idem = "a key"
+			}
+			wrong := w.rest(fmt.Sprint("wrong", i), op.Tool, w.sample(op), idem)
+			wrong.mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+			if i > 8 {
+				break // the same token again and again is slowed down, as a wrong key is
+			}
+			if got := w.rest(c.token, op.Tool, w.sample(op), idem); steady(got) != steady(wrong) {
+				t.Errorf("%s:\n%s\n\nwant\n\n%s", op.Tool, steady(got), steady(wrong))
+			}
+		}
+		pixel := aPNG("pixel.png")
+		_, to := w.opened(pixel)
+		to.authorization = "Bearer " + c.token
+		w.put(to, pixel).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+		w.until("the token to be slowed", func() bool { return w.rest(c.token, "list_posts", nil, "").code() == "rate_limited" })
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK) // where it is good it is not
+	})
+}
+
+// A connection that another process ends or changes is over or changed within a second.
+func TestConnectionChangesHoldWithinASecond(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, terms.Shipped())
+		c := w.connected(access.Admin, access.Read, access.Spend)
+		w.tool(c.token, "get_credits", map[string]any{}, "").mustHold(t, map[string]any{"data.daily_limits.key": -1})
+		must(t, elsewhere.Hand(w.owner, w.team).LimitConnection(t.Context(), c.id, 7))
+		w.mustSoon(func() bool {
+			return w.tool(c.token, "get_credits", map[string]any{}, "").number("data.daily_limits.key") == 7
+		})
+		must(t, elsewhere.Hand(c.person, w.team).EndConnection(t.Context(), c.id))
+		w.mustSoon(func() bool {
+			return w.tool(c.token, "get_credits", map[string]any{}, "").status == http.StatusUnauthorized
+		})
+	})
+}
+
+// mustSoon waits for a change that was made just now; what is asked a second later has to know of it.
+func (w *world) mustSoon(holds func() bool) {
+	w.t.Helper()
+	changed := time.Now()
+	w.until("the change to hold", func() bool {
+		asked := time.Now()
+		held := holds()
+		if !held && asked.Sub(changed) > within {
+			w.t.Fatalf("%v after the change it does not hold", asked.Sub(changed))
+		}
+		return held
+	})
+}
+
+// few are the limits of what a key, a connection and their team may do.
+func few(t *terms.Terms) {
+	t.Limits.Requests = terms.Rate{PerMinute: 6, Burst: 40}
+	t.Limits.Writes = terms.Rate{PerMinute: 6, Burst: 12}
+	daily(t)
+}
+
+// A key has one limit of each kind for both edges: requests, writes, the day's calls, credits, the memory of
+// Idempotency-Keys, and upload batches. A connection beside it has its own of what is a key's, and shares the team's.
+func TestOneLimitForBothEdges(t *testing.T) {
+	t.Parallel()
+	metered(t, few, func(t *testing.T, w *world, _ *testkit.Clock) {
+		w.grant(100)
+		c := w.connected(access.Owner, access.Capabilities()...)
+		draft := map[string]any{"caption": "a draft", "account_ids": w.accounts}
+		paid := of(aReport)(w)
+		key, value := w.newKey(w.team, access.Full, time.Time{})
+		must(t, w.Teams.SetKeyLimit(t.Context(), key, 2*refreshPrice))
+
+		// Credits: two refreshes are the key's whole day, one over each edge; the connection has none of its own so far.
+		w.rest(value, "refresh_standin", paid, "one").mustBe(t, http.StatusOK)
+		w.tool(value, "refresh_standin", paid, "two").mustBe(t, http.StatusOK)
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			got := call(value, "refresh_standin", paid, "three")
+			got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
+			got.mustHold(t, map[string]any{"context.scope": "connection"})
+		}
+		w.tool(c.token, "refresh_standin", paid, "one").mustHold(t, map[string]any{"billing.credits_charged": refreshPrice}) // its own first
+		w.tool(c.token, "get_credits", map[string]any{}, "").mustHold(t, map[string]any{"data.used_today.keys_and_tools": 3 * refreshPrice, "data.daily_limits.key": -1})
+		must(t, w.Teams.SetKeyLimit(t.Context(), c.id, refreshPrice))
+		w.tool(c.token, "refresh_standin", paid, "four").mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "connection"})
+		must(t, w.Teams.SetKeyLimit(t.Context(), c.id, terms.Unlimited))
+		four := int64(4 * refreshPrice)
+		must(t, w.Teams.SetDailyCredits(t.Context(), w.team, &four))
+		w.tool(c.token, "refresh_standin", paid, "five").mustBe(t, http.StatusOK)
+		for credential, call := range map[string]edgeCall{full(w): w.rest, c.token: w.tool} {
+			call(credential, "refresh_standin", paid, "six").mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "team"})
+		}
+
+		// The memory of Idempotency-Keys, and of which batch is whose.
+		made := w.rest(value, "create_post", draft, "a key").text("data.id")
+		w.tool(value, "create_post", draft, "a key").mustHold(t, map[string]any{"data.id": made})
+		if own := w.tool(c.token, "create_post", draft, "a key"); own.status != http.StatusCreated || own.text("data.id") == made {
+			t.Errorf("a connection was given what a key made: %d %s", own.status, own.raw)
+		}
+		first := w.rest(value, "create_uploads", described(nil, aPNG("one.png")), "").text("data.job_id")
+		replacing := described(map[string]any{"replaces_batch": first}, aPNG("two.png"))
+		w.tool(c.token, "create_uploads", replacing, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+		w.tool(value, "create_uploads", replacing, "").mustBe(t, http.StatusCreated)
+		w.full("get_job", map[string]any{"job_id": first}).mustHold(t, map[string]any{"data.result.files.0.state": "replaced"})
+
+		// Requests and writes: each has its own, on both edges together.
+		_, fresh := w.newKey(w.team, access.Full, time.Time{})
+		w.rest(fresh, "create_post", draft, "").mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
+		w.tool(fresh, "create_post", draft, "").mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=38;t=20, "connection";r=10;t=20`)
+		own := w.connected(access.Owner, access.Capabilities()...)
+		w.tool(own.token, "create_post", draft, "").mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
+	})
+}
+
+// The day's free calls are the team's, whoever of its keys and connections makes them, and wherever.
+func TestDailyCallsOfConnections(t *testing.T) {
+	t.Parallel()
+	metered(t, daily, func(t *testing.T, w *world, clock *testkit.Clock) {
+		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
+		w.onPlan("few")
+		c, other := w.connected(access.Owner, access.Read), w.connected(access.Viewer, access.Read)
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
+		w.mustLeave(2, "a connection's call")
+		w.tool(other.token, "list_media", map[string]any{}, "").mustBe(t, http.StatusOK)
+		w.mustLeave(1, "another connection's call")
+		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBeUsedUp(t, 30*time.Minute)
+		w.rest(full(w), "list_posts", nil, "").mustBeUsedUp(t, 30*time.Minute)
+		w.tool(c.token, "get_limits", map[string]any{}, "").mustHold(t, map[string]any{"data.free_calls_left_today": 0})
+	})
+}

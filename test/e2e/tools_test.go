@@ -1,0 +1,297 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// hints are what a tool says of itself, for programs to decide on whether to ask a person first.
+type hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }
+
+// A read is read-only and can be repeated; of the others this is the truth, as the other tests of this file find it.
+var hintsOfWrites = map[string]hints{
+	"create_report":          {Idempotent: true, OpenWorld: true}, // with the same key
+	"refresh_report":         {Idempotent: true, OpenWorld: true},
+	"set_report_tracking":    {Idempotent: true, OpenWorld: true},
+	"search_hashtags":        {Idempotent: true, OpenWorld: true},
+	"download_profile_media": {Idempotent: true, OpenWorld: true},
+	"create_post":            {},
+	"update_post":            {Destructive: true, Idempotent: true, OpenWorld: true}, // a scheduled one goes out as it is then
+	"cancel_post":            {Idempotent: true},
+	"schedule_post":          {Idempotent: true, OpenWorld: true},
+	"publish_post":           {Destructive: true, Idempotent: true, OpenWorld: true},
+	"retry_post":             {Destructive: true, OpenWorld: true},
+	"import_media":           {OpenWorld: true},
+	"create_uploads":         {Destructive: true},
+	"create_hashtag_list":    {},
+	"add_hashtags":           {Idempotent: true},
+}
+
+func TestHints(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		tools, _ := w.message(readOnly(w), "tools/list", "{}").at("result.tools").([]any)
+		if len(tools) != len(w.Registry().All()) {
+			t.Fatalf("%d tools, %d operations", len(tools), len(w.Registry().All()))
+		}
+		for _, tool := range tools {
+			said, _ := tool.(map[string]any)
+			name := fmt.Sprint(said["name"])
+			marks, _ := said["annotations"].(map[string]any)
+			got := hints{marks["readOnlyHint"] == true, marks["destructiveHint"] == true, marks["idempotentHint"] == true, marks["openWorldHint"] == true}
+			want, writes := hintsOfWrites[name]
+			if !writes {
+				want = hints{ReadOnly: true, Idempotent: true}
+			}
+			if writes == w.Registry().Tool(name).Reads() {
+				t.Errorf("%s: a write %v, and it reads %v", name, writes, !writes)
+			}
+			if got != want {
+				t.Errorf("%s: %+v, want %+v", name, got, want)
+			}
+		}
+	})
+}
+
+// What says that it can be repeated leaves everything as it is the second time; what does not say so does not.
+func TestRepeatsAreAsHinted(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		draft, scheduled, cancelled, sent := w.draft("repeated"), w.scheduled("repeated", 48*time.Hour), w.scheduled("repeated", 72*time.Hour), w.draft("repeated")
+		list := w.full("create_hashtag_list", map[string]any{"name": "Repeated"}).number("data.id")
+		for tool, args := range map[string]map[string]any{
+			"create_post":         toFirst(nil)(w),
+			"create_hashtag_list": {"name": "Repeated too"},
+			"create_uploads":      {},
+			"update_post":         {"id": draft, "caption": "changed"},
+			"schedule_post":       {"post_id": scheduled, "scheduled_at": ahead(50 * time.Hour)},
+			"cancel_post":         {"post_id": cancelled},
+			"publish_post":        {"post_id": sent},
+			"add_hashtags":        {"list_id": list, "hashtags": []string{"harbour", "coffee"}},
+		} {
+			w.tool(full(w), tool, args, "")
+			before := w.footprint()
+			w.tool(full(w), tool, args, "")
+			if changed := w.footprint().since(before); (changed == rows{}) != hintsOfWrites[tool].Idempotent {
+				t.Errorf("%s: a repeat changed %+v, and it says %+v", tool, changed, hintsOfWrites[tool])
+			}
+		}
+	})
+}
+
+// noTools are words of the contract that look like names of tools.
+var noTools = map[string]bool{"list_full": true, "retry_after_seconds": true}
+
+// What tools say of each other exists: every name of a tool in a description, the instructions and the prompts.
+func TestToolsNameToolsThatAreThere(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		var texts []string
+		verbs := map[string]bool{}
+		for _, op := range w.Registry().All() {
+			texts = append(texts, op.Told())
+			verb, _, _ := strings.Cut(op.Tool, "_")
+			verbs[verb] = true
+			if len(op.Told()) < 80 || !op.Reads() && op.Next == "" {
+				t.Errorf("%s does not say what comes after it: %s", op.Tool, op.Told())
+			}
+		}
+		texts = append(texts, w.message(full(w), "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`).text("result.instructions"))
+		for _, p := range w.list("prompts/list", "prompts") {
+			args := map[string]string{}
+			for _, a := range p["arguments"].([]any) {
+				args[fmt.Sprint(a.(map[string]any)["name"])] = "7"
+			}
+			params, err := json.Marshal(map[string]any{"name": p["name"], "arguments": args})
+			must(t, err)
+			texts = append(texts, w.message(full(w), "prompts/get", string(params)).text("result.messages.0.content.text"))
+		}
+		for _, text := range texts {
+			for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
+				verb, _, named := strings.Cut(word, "_")
+				if named && verbs[verb] && !noTools[word] && w.Registry().Tool(word) == nil {
+					t.Errorf("there is no tool %s: %s", word, text)
+				}
+			}
+		}
+	})
+}
+
+// list is what a method of the tool protocol lists.
+func (w *world) list(method, member string) []map[string]any {
+	w.t.Helper()
+	var out []map[string]any
+	items, _ := w.message(full(w), method, "{}").at("result." + member).([]any)
+	for _, it := range items {
+		out = append(out, it.(map[string]any))
+	}
+	return out
+}
+
+// resource reads a resource.
+func (w *world) resource(credential, uri string) answer {
+	w.t.Helper()
+	return w.message(credential, "resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
+}
+
+// Resources are what REST answers, to the same keys.
+func TestResources(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		id := w.draft("as a resource")
+		want := w.rest(readOnly(w), "get_post", map[string]any{"id": id}, "")
+		got := w.resource(readOnly(w), "pressroom://posts/"+id)
+		var read map[string]any
+		must(t, json.Unmarshal([]byte(got.text("result.contents.0.text")), &read))
+		if diff := cmp.Diff(want.at("data"), read["data"]); diff != "" {
+			t.Errorf("otherwise than REST (-REST +resource):\n%s", diff)
+		}
+		listed := w.list("resources/list", "resources")
+		if len(listed) == 0 || len(listed) > 30 || listed[0]["uri"] != "pressroom://posts/"+id || listed[0]["title"] != "as a resource, draft" {
+			t.Errorf("listed: %v", listed)
+		}
+		if templates := w.list("resources/templates/list", "resourceTemplates"); len(templates) != 3 {
+			t.Errorf("templates: %v", templates)
+		}
+		for _, uri := range []string{"pressroom://posts/" + w.stranger().its("post"), "pressroom://posts/" + noSuchID, "pressroom://reports/profile/" + noSuchID, "pressroom://brand-voices/999999999"} {
+			if got := w.resource(full(w), uri); got.number("error.code") != -32002 || got.text("error.data.code") != "not_found" {
+				t.Errorf("%s: %s", uri, got.raw)
+			}
+		}
+	})
+}
+
+// Reading and completing cost what the operations cost that they are: free calls of the day, and no more.
+func TestResourcesAreCountedAsWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1, plan: small}, func(t *testing.T, w *world) {
+		id := w.draft("counted")
+		for _, c := range []struct {
+			method, params string
+			costs          int64
+		}{
+			{"resources/read", `{"uri":"pressroom://posts/` + id + `"}`, 1},
+			{"resources/read", `{"uri":"pressroom://posts/` + noSuchID + `"}`, 0},
+			{"resources/read", `{"uri":"no such"}`, 0},
+			{"resources/list", `{}`, 3}, // posts, reports and voices
+			{"resources/templates/list", `{}`, 0},
+			{"prompts/list", `{}`, 0},
+			{"prompts/get", `{"name":"write_post","arguments":{"topic":"x"}}`, 0},
+			{"completion/complete", `{"ref":{"type":"ref/prompt","name":"write_post"},"argument":{"name":"account_id","value":""}}`, 1},
+			{"completion/complete", `{"ref":{"type":"ref/prompt","name":"explain_report"},"argument":{"name":"report_type","value":""}}`, 0},
+		} {
+			before := w.left()
+			got := w.message(full(w), c.method, c.params)
+			if spent := before - w.left(); spent != c.costs {
+				t.Errorf("%s %s took %d free calls, want %d: %s", c.method, c.params, spent, c.costs, got.raw)
+			}
+		}
+	})
+}
+
+// Every kind of id that people are asked for is offered.
+func TestCompletions(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 2}, func(t *testing.T, w *world) {
+		post := w.draft("Nougat for the harbour")
+		w.draft("Something else")
+		list := fmt.Sprint(w.full("create_hashtag_list", map[string]any{"name": "Nougat"}).number("data.id"))
+		for _, c := range []struct{ prompt, argument, typed, want string }{
+			{"write_post", "account_id", "", fmt.Sprintf("[%d %d]", w.accounts[1], w.accounts[0])},
+			{"write_post", "account_id", fmt.Sprint(w.accounts[0]), fmt.Sprintf("[%d]", w.accounts[0])},
+			{"find_hashtags", "list_id", "nougat", "[" + list + "]"},
+			{"explain_failed_post", "post_id", "NOUGAT", "[" + post + "]"},
+			{"explain_failed_post", "post_id", "no such words", "[]"},
+			{"explain_report", "report_type", "h", "[hashtag]"},
+			{"explain_report", "report_id", "", "[]"},
+			{"write_post", "voice_id", "", "[]"},
+			{"write_post", "topic", "a", "[]"},
+		} {
+			got := w.message(readOnly(w), "completion/complete", fmt.Sprintf(`{"ref":{"type":"ref/prompt","name":%q},"argument":{"name":%q,"value":%q}}`, c.prompt, c.argument, c.typed))
+			if values := fmt.Sprint(got.at("result.completion.values")); values != c.want {
+				t.Errorf("%s of %s, %q: %s, want %s (%s)", c.argument, c.prompt, c.typed, values, c.want, got.raw)
+			}
+		}
+	})
+}
+
+// What stands in a key's way stands in the way of resources and completions too.
+func TestResourcesAreRefusedByGates(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		id := w.draft("behind a gate")
+		for _, g := range gates() {
+			if g.code == "mcp_disabled_for_team" {
+				must(t, g.closes(w))
+			}
+		}
+		for method, params := range map[string]string{
+			"resources/read": `{"uri":"pressroom://posts/` + id + `"}`, "resources/list": `{}`,
+			"completion/complete": `{"ref":{"type":"ref/prompt","name":"write_post"},"argument":{"name":"account_id","value":""}}`,
+		} {
+			if got := w.message(full(w), method, params); got.text("error.data.code") != "mcp_disabled_for_team" || got.number("error.code") != -32000 {
+				t.Errorf("%s: %s", method, got.raw)
+			}
+		}
+	})
+}
+
+// A call that waits is answered as soon as its job has ended, and told meanwhile how it goes.
+func TestWaitingForAJob(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		job := w.full("publish_post", map[string]any{"post_id": w.draft("waited for " + gatedMarker)}).text("data.job_id")
+		ended := w.full("publish_post", map[string]any{"post_id": w.draft("done at once")}).text("data.job_id")
+		w.finished(ended)
+
+		began := time.Now()
+		w.rest(full(w), "get_job", map[string]any{"job_id": ended, "wait_seconds": 25}, "").mustHold(t, map[string]any{"data.finished": true})
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("a job that had ended was waited for: %v", took)
+		}
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 1}, "").mustHold(t, map[string]any{"data.finished": false})
+			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 26}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
+			call(full(w), "get_job", map[string]any{"job_id": "social_post:" + noSuchID, "wait_seconds": 25}, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+		}
+		waits := make(chan answer, 2)
+		params := fmt.Sprintf(`{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":25},"_meta":{"progressToken":"p"}}`, job)
+		go func() { waits <- w.message(full(w), "tools/call", params) }()
+		go func() { waits <- w.rest(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 25}, "") }()
+		w.open()
+		for range 2 {
+			got := <-waits
+			stream := strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream")
+			if !strings.Contains(string(got.raw), `"finished":true`) {
+				t.Errorf("the wait ended early, or late: %s", got.raw)
+			}
+			if stream && !strings.Contains(string(got.raw), `"method":"notifications/progress","params":{"progressToken":"p","message":"The job is `) {
+				t.Errorf("nothing was told: %s", got.raw)
+			}
+		}
+	})
+}
+
+// Whoever waited for a job reads on in its result without waiting.
+func TestPagesAfterAWait(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		w.grant(100)
+		job := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k").text("data.job_id")
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			first := call(full(w), "get_job", map[string]any{"job_id": job, "limit": 1, "wait_seconds": 25}, "")
+			first.mustHold(t, map[string]any{"data.finished": true, "page.has_more": true})
+			second := call(full(w), "get_job", map[string]any{"job_id": job, "limit": 1, "cursor": first.text("page.cursor")}, "")
+			second.mustHold(t, map[string]any{"data.finished": true})
+			if a, b := first.text("data.result.hashtags.0.hashtag"), second.text("data.result.hashtags.0.hashtag"); a == "" || a == b {
+				t.Errorf("the first page has %q, the second %q", a, b)
+			}
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package tools
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Why scenarios of the suite fail here that are not about what pressroom is.
+const (
+	fixture   = "asks for a tool, prompt or resource of the suite's own demonstration server"
+	noLogging = "the server sends no log messages, and declares none"
+	noUpdates = "resources are no subject of subscriptions, and none are declared"
+	noInput   = "no tool asks its client for input in the middle of a call, and the scenario asks for demonstration tools that do"
+	noTasks   = "work in the background is a job, read by get_job; the extension for tasks is not declared"
+	noParams  = "no argument is repeated in a header of its own, and the scenario asks for a tool that does so"
+)
+
+// beside are the scenarios that fail for such a reason, and of those that pass but for single checks these checks.
+var beside = map[string]string{
+	"completion-complete":    fixture,
+	"json-schema-2020-12":    fixture,
+	"prompts-get-simple":     fixture,
+	"prompts-get-with-args":  fixture,
+	"prompts-get-with-image": fixture,
+
+	"prompts-get-embedded-resource": fixture,
+	"resources-read-binary":         fixture,
+	"resources-read-text":           fixture,
+	"resources-templates-read":      fixture,
+	"tools-call-audio":              fixture,
+	"tools-call-embedded-resource":  fixture,
+	"tools-call-error":              fixture,
+	"tools-call-image":              fixture,
+	"tools-call-mixed-content":      fixture,
+	"tools-call-simple-text":        fixture,
+	"tools-call-with-progress":      fixture,
+
+	"server-stateless sep-2575-server-rejects-undeclared-capability":          fixture,
+	"server-stateless sep-2575-missing-capability-http-400":                   fixture,
+	"server-stateless sep-2575-http-server-no-independent-requests-on-stream": fixture,
+	"server-stateless sep-2575-server-no-log-without-loglevel":                fixture,
+
+	"logging-set-level":       noLogging,
+	"tools-call-with-logging": noLogging,
+	"resources-subscribe":     noUpdates,
+	"resources-unsubscribe":   noUpdates,
+
+	"elicitation-sep1034-defaults":                  noInput,
+	"elicitation-sep1330-enums":                     noInput,
+	"tools-call-elicitation":                        noInput,
+	"tools-call-sampling":                           noInput,
+	"input-required-result-basic-elicitation":       noInput,
+	"input-required-result-basic-list-roots":        noInput,
+	"input-required-result-basic-sampling":          noInput,
+	"input-required-result-capability-check":        noInput,
+	"input-required-result-multi-round":             noInput,
+	"input-required-result-multiple-input-requests": noInput,
+	"input-required-result-non-tool-request":        noInput,
+	"input-required-result-request-state":           noInput,
+	"input-required-result-result-type":             noInput,
+	"input-required-result-tampered-state":          noInput,
+
+	"http-custom-header-server-validation": noParams,
+
+	"tasks-capability-negotiation": noTasks,
+	"tasks-dispatch-and-envelope":  noTasks,
+	"tasks-lifecycle":              noTasks,
+	"tasks-mrtr-composition":       noTasks,
+	"tasks-mrtr-input":             noTasks,
+	"tasks-request-headers":        noTasks,
+	"tasks-request-state-removal":  noTasks,
+	"tasks-required-task-error":    noTasks,
+	"tasks-wire-fields":            noTasks,
+}
+
+// check is one of the suite's, as it writes it down.
+type check struct {
+	ID, Status, ErrorMessage string
+}
+
+// Every scenario for servers passes but for those beside, and each of those still fails.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	needs(t, suiteProgram)
+	results := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "node", "--import", "./older-node.mjs", suiteProgram, "server", "--url", withKey(t, quickstart(t)), "--suite", "all", "-o", results)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput() // it ends with 1, as some fail
+	passed, reasons := map[string]int{}, map[string]bool{}
+	for scenario, checks := range read(t, results) {
+		for _, c := range checks {
+			if c.Status == "SUCCESS" {
+				passed[scenario]++
+			}
+			if c.Status != "FAILURE" {
+				continue
+			}
+			name := scenario
+			if beside[name] == "" {
+				name += " " + c.ID
+			}
+			reasons[name] = true
+			if beside[name] == "" {
+				t.Errorf("%s: %s", name, c.ErrorMessage)
+			}
+		}
+	}
+	for name := range beside {
+		if !reasons[name] {
+			t.Errorf("%s does not fail: it need not stand beside", name)
+		}
+	}
+	for _, scenario := range []string{
+		"server-initialize", "server-stateless", "ping", "tools-list", "resources-list", "prompts-list", "sep-2164-resource-not-found",
+		"dns-rebinding-protection", "caching", "http-header-validation", "input-required-result-unsupported-methods",
+	} {
+		if passed[scenario] == 0 {
+			t.Errorf("%s did not run: %v\n%s", scenario, err, out)
+		}
+	}
+}
+
+var scenarioFolder = regexp.MustCompile(`^server-(.+)-\d{4}-\d{2}-\d{2}T[0-9-]+Z$`)
+
+// read gives the checks of each scenario.
+func read(t *testing.T, results string) map[string][]check {
+	t.Helper()
+	folders, err := os.ReadDir(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]check{}
+	for _, folder := range folders {
+		name := scenarioFolder.FindStringSubmatch(folder.Name())
+		if name == nil {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(results, folder.Name(), "checks.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var checks []check
+		if err := json.Unmarshal(raw, &checks); err != nil {
+			t.Fatal(err)
+		}
+		out[name[1]] = checks
+	}
+	return out
+}
+
+// withKey stands before the program, as the suite has no key to send. To the program it is a proxy of its own: a page
+// that comes from its address comes from the program's.
+func withKey(t *testing.T, run greeting) string {
+	t.Helper()
+	target, err := url.Parse(run.AppURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Set("Authorization", "Bearer "+run.Keys.Full)
+		own := r.In.Context().Value(http.LocalAddrContextKey)
+		if origin, err := url.Parse(r.In.Header.Get("Origin")); err == nil && isOwn(origin.Host, own) {
+			r.Out.Header.Set("Origin", run.AppURL)
+		}
+	}})
+	t.Cleanup(proxy.Close)
+	return proxy.URL + "/mcp"
+}
+
+// isOwn tells whether a host is an address of this machine with the port at which a request arrived.
+func isOwn(host string, local any) bool {
+	addr, ok := local.(interface{ String() string })
+	if !ok {
+		return false
+	}
+	port := addr.String()[strings.LastIndex(addr.String(), ":"):]
+	return host == "localhost"+port || host == "127.0.0.1"+port
+}

@@ -1,0 +1,168 @@
+package tools
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	sessions   = 1000
+	processors = 2   // that the program may use
+	maxMemory  = 200 // MB that it may hold at most
+)
+
+// member is one of a crowd of assistants: a connection of its own, and a key that it shares.
+type member struct {
+	client http.Client
+	url    string
+	key    string
+	id     int
+}
+
+// say sends one message and gives the answer. A key that is asked too fast waits for as long as it is told.
+func (m *member) say(ctx context.Context, method, params string) ([]byte, error) {
+	m.id++
+	for {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, m.id, method, params)))
+		if err != nil {
+			return nil, err
+		}
+		r.Header = http.Header{"Authorization": {"Bearer " + m.key}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+		resp, err := m.client.Do(r)
+		if err != nil {
+			return nil, err
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		switch {
+		case err != nil:
+			return nil, err
+		case resp.StatusCode == http.StatusTooManyRequests || bytes.Contains(body, []byte(`\"code\":\"rate_limited\"`)):
+			if err := wait(ctx, time.Second); err != nil {
+				return nil, err
+			}
+		case resp.StatusCode != http.StatusOK || bytes.Contains(body, []byte(`"isError":true`)) || bytes.Contains(body, []byte(`"error":{"code":`)):
+			return nil, fmt.Errorf("%s: HTTP %d %.300s", method, resp.StatusCode, body)
+		default:
+			return body, nil
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// attend is one session: it begins, looks at the tools, reads, and every fourth one waits for a job.
+func (m *member) attend(ctx context.Context, job string, waits bool) error {
+	calls := [][2]string{
+		{"initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"crowd","version":"1"}}`},
+		{"tools/list", `{}`}, {"prompts/list", `{}`},
+		{"tools/call", `{"name":"get_identity"}`}, {"tools/call", `{"name":"list_posts","arguments":{"limit":20}}`},
+	}
+	if waits {
+		calls = append(calls, [2]string{"tools/call", fmt.Sprintf(`{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":2},"_meta":{"progressToken":1}}`, job)})
+	}
+	for _, c := range calls {
+		if _, err := m.say(ctx, c[0], c[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crowd lets all sessions run at once, and gives the most memory that the program held, in MB.
+func crowd(tb testing.TB, run greeting) float64 {
+	tb.Helper()
+	keys := []string{run.Keys.Full, run.Keys.Drafts, run.Keys.ReadOnly}
+	first := &member{url: run.MCPURL, key: run.Keys.Full}
+	opened, err := first.say(tb.Context(), "tools/call", `{"name":"create_uploads"}`) // its job ends when files come
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var job struct {
+		Result struct {
+			StructuredContent struct {
+				Data struct {
+					JobID string `json:"job_id"`
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(opened, &job); err != nil {
+		tb.Fatal(err)
+	}
+	var all sync.WaitGroup
+	start := make(chan struct{})
+	for n := range sessions {
+		all.Go(func() {
+			transport := &http.Transport{MaxConnsPerHost: 1}
+			defer transport.CloseIdleConnections()
+			m := &member{client: http.Client{Transport: transport}, url: run.MCPURL, key: keys[n%len(keys)]}
+			<-start
+			if err := m.attend(tb.Context(), job.Result.StructuredContent.Data.JobID, n%4 == 0); err != nil {
+				tb.Errorf("session %d: %v", n, err)
+			}
+		})
+	}
+	close(start)
+	all.Wait()
+	return peak(tb, run.PID)
+}
+
+// peak is the most resident memory that a process ever had, in MB.
+func peak(tb testing.TB, pid int) float64 {
+	tb.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		tb.Skipf("this system does not tell how much memory a process has: %v", err)
+	}
+	scanner := bufio.NewScanner(bytes.NewReader(raw))
+	for scanner.Scan() {
+		if text, found := strings.CutPrefix(scanner.Text(), "VmHWM:"); found {
+			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(text), " kB"))
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return float64(kib) / 1024
+		}
+	}
+	tb.Fatalf("no VmHWM in %s", raw)
+	return 0
+}
+
+// A thousand assistants at once fit into the memory of a small machine.
+func TestCrowd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a thousand sessions take their time")
+	}
+	if most := crowd(t, quickstart(t)); most > maxMemory {
+		t.Errorf("the program held %.0f MB, want %d at most", most, maxMemory)
+	}
+}
+
+// BenchmarkCrowd measures how long a thousand sessions take, each with five or six requests, and how much memory.
+func BenchmarkCrowd(b *testing.B) {
+	run := quickstart(b)
+	for b.Loop() {
+		b.ReportMetric(crowd(b, run), "peak-MB")
+	}
+}
