@@ -40,10 +40,10 @@ func TestSummaries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, c := range map[string]struct{ tool, arguments, want string }{
-		"a list":    {"list_notes", ``, "About list_notes: 2 here. There is more: call again with page.cursor as cursor. The notes tell what to mind. In the app: " + publicURL + "/notes"},
-		"a write":   {"create_note", `{"text":"Never shown in a summary"}`, "About create_note: n2. In the app: " + publicURL + "/notes/n2"},
-		"paid":      {"buy_note", `{"text":"b","idempotency_key":"k"}`, "About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2"},
-		"nothing":   {"get_nothing", ``, "About get_nothing. In the app: " + publicURL},
+		"a list":    {"list_notes", ``, "About list_notes: 2 here. There is more: call again with page.cursor as cursor. The notes tell what to mind. In the app: " + publicURL + "/notes?team_id=7"},
+		"a write":   {"create_note", `{"text":"Never shown in a summary"}`, "About create_note: n2. In the app: " + publicURL + "/notes/n2?team_id=7"},
+		"paid":      {"buy_note", `{"text":"b","idempotency_key":"k"}`, "About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7"},
+		"nothing":   {"get_nothing", ``, "About get_nothing. In the app: " + publicURL + "?team_id=7"},
 		"a refusal": {"get_note", `{"id":"n9"}`, "Refused, not_found: No such item for this key."},
 	} {
 		got, _ := w.call(t, "full", c.tool, c.arguments)
