@@ -80,10 +80,13 @@ func (l *listener) hear(r Record) {
 	if l.call.Tell == nil {
 		return
 	}
-	words, now := fmt.Sprintf("The job is %s; %d of %d parts are done.", r.State, r.Done, r.Total), time.Now()
+	words, now := "The job is "+string(r.State)+".", time.Now()
+	if r.Total > 0 {
+		words = fmt.Sprintf("The job is %s; %d of %d parts are done.", r.State, r.Done, r.Total)
+	}
 	if words == l.last && now.Sub(l.told) < tellAfter {
 		return
 	}
 	l.last, l.told = words, now
-	l.call.Tell(operation.Progress{Done: now.Sub(l.began).Seconds(), Total: float64(l.total), Words: words})
+	l.call.Tell(operation.Progress{Done: now.Sub(l.began).Round(10 * time.Millisecond).Seconds(), Total: float64(l.total), Words: words})
 }

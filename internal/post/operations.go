@@ -70,7 +70,7 @@ func (s *Service) reads() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "list_posts", Method: http.MethodGet, Path: "/posts", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "The team's posts",
-			Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first. Use it to see what is planned before you plan more, and to find a post by its status or text.",
+			Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first. Use it to see what is planned before you plan more, and to find a post by its state or its day.",
 			Next:        "Each is an excerpt; get_post has the whole of it.",
 			Listing:     &operation.Listing{Member: "posts", Item: "get_post", Arguments: map[string]string{"id": "id"}, Label: []string{"excerpt", "status"}},
 			Example:     operation.Example{Arguments: map[string]any{"status": "scheduled", "limit": 1}, Data: List{[]Summary{exampleSummary}}},

@@ -20,7 +20,7 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "list_reports", Method: http.MethodGet, Path: "/reports", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "The team's reports",
 			Description: "Reports on public profiles and hashtags, the newest first. Look here before create_report: what is there already costs nothing to read. Charges nothing.",
-			Next:        "Read one with get_report, by its kind as type and its id. One that is pending is being made still; one in error failed and was refunded.",
+			Next:        "Read one with get_report, by its kind as type and its id. One that is pending is being made still; one in error could not be made.",
 			Listing:     &operation.Listing{Member: "reports", Item: "get_report", Arguments: map[string]string{"type": "kind", "id": "id"}, Label: []string{"subject", "kind", "platform"}},
 			Example:     operation.Example{Arguments: map[string]any{"type": "profile", "limit": 1}, Data: List{[]Entry{exampleEntry}}},
 		}, s.list),

@@ -81,7 +81,7 @@ func (c *Connector) Operations() []operation.Operation {
 			Tool: "get_connect_link", Method: http.MethodGet, Path: "/connect-link", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "A link to connect an account",
 			Description: "A link by which a person connects a new account, or one again whose connection is lost. Give exactly one of platform and account_id. Nothing is connected until that person confirms it in the browser. An account whose connection still works is refused.",
-			Next:        "Give the link to the person and wait: list_social_accounts tells when the account is there. plan_limit_reached: slots_left is 0, and the plan takes no further account.",
+			Next:        "Give the link to the person and wait: list_social_accounts tells when the account is there. Where slots_left is 0 the plan takes no further account and the link connects none: say so. wrong_state: the account's connection works.",
 			Example: operation.Example{Arguments: map[string]any{"platform": "bluesky"},
 				Data: Link{"https://press.example.com/connect/AQ", moment.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
 		}, c.link),

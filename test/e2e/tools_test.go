@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -260,22 +262,38 @@ func TestWaitingForAJob(t *testing.T) {
 			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 26}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
 			call(full(w), "get_job", map[string]any{"job_id": "social_post:" + noSuchID, "wait_seconds": 25}, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
 		}
-		waits := make(chan answer, 2)
-		params := fmt.Sprintf(`{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":25},"_meta":{"progressToken":"p"}}`, job)
-		go func() { waits <- w.message(full(w), "tools/call", params) }()
-		go func() { waits <- w.rest(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 25}, "") }()
-		w.open()
-		for range 2 {
-			got := <-waits
-			stream := strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream")
-			if !strings.Contains(string(got.raw), `"finished":true`) {
-				t.Errorf("the wait ended early, or late: %s", got.raw)
-			}
-			if stream && !strings.Contains(string(got.raw), `"method":"notifications/progress","params":{"progressToken":"p","message":"The job is `) {
-				t.Errorf("nothing was told: %s", got.raw)
-			}
+		byREST := make(chan answer, 1)
+		go func() {
+			byREST <- w.rest(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 25}, "")
+		}()
+		told := w.following(job, w.open)
+		if !strings.Contains(told, `"progressToken":"p","message":"The job is `) || !strings.Contains(told, `"finished":true`) {
+			t.Errorf("the wait was told: %s", told)
 		}
+		(<-byREST).mustHold(t, map[string]any{"data.finished": true})
 	})
+}
+
+// following waits for a job as an assistant that wants to hear how it goes, and gives all that was said. Once something
+// was, it does what the job waits for.
+func (w *world) following(job string, then func()) string {
+	w.t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":25},"_meta":{"progressToken":"p"}}}`, job)
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.root+"/mcp", strings.NewReader(body))
+	must(w.t, err)
+	r.Header = bearer(full(w))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	resp, err := client.Do(r)
+	must(w.t, err)
+	defer resp.Body.Close()
+	stream := bufio.NewReader(resp.Body)
+	first, err := stream.ReadString('\n')
+	must(w.t, err)
+	then()
+	rest, err := io.ReadAll(stream)
+	must(w.t, err)
+	return first + string(rest)
 }
 
 // Whoever waited for a job reads on in its result without waiting.

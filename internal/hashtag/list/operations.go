@@ -115,7 +115,7 @@ func (s *Service) Operations() []operation.Operation {
 			Ahead:       operation.Beforehand(s.wantForMore),
 			Summary:     "Add hashtags to a list",
 			Description: "Adds hashtags to one of the team's own lists. Those that are in it already stay as they are, so that a repeat changes nothing. Hashtags that are refused are named in the answer with the reason. Unknown ones get their figures later. Charges nothing.",
-			Next:        "The answer tells which were added, which were there and which were refused: list_full is the plan's limit. not_found: the list is not there, or it is a ready-made one.",
+			Next:        "The answer tells which were added, which were there and which were refused: list_full is the plan's limit. wrong_state: ready-made lists cannot be changed; create_hashtag_list makes the team's own.",
 			Repeatable:  true,
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID, "hashtags": []string{"coffee", "#espresso"}, "subcategory": "Drinks"},
 				Data: Changed{exampleGrown, []string{"espresso"}, []string{"coffee"}, []Refused{}}},
