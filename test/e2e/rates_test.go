@@ -61,7 +61,7 @@ func TestRequestsOfAKey(t *testing.T) {
 		}
 		for _, got := range []answer{
 			w.rest(full(w), "get_identity", nil, ""), w.tool(full(w), "get_identity", nil, ""), w.rest(full(w), "create_post", map[string]any{"caption": 1}, ""),
-			w.message(full(w), "tools/list", "{}"), w.message(full(w), "resources/list", "{}"), w.toolVerbatim(full(w), "no_such_tool", "{}"),
+			w.message(full(w), "tools/list", "{}"), w.message(full(w), "nowhere/list", "{}"), w.toolVerbatim(full(w), "no_such_tool", "{}"),
 		} {
 			got.mustSlow(t, "credential", 10)
 			got.mustStand(t, policy, `"credential";r=0;t=10`)
@@ -105,7 +105,7 @@ func TestWhichRequestsCount(t *testing.T) {
 			},
 			"tools/list":                     func(key string) answer { return w.message(key, "tools/list", "{}") },
 			"ping":                           func(key string) answer { return w.message(key, "ping", "{}") },
-			"a method that is not there":     func(key string) answer { return w.message(key, "resources/list", "{}") },
+			"a method that is not there":     func(key string) answer { return w.message(key, "nowhere/list", "{}") },
 			"a notification":                 sent(`{"jsonrpc":"2.0","method":"notifications/initialized"}`),
 			"a batch":                        sent(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`),
 			"no JSON":                        sent(`{`),
