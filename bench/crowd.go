@@ -131,11 +131,11 @@ func (b *bench) besideOn(ctx context.Context, st *stage, s storage, name string)
 	st.ends = append(st.ends, p.stop)
 	var alone, with, seconds []float64
 	for range b.crowds {
-		quiet, err := readUntil(p, func() (bool, error) { return true, nil }, crowdAlone)
+		quiet, err := readUntil(ctx, p, func() (bool, error) { return true, nil }, crowdAlone)
 		if err != nil {
 			return err
 		}
-		busy, took, err := readBeside(p)
+		busy, took, err := readBeside(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func grant(ctx context.Context, binary, url string, d dataset) error {
 var crowds atomic.Int64 // counts the profiles of this run, so that each is a new one
 
 // readBeside asks for a hundred reports and reads until they are made.
-func readBeside(p *process) (float64, time.Duration, error) {
+func readBeside(ctx context.Context, p *process) (float64, time.Duration, error) {
 	c, err := dial(p.addr)
 	if err != nil {
 		return 0, 0, err
@@ -181,7 +181,7 @@ func readBeside(p *process) (float64, time.Duration, error) {
 			return 0, 0, fmt.Errorf("asking for a report: %d %s %w", status, answer, err)
 		}
 	}
-	p99, err := readUntil(p, func() (bool, error) {
+	p99, err := readUntil(ctx, p, func() (bool, error) {
 		status, answer, err := c.do(get(p, "/api/v1/reports?status=pending&limit=1"), true)
 		if err != nil || status != http.StatusOK {
 			return false, fmt.Errorf("looking for reports under way: %d %w", status, err)
@@ -193,7 +193,7 @@ func readBeside(p *process) (float64, time.Duration, error) {
 
 // readUntil reads pages of posts over some connections, with a rest after each, until enough were read and something
 // holds; it gives the p99 in milliseconds.
-func readUntil(p *process, done func() (bool, error), least int) (float64, error) {
+func readUntil(ctx context.Context, p *process, done func() (bool, error), least int) (float64, error) {
 	var (
 		group  sync.WaitGroup
 		took   = make([][]time.Duration, crowdConns)
@@ -201,7 +201,7 @@ func readUntil(p *process, done func() (bool, error), least int) (float64, error
 		ended  atomic.Bool
 	)
 	for i := range crowdConns {
-		group.Go(func() { took[i], failed[i] = readSteadily(p, &ended, least/crowdConns) })
+		group.Go(func() { took[i], failed[i] = readSteadily(ctx, p, &ended, least/crowdConns) })
 	}
 	for !ended.Load() {
 		over, err := done()
@@ -209,8 +209,8 @@ func readUntil(p *process, done func() (bool, error), least int) (float64, error
 			failed = append(failed, err)
 			over = true
 		}
-		ended.Store(over)
-		time.Sleep(50 * time.Millisecond)
+		ended.Store(over || ctx.Err() != nil)
+		pause(ctx, 50*time.Millisecond)
 	}
 	group.Wait()
 	all := slices.Concat(took...)
@@ -218,7 +218,7 @@ func readUntil(p *process, done func() (bool, error), least int) (float64, error
 	return milliseconds(percentile(all, 0.99)), errors.Join(failed...)
 }
 
-func readSteadily(p *process, ended *atomic.Bool, least int) ([]time.Duration, error) {
+func readSteadily(ctx context.Context, p *process, ended *atomic.Bool, least int) ([]time.Duration, error) {
 	c, err := dial(p.addr)
 	if err != nil {
 		return nil, err
@@ -229,14 +229,14 @@ func readSteadily(p *process, ended *atomic.Bool, least int) ([]time.Duration, e
 	}
 	request := get(p, "/api/v1/posts?limit=20")
 	var took []time.Duration
-	for !ended.Load() || len(took) < least {
+	for ctx.Err() == nil && (!ended.Load() || len(took) < least) {
 		began := time.Now()
 		status, _, err := c.do(request, false)
 		if err != nil || status != http.StatusOK {
 			return nil, fmt.Errorf("reading posts: %d %w", status, err)
 		}
 		took = append(took, time.Since(began))
-		time.Sleep(crowdRest)
+		pause(ctx, crowdRest)
 	}
-	return took, nil
+	return took, ctx.Err()
 }

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
+	"pressroom/internal/network"
 	"pressroom/internal/post"
 )
 
@@ -55,7 +56,7 @@ func (s *Service) Unconfirmed(ctx context.Context, team int64) ([]Doubt, error) 
 // Decision is what a person found at the network.
 type Decision struct {
 	Published bool
-	Permalink string // where the post stands, where published and known
+	Permalink string // where the post stands, at the network, where published and known
 }
 
 func (d Decision) word() string {
@@ -74,11 +75,11 @@ func (d Decision) check() error {
 	u, err := url.Parse(d.Permalink)
 	switch {
 	case !d.Published:
-		return fault.Invalid(fault.NotAllowedValue, "permalink", "What is not published stands nowhere.")
+		return fault.Invalid(fault.NotAllowedValue, "permalink", "If it is not there, leave the address empty. If you have its address, say that it is there.")
 	case len(d.Permalink) > maxPermalink:
-		return fault.Invalid(fault.TooLong, "permalink", "The permalink is too long.")
+		return fault.Invalid(fault.TooLong, "permalink", "The address is too long.")
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return fault.Invalid(fault.Malformed, "permalink", "The permalink has to be an absolute address, https://….")
+		return fault.Invalid(fault.Malformed, "permalink", "The address of the post has to be a whole one, such as https://….")
 	}
 	return nil
 }
@@ -137,7 +138,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 	if err != nil {
 		return fmt.Errorf("noting a decision: %w", err)
 	}
-	result, err := decided(ctx, tx, d, decision)
+	result, err := s.decided(ctx, tx, d, decision)
 	if err != nil {
 		return err
 	}
@@ -148,16 +149,36 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 }
 
 // decided is the result that a decision makes. It went out when it was committed last, as far as anybody knows.
-func decided(ctx context.Context, tx *db.Tx, d delivery, decision Decision) (post.Result, error) {
+func (s *Service) decided(ctx context.Context, tx *db.Tx, d delivery, decision Decision) (post.Result, error) {
 	if !decision.Published {
-		return failure("network_error", ""), nil
+		r := failure("network_error", "")
+		r.Decided = true
+		return r, nil
+	}
+	if err := s.placed(ctx, tx, d, decision.Permalink); err != nil {
+		return post.Result{}, err
 	}
 	var at int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(started_at), 0) FROM delivery_attempts WHERE delivery_id = ? AND call = 'commit'`, d.ID).Scan(&at)
 	if err != nil {
 		return post.Result{}, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
-	return post.Result{State: post.Sent, PublishedAt: db.Time(at), Permalink: decision.Permalink, NetworkID: d.NetworkID}, nil
+	return post.Result{State: post.Sent, PublishedAt: db.Time(at), Permalink: decision.Permalink, NetworkID: d.NetworkID, Decided: true}, nil
+}
+
+// placed refuses an address that is none of the network's: all of the team are led there.
+func (s *Service) placed(ctx context.Context, tx *db.Tx, d delivery, address string) error {
+	if address == "" {
+		return nil
+	}
+	var platform string
+	if err := tx.QueryRow(ctx, `SELECT platform FROM social_accounts WHERE id = ? AND team_id = ?`, d.AccountID, d.TeamID).Scan(&platform); err != nil {
+		return fmt.Errorf("reading the network of account %d: %w", d.AccountID, err)
+	}
+	if network.Holds(platform, address, s.opts.Hosts[platform]) {
+		return nil
+	}
+	return fault.Invalid(fault.NotAllowedValue, "permalink", "This is no address of a post at that network: they begin with https:// and stand at "+network.Host(platform)+". You may leave it out.")
 }
 
 // undecidable says why there is nothing to decide; nil where the same was decided before.

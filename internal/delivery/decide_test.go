@@ -6,15 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pressroom/internal/db"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/testkit"
 )
 
 var (
-	stands    = Decision{Published: true, Permalink: "https://example.test/found"}
+	stands    = Decision{Published: true, Permalink: "https://bsky.app/profile/harbour.test/post/1"}
 	standsNot = Decision{}
 	inDoubt   = outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}
 )
@@ -150,6 +152,8 @@ func TestWhatCannotBeDecided(t *testing.T) {
 			"not a post's":       s.Decide(t.Context(), 1, s.call.TeamID, "", 0, standsNot),
 			"a link of no post":  s.decides(t, Decision{Permalink: "https://example.test/1"}),
 			"a script":           s.decides(t, Decision{Published: true, Permalink: "javascript:alert(1)"}),
+			"a link elsewhere":   s.decides(t, Decision{Published: true, Permalink: "https://example.test/found"}),
+			"another network's":  s.decides(t, Decision{Published: true, Permalink: "https://x.com/harbour/status/1"}),
 			"a link without end": s.decides(t, Decision{Published: true, Permalink: "https://example.test/" + strings.Repeat("a", maxPermalink)}),
 		} {
 			if code := fault.Of(err).Code; err == nil || code != fault.NotFound && code != fault.ValidationFailed {
@@ -169,6 +173,61 @@ func TestWhatCannotBeDecided(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+	}
+}
+
+// An account that a network goes on not to confirm is told of once, and again only where it was sent anew. What a person
+// decided is told by the decision alone.
+func TestADoubtIsToldOnce(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		s, n, clock := doubtfulPost(t, url, lostHeld)
+		told := func(want map[string]int) {
+			t.Helper()
+			got := map[string]int{}
+			kinds, err := db.All(t.Context(), s.db, scanText, `SELECT kind FROM events WHERE subject = ? AND kind LIKE 'post.account_%'`, s.post)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, kind := range kinds {
+				got[kind]++
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		}
+		asked := n.asked
+		s.deliver(t, 48*time.Hour)
+		if n.asked < asked+3 {
+			t.Fatalf("the network was asked %d times more", n.asked-asked)
+		}
+		told(map[string]int{"post.account_unconfirmed": 1})
+		if err := s.decides(t, standsNot); err != nil {
+			t.Fatal(err)
+		}
+		told(map[string]int{"post.account_unconfirmed": 1, "post.account_decided": 1})
+		n.commits = []step{lostHeld}
+		clock.Advance(time.Hour)
+		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
+		s.deliver(t, 24*time.Hour)
+		told(map[string]int{"post.account_unconfirmed": 2, "post.account_decided": 1})
+		if err := s.decides(t, stands); err != nil {
+			t.Fatal(err)
+		}
+		told(map[string]int{"post.account_unconfirmed": 2, "post.account_decided": 2})
+	})
+}
+
+// Where the operator names a network's address, posts stand there too.
+func TestAPostStandsWhereTheOperatorSays(t *testing.T) {
+	t.Parallel()
+	s, _, _ := doubtfulPost(t, testkit.SQLite(t), lostHeld)
+	s.opts.Hosts = map[string][]string{"bluesky": {"127.0.0.1:8099"}}
+	if err := s.decides(t, Decision{Published: true, Permalink: "http://127.0.0.1:8099/bluesky/1"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.outcome(t); got != wellDone {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -50,6 +50,9 @@ type Options struct {
 	// where the fault was ours. Late learns how long after a post was due it stood. Nobody does where nil.
 	Called func(platform, call, result string)
 	Late   func(time.Duration)
+	// Hosts are where posts stand beside the networks' own hosts, by platform: those of networks that the operator names
+	// the addresses of.
+	Hosts map[string][]string
 }
 
 // DefaultOptions are the shipped figures.

@@ -37,7 +37,11 @@ func (s *Service) notes(v view) []string {
 	return append(notes, v.gaps()...)
 }
 
-const stamp = "2006-01-02 15:04"
+// Notes name times and days as the app does everywhere.
+const (
+	stampDay = "Mon 2 Jan 2006"
+	stamp    = stampDay + ", 15:04"
+)
 
 func (s *Service) collects(platform string) bool {
 	n, err := s.accounts.Network(platform)
@@ -57,7 +61,7 @@ func (v view) gaps() []string {
 		say("The plan keeps figures for %d days; the period is longer.", v.kept)
 	}
 	if since.Sub(v.from) >= 24*time.Hour && since.After(firstDay(v.call.Now, v.call.Zone, v.kept)) {
-		say("Posts of the account are known from %s on; what lies before that in the period is missing.", since.In(v.call.Zone).Format(time.DateOnly))
+		say("Posts of the account are known from %s on; what lies before that in the period is missing.", since.In(v.call.Zone).Format(stampDay))
 	}
 	if v.joined.After(v.from) {
 		say("The account is collected since %s, when it was connected. Its posts from before are those that the network listed then.", v.joined.In(v.call.Zone).Format(stamp))

@@ -114,7 +114,7 @@ func TestRefusals(t *testing.T) {
 func TestNotes(t *testing.T) {
 	each(t, func(w *world) {
 		account := w.harbour()
-		const since = "collected since 2026-11-21 13:00, when it was connected"
+		const since = "collected since Sat 21 Nov 2026, 13:00, when it was connected"
 		says := func(when string, days int, notes ...string) {
 			w.t.Helper()
 			got := w.read(account, days)
@@ -138,7 +138,7 @@ func TestNotes(t *testing.T) {
 		w.tell(5, post("1", w.clock.Now(), 1))
 		w.after(turn, 2)
 		says("no reach", 30, since, "only where the operator's app is approved for insights")
-		says("a long period", 365, "known from 2026-08-23 on", since, "does not tell the reach")
+		says("a long period", 365, "known from Sun 23 Aug 2026 on", since, "does not tell the reach")
 		w.plan = "free"
 		says("a plan of 30 days", 365, "keeps figures for 30 days", since, "does not tell the reach")
 		w.plan = "agency"

@@ -16,9 +16,9 @@ import (
 
 // Touched is what goes with a team.
 type Touched struct {
-	Posts, Scheduled, Accounts, Media, Reports, Tracked, Lists, Voices, Keys, Assistants, Members int64
-	Bytes                                                                                         int64 // of the media
-	Credits                                                                                       int64 // that are left
+	Posts, Scheduled, Series, Accounts, Media, Reports, Tracked, Lists, Voices, Keys, Assistants, Members int64
+	Bytes                                                                                                 int64 // of the media
+	Credits                                                                                               int64 // that are left
 }
 
 // Touched counts it. Each count walks along an index alone, which is why templates of series are taken off.
@@ -26,11 +26,11 @@ func (s *Service) Touched(ctx context.Context, team int64) (Touched, error) {
 	var out Touched
 	err := s.DB.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM posts WHERE team_id = t.id) - (SELECT COUNT(*) FROM posts WHERE team_id = t.id AND is_template = 1),
 		(SELECT COUNT(*) FROM posts WHERE team_id = t.id AND status = 'scheduled') - (SELECT COUNT(*) FROM posts WHERE team_id = t.id AND status = 'scheduled' AND is_template = 1),
-		(SELECT COUNT(*) FROM social_accounts WHERE team_id = t.id AND disconnected_at = 0), (SELECT COUNT(*) FROM media WHERE team_id = t.id AND deleted_at = 0), (SELECT COUNT(*) FROM reports WHERE team_id = t.id),
+		(SELECT COUNT(*) FROM posts WHERE team_id = t.id AND is_template = 1), (SELECT COUNT(*) FROM social_accounts WHERE team_id = t.id AND disconnected_at = 0), (SELECT COUNT(*) FROM media WHERE team_id = t.id AND deleted_at = 0), (SELECT COUNT(*) FROM reports WHERE team_id = t.id),
 		(SELECT COUNT(*) FROM reports WHERE team_id = t.id AND tracked = 1), (SELECT COUNT(*) FROM hashtag_lists WHERE team_id = t.id), (SELECT COUNT(*) FROM brand_voices WHERE team_id = t.id),
 		(SELECT COUNT(*) FROM api_keys WHERE team_id = t.id AND kind = 'key' AND revoked_at = 0), (SELECT COUNT(*) FROM api_keys WHERE team_id = t.id AND kind = 'assistant' AND revoked_at = 0 AND lost = ''), (SELECT COUNT(*) FROM memberships WHERE team_id = t.id),
 		COALESCE((SELECT used_bytes FROM storage WHERE team_id = t.id), 0), COALESCE((SELECT available FROM wallets WHERE team_id = t.id), 0) FROM teams t WHERE t.id = ?`, team).
-		Scan(&out.Posts, &out.Scheduled, &out.Accounts, &out.Media, &out.Reports, &out.Tracked, &out.Lists, &out.Voices, &out.Keys, &out.Assistants, &out.Members, &out.Bytes, &out.Credits)
+		Scan(&out.Posts, &out.Scheduled, &out.Series, &out.Accounts, &out.Media, &out.Reports, &out.Tracked, &out.Lists, &out.Voices, &out.Keys, &out.Assistants, &out.Members, &out.Bytes, &out.Credits)
 	if err != nil {
 		return out, fmt.Errorf("counting what team %d has: %w", team, err)
 	}

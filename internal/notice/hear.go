@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -17,12 +18,18 @@ import (
 
 // byEvent says which events people are told of.
 var byEvent = map[string]Kind{
-	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, "social_account.lost": AccountLost,
+	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, decidedEvent: PostFailed, "social_account.lost": AccountLost,
 	"post.approval_asked": ApprovalAsked, "post.approved": ApprovalDecided, "post.rejected": ApprovalDecided,
 	lowEvent: CreditsLow, "report.tracking_ended": TrackingStopped,
 	"key.created": KeyChanged, "key.changed": KeyChanged, "key.level_changed": KeyChanged, "key.limit_changed": KeyChanged,
 	"assistant.connected": AssistantConnected, "assistant.limit_changed": AssistantConnected,
 }
+
+// decidedEvent is that a person said whether a network has a post.
+const (
+	decidedEvent = "post.account_decided"
+	notPublished = "not_published" // its decision: the post is not there
+)
 
 // gather is how long a mail waits for more of the same.
 const gather = time.Minute
@@ -34,7 +41,7 @@ func (s *Service) Hear(ctx context.Context, tx *db.Tx, e db.Recorded) error {
 		return nil
 	}
 	d, err := s.describe(ctx, tx, kind, e)
-	if err != nil {
+	if err != nil || e.Kind == decidedEvent && d.Reason != notPublished {
 		return err
 	}
 	raw, err := json.Marshal(d)
@@ -75,11 +82,13 @@ func unconcerned(kind Kind, e db.Recorded) int64 {
 
 // recorded is what events say that notices tell of.
 type recorded struct {
-	Account int64  `json:"account"`
-	Reason  string `json:"reason"`
-	Level   string `json:"level"`
-	Credits int64  `json:"credits"`
-	May     string `json:"may"`
+	Account  int64  `json:"account"`
+	Reason   string `json:"reason"`
+	Decision string `json:"decision"` // of what a person found at a network
+	Level    string `json:"level"`
+	Credits  int64  `json:"credits"`
+	May      string `json:"may"`
+	Round    int64  `json:"round"` // of a client's decision: which version it is about
 
 	LevelBefore *string `json:"level_before"`
 	Limit       *int64  `json:"daily_credits"`
@@ -92,7 +101,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recor
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
 		return detail{}, fmt.Errorf("reading what %s says: %w", e.Kind, err)
 	}
-	d := detail{Event: e.Kind, Reason: r.Reason, Level: r.Level, May: r.May, Credits: r.Credits, SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore}
+	d := detail{Event: e.Kind, Reason: cmp.Or(r.Reason, r.Decision), ByOperator: e.Kind == decidedEvent && e.Person == 0, Level: r.Level, May: r.May, Credits: r.Credits, SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore}
 	if r.LimitBefore != nil || strings.HasSuffix(e.Kind, ".limit_changed") {
 		d.Limit = r.Limit
 	}
@@ -113,7 +122,8 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recor
 		}
 		err = tx.QueryRow(ctx, `SELECT name, level FROM api_keys WHERE team_id = ? AND id = ?`, e.Team, key).Scan(&d.Name, &d.Level)
 	case ApprovalDecided:
-		err = tx.QueryRow(ctx, `SELECT status FROM posts WHERE team_id = ? AND id = ?`, e.Team, e.Subject).Scan(&d.Status)
+		err = tx.QueryRow(ctx, `SELECT p.status, EXISTS (SELECT 1 FROM post_approvals a WHERE a.post_id = p.id AND a.round = ? AND a.comment <> '')
+			FROM posts p WHERE p.team_id = ? AND p.id = ?`, r.Round, e.Team, e.Subject).Scan(&d.Status, &d.Commented)
 	case ApprovalAsked, CreditsLow, TrackingStopped:
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

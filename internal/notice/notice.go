@@ -73,15 +73,17 @@ func (k Kind) about() About {
 
 // detail is what a notice's sentence says beside its kind.
 type detail struct {
-	Event    string `json:"event"`              // the kind of the event
-	Status   string `json:"status,omitempty"`   // of a post that was decided on, where it is kept
-	Platform string `json:"platform,omitempty"` // of an account
-	Name     string `json:"name,omitempty"`     // of an account, a key or an assistant
-	Reason   string `json:"reason,omitempty"`
-	Level    string `json:"level,omitempty"`
-	May      string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
-	Credits  int64  `json:"credits,omitempty"`
+	Event     string `json:"event"`               // the kind of the event
+	Status    string `json:"status,omitempty"`    // of a post that was decided on, where it is kept
+	Commented bool   `json:"commented,omitempty"` // of a decision: the client wrote something with it
+	Platform  string `json:"platform,omitempty"`  // of an account
+	Name      string `json:"name,omitempty"`      // of an account, a key or an assistant
+	Reason    string `json:"reason,omitempty"`    // or what a person decided
+	Level     string `json:"level,omitempty"`
+	May       string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
+	Credits   int64  `json:"credits,omitempty"`
 
+	ByOperator  bool   `json:"by_operator,omitempty"`  // whoever runs the service decided
 	SameLevel   bool   `json:"same_level,omitempty"`   // of a key: only its daily limit was changed
 	Limit       *int64 `json:"limit,omitempty"`        // of a key, in credits, where it was changed; terms.Unlimited for none
 	LimitBefore *int64 `json:"limit_before,omitempty"` // where that is known
@@ -112,7 +114,7 @@ func (n Notice) Text() string {
 	d := n.detail
 	switch n.Kind {
 	case PostFailed:
-		return "A post could not be published. Look at why, then try it again."
+		return failedText(d)
 	case PostUnconfirmed:
 		return "A network did not confirm a post. Look there whether it stands, then say so here."
 	case AccountLost:
@@ -136,11 +138,27 @@ func (n Notice) Text() string {
 	return n.Kind.about().Name + "."
 }
 
+// failedText says why a post did not go out to an account: it could not, or a person looked there and did not find it.
+func failedText(d detail) string {
+	const what = " looked at the network and said that a post is not there. It counts as failed, and can be sent again."
+	switch {
+	case d.Event != decidedEvent:
+		return "A post could not be published. Look at why, then try it again."
+	case d.ByOperator:
+		return "Whoever runs the service" + what
+	}
+	return "Somebody of your team" + what
+}
+
 // decidedText says what a client decided, and what is left to do.
 func decidedText(d detail) string {
 	switch {
-	case d.Event != "post.approved":
+	case d.Event != "post.approved" && d.Commented:
 		return "The client rejected a post. It says why there."
+	case d.Event != "post.approved":
+		return "The client rejected a post."
+	case d.Status == "failed":
+		return "The client approved a post whose time had passed. It does not go out by itself: somebody sends it again."
 	case d.Status == "draft":
 		return "The client approved a post. It is a draft still: it goes out once somebody schedules or publishes it."
 	case d.Status == "scheduled":

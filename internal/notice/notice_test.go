@@ -258,6 +258,36 @@ func TestANoticeIsPartOfItsEffect(t *testing.T) {
 	})
 }
 
+// What a person found at a network is told to the others, and only where the post is not there.
+func TestADecisionIsToldToTheOthers(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		says := func(by int64, subject, decision string) {
+			t.Helper()
+			must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				return event.Record(ctx, tx, w.team, event.Actor{PersonID: by}, "post.account_decided", subject, map[string]any{"account": 1, "decision": decision})
+			}))
+		}
+		says(w.editor.ID, "found", "published")
+		says(w.editor.ID, "absent", "not_published")
+		says(0, "absent too", "not_published")
+		for person, want := range map[int64][]string{
+			w.owner.ID:  {"Whoever runs the service looked at the network", "Somebody of your team looked at the network and said that a post is not there"},
+			w.editor.ID: {"Whoever runs the service looked at the network"},
+		} {
+			list, err := w.List(t.Context(), person, 0, 10)
+			must(t, err)
+			if len(list) != len(want) {
+				t.Fatalf("person %d is told %+v", person, list)
+			}
+			for i, n := range list {
+				if !strings.HasPrefix(n.Text(), want[i]) || n.Place() != "/posts/"+n.Subject {
+					t.Errorf("person %d is told %q of %s", person, n.Text(), n.Place())
+				}
+			}
+		}
+	})
+}
+
 func TestServers(t *testing.T) {
 	t.Parallel()
 	for url, fits := range map[string]bool{

@@ -33,6 +33,36 @@ const (
 	MaxComment = 2000
 )
 
+// missedApproval is the error of accounts whose post was not approved at its time.
+const missedApproval = "missed_waiting_approval"
+
+// PassedUnapproved tells whether the post's time passed before its client had approved it: it was not sent then, and
+// nothing sends it by itself any more.
+func (p Post) PassedUnapproved() bool {
+	return slices.ContainsFunc(p.Targets, func(t Target) bool { return t.State == NotSent && t.ErrorCode == missedApproval })
+}
+
+// Asked are a team's posts that wait for its client's decision, the newest first, also those whose time has passed. One
+// without a time has none.
+func (s *Service) Asked(ctx context.Context, team int64, most int) ([]Slot, error) {
+	slots, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
+		var at int64
+		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at)
+		slot.At, slot.Client = db.Time(at), Waiting
+		return err
+	}, undecided, team, missedApproval, most)
+	if err != nil {
+		return nil, fmt.Errorf("reading what waits for the client of team %d: %w", team, err)
+	}
+	spans := []Span{{Slots: slots}}
+	return spans[0].Slots, s.nameAccounts(ctx, spans)
+}
+
+// undecided is a walk along the index of states. Of those that failed it is only what was not approved in time.
+const undecided = `SELECT p.id, p.status, p.excerpt, p.slot_at FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled', 'failed')
+	AND p.approval = 'waiting' AND p.is_template = 0
+	AND (p.status <> 'failed' OR EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.error_code = ?)) ORDER BY p.id DESC LIMIT ?`
+
 // Approvals let clients approve posts on a page, by a signed link that needs no sign-in.
 type Approvals struct {
 	ApprovalsOptions

@@ -19,6 +19,7 @@ type Slot struct {
 	ToCome   bool   // whether it is such an occurrence
 	InSeries bool
 	Status   Status
+	Client   Approval // what the client says to it; empty of an occurrence that is still to be made, and where it was not read
 	Excerpt  string
 	Accounts []AccountRef
 }
@@ -75,7 +76,7 @@ func (s *Service) kept(ctx context.Context, team, account int64, spans []Span, m
 	text, args := keptQuery(team, account, spans, most)
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
 		var at, series int64
-		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series)
+		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series, &slot.Client)
 		slot.At, slot.InSeries = db.Time(at), series != 0
 		return err
 	}, text, args...)
@@ -93,7 +94,7 @@ func keptQuery(team, account int64, spans []Span, most int) (string, []any) {
 		alone = ` AND (SELECT COUNT(*) FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) > 0`
 	}
 	for i, span := range spans {
-		parts[i] = `SELECT id, status, excerpt, slot_at, series_id FROM (SELECT p.id, p.status, p.excerpt, p.slot_at, p.series_id FROM posts p WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`
+		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval FROM (SELECT p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.approval FROM posts p WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`
 		args = append(args, team, db.Micros(span.From), db.Micros(span.To))
 		if account > 0 {
 			args = append(args, account)

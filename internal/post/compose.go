@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
+	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
@@ -30,6 +31,7 @@ type Piece struct {
 	Own      map[int64]Override      // what accounts show in place of it
 	Covers   map[int64]time.Duration // of videos, by their ids: see SetCover
 	At       time.Time               // when it is to go out, or of a draft is wished to; zero where that is open
+	Rule     string                  // of the template of a series: by which it recurs; the one that it has where empty
 }
 
 // Outlook is what is known of one account of a piece before anything is kept.
@@ -48,10 +50,11 @@ type Weighed struct {
 }
 
 // Weigh looks at a piece that nothing is kept of, by the rules of validate_post. It is not_found, by the argument, for
-// accounts and media that the team does not have.
-func (s *Service) Weigh(ctx context.Context, actor *access.Actor, c Piece) (Weighed, error) {
+// accounts and media that the team does not have. Accounts that a post had before it was written anew, if it is that, may
+// have been disconnected since.
+func (s *Service) Weigh(ctx context.Context, actor *access.Actor, c Piece, had []Target) (Weighed, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
-	p, err := s.made(ctx, s.db, call, c)
+	p, err := s.made(ctx, s.db, call, c, had)
 	if err != nil {
 		return Weighed{}, err
 	}
@@ -74,7 +77,7 @@ func (s *Service) Weigh(ctx context.Context, actor *access.Actor, c Piece) (Weig
 }
 
 // made is the post that a piece would be kept as.
-func (s *Service) made(ctx context.Context, q db.Querier, call operation.Call, c Piece) (Post, error) {
+func (s *Service) made(ctx context.Context, q db.Querier, call operation.Call, c Piece, had []Target) (Post, error) {
 	p := Post{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption), Approval: NotNeeded, ScheduledAt: c.At, Targets: []Target{}}
 	var err error
 	if p.Media, err = s.library.Of(ctx, q, call.TeamID, c.Media); err != nil {
@@ -84,7 +87,7 @@ func (s *Service) made(ctx context.Context, q db.Querier, call operation.Call, c
 	if len(c.Accounts) == 0 {
 		return p, nil
 	}
-	if p.Targets, err = s.targetsOf(ctx, call, c.Accounts); err != nil {
+	if p.Targets, err = s.targetsOf(ctx, call, c.Accounts, had); err != nil {
 		return p, err
 	}
 	for i := range p.Targets {
@@ -147,7 +150,8 @@ func (c Piece) Check() error {
 
 // Compose keeps a piece as what a draft, a scheduled post or the template of a series that stands is from now on: all of
 // it or nothing. seen is when the post was changed last as the person saw it: where somebody else has changed it since,
-// it is wrong_state with the state changed, and nothing is kept. A template keeps its time.
+// it is wrong_state with the state changed, and nothing is kept. A template keeps its time, and its series goes by the rule
+// of the piece once it goes on.
 func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time, c Piece) (Post, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
@@ -170,7 +174,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 				return err
 			}
 		}
-		wanted, err := s.made(ctx, tx, call, c)
+		wanted, err := s.made(ctx, tx, call, c, p.Targets)
 		if err != nil {
 			return err
 		}
@@ -180,6 +184,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		if err := wanted.coversFit(); err != nil {
 			return err
 		}
+		wanted.Series.Rule = c.Rule
 		return s.become(ctx, tx, call, &p, wanted)
 	})
 	return p, err
@@ -233,7 +238,18 @@ func (s *Service) become(ctx context.Context, tx *db.Tx, call operation.Call, p 
 			what = append(what, part.name)
 		}
 	}
-	if len(what) == 0 {
+	ruled, err := goBy(ctx, tx, p, wanted.Series.Rule)
+	switch {
+	case err != nil:
+		return err
+	case len(what) > 0 && ruled:
+		what = append(what, "rule")
+	case ruled: // the client sees the same as before
+		if err := update(ctx, tx, p); err != nil {
+			return err
+		}
+		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, map[string]any{"changed": []string{"rule"}, "approval": p.Approval})
+	case len(what) == 0:
 		return nil
 	}
 	return changed(ctx, tx, call, p, what)

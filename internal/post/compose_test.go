@@ -188,7 +188,7 @@ func TestWeigh(t *testing.T) {
 	composing(t, func(t *testing.T, w *world, act *access.Actor) {
 		before := w.told(t, "post.created")
 		text := "forbidden"
-		got, err := w.Weigh(t.Context(), act, post.Piece{Caption: "fine #one", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Caption: &text}}, Media: []int64{1}})
+		got, err := w.Weigh(t.Context(), act, post.Piece{Caption: "fine #one", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Caption: &text}}, Media: []int64{1}}, nil)
 		must(t, err)
 		o := got.Outlooks[0]
 		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.account || o.Content.Text != text || len(o.Content.Media) != 1 || got.Left == 0 {
@@ -198,10 +198,10 @@ func TestWeigh(t *testing.T) {
 		if diff := cmp.Diff(want, o.Measures); diff != "" {
 			t.Error(diff)
 		}
-		if _, err = w.Weigh(t.Context(), act, post.Piece{Accounts: []int64{w.account + 1}}); !fault.Is(err, fault.NotFound) {
+		if _, err = w.Weigh(t.Context(), act, post.Piece{Accounts: []int64{w.account + 1}}, nil); !fault.Is(err, fault.NotFound) {
 			t.Errorf("another team's account: %v", err)
 		}
-		none, err := w.Weigh(t.Context(), act, post.Piece{})
+		none, err := w.Weigh(t.Context(), act, post.Piece{}, nil)
 		must(t, err)
 		if len(none.Outlooks) != 0 || w.told(t, "post.created") != before {
 			t.Errorf("%+v", none)

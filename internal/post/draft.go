@@ -19,7 +19,7 @@ import (
 
 // create makes a draft. Nothing is sent to any network.
 func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Full], error) {
-	targets, err := s.targetsOf(ctx, call, in.AccountIDs)
+	targets, err := s.targetsOf(ctx, call, in.AccountIDs, nil)
 	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
@@ -40,21 +40,28 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	return out, err
 }
 
-// targetsOf finds the accounts that a post is to go to; each once, in the order given.
-func (s *Service) targetsOf(ctx context.Context, call operation.Call, ids []int64) ([]Target, error) {
+// targetsOf finds the accounts that a post is to go to; each once, in the order given. One that was disconnected is found
+// only among those that the post had before.
+func (s *Service) targetsOf(ctx context.Context, call operation.Call, ids []int64, had []Target) ([]Target, error) {
 	found, err := s.accounts.Of(ctx, call.TeamID, ids)
 	if err != nil {
 		return nil, err
 	}
 	out := []Target{}
 	for _, id := range ids {
-		a, ok := found[id]
-		if !ok {
+		this := func(t Target) bool { return t.AccountID == id }
+		if slices.ContainsFunc(out, this) {
+			continue
+		}
+		if a, ok := found[id]; ok {
+			out = append(out, Target{AccountID: id, Platform: a.Platform, Username: a.Username, Active: a.Active(), State: Pending})
+			continue
+		}
+		i := slices.IndexFunc(had, this)
+		if i < 0 {
 			return nil, fault.Missing().With("argument", "account_ids")
 		}
-		if !slices.ContainsFunc(out, func(t Target) bool { return t.AccountID == id }) {
-			out = append(out, Target{AccountID: id, Platform: a.Platform, Username: a.Username, Active: a.Active(), State: Pending})
-		}
+		out = append(out, Target{AccountID: id, Platform: had[i].Platform, Username: had[i].Username, State: Pending})
 	}
 	return out, nil
 }
@@ -156,7 +163,7 @@ func (s *Service) swapMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int64
 
 // retarget replaces the accounts of a post. Those that stay keep their own text.
 func (s *Service) retarget(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, ids []int64) (bool, error) {
-	wanted, err := s.targetsOf(ctx, call, ids)
+	wanted, err := s.targetsOf(ctx, call, ids, nil)
 	if err != nil {
 		return false, err
 	}

@@ -15,42 +15,77 @@ import (
 // mostWaiting is how many posts that wait for an account are counted.
 const mostWaiting = 1000
 
-const waitingFor = `SELECT p.id FROM posts p JOIN post_targets t ON t.post_id = p.id AND t.account_id = ? WHERE p.team_id = ? AND p.status = 'scheduled' AND p.id > ? ORDER BY p.id LIMIT ?`
+const waitingFor = `SELECT p.id, p.is_template FROM posts p JOIN post_targets t ON t.post_id = p.id AND t.account_id = ? WHERE p.team_id = ? AND p.status = 'scheduled' AND p.id > ? ORDER BY p.id LIMIT ?`
 
-// Waiting counts the scheduled posts of a team that are to go out to an account, mostWaiting of them at most.
-func (s *Service) Waiting(ctx context.Context, team, account int64) (int, error) {
-	ids, err := s.waiting(ctx, team, account, "", mostWaiting)
-	return len(ids), err
+// Ahead is what is to go out to an account.
+type Ahead struct {
+	Posts  int // that go out by themselves; what a series is made from does not
+	Series int // that go on
 }
 
-func (s *Service) waiting(ctx context.Context, team, account int64, after string, most int) ([]string, error) {
-	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, waitingFor, account, team, after, most)
+// Any tells whether there is anything.
+func (a Ahead) Any() bool { return a.Posts+a.Series > 0 }
+
+// Most tells whether there may be more than was counted.
+func (a Ahead) Most() bool { return a.Posts+a.Series >= mostWaiting }
+
+func (a Ahead) and(w waiting) Ahead {
+	if w.template {
+		return Ahead{a.Posts, a.Series + 1}
+	}
+	return Ahead{a.Posts + 1, a.Series}
+}
+
+// Waiting counts what of a team is to go out to an account, mostWaiting at most.
+func (s *Service) Waiting(ctx context.Context, team, account int64) (Ahead, error) {
+	var out Ahead
+	list, err := s.waiting(ctx, team, account, "", mostWaiting)
+	for _, one := range list {
+		out = out.and(one)
+	}
+	return out, err
+}
+
+// waiting is a scheduled post, or what a series that goes on is made from.
+type waiting struct {
+	id       string
+	template bool
+}
+
+func (s *Service) waiting(ctx context.Context, team, account int64, after string, most int) ([]waiting, error) {
+	list, err := db.All(ctx, s.db, func(rows *sql.Rows, w *waiting) error {
+		var template int64
+		err := rows.Scan(&w.id, &template)
+		w.template = template != 0
+		return err
+	}, waitingFor, account, team, after, most)
 	if err != nil {
 		return nil, fmt.Errorf("looking for posts that wait for account %d: %w", account, err)
 	}
-	return ids, nil
+	return list, nil
 }
 
-// TakeOut takes an account out of every scheduled post, and tells of how many. One that is left without an account
-// becomes a draft; of one that a client has approved the client is asked again, as of every change.
-func (s *Service) TakeOut(ctx context.Context, call operation.Call, account int64) (int, error) {
+// TakeOut takes an account out of every scheduled post and every series that goes on, and tells of how many. A post that is
+// left without an account becomes a draft, a series is paused, and with it the posts that were made of it become drafts; of
+// one that a client has approved the client is asked again, as of every change.
+func (s *Service) TakeOut(ctx context.Context, call operation.Call, account int64) (Ahead, error) {
+	var done Ahead
 	if err := call.Require(access.Publish); err != nil {
-		return 0, err
+		return done, err
 	}
-	done := 0
 	for after := ""; ; {
-		ids, err := s.waiting(ctx, call.TeamID, account, after, 100)
-		if err != nil || len(ids) == 0 {
+		list, err := s.waiting(ctx, call.TeamID, account, after, 100)
+		if err != nil || len(list) == 0 {
 			return done, err
 		}
-		for _, id := range ids {
-			err := s.db.Write(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error { return s.takeOut(ctx, tx, call, id, account) })
+		for _, one := range list {
+			err := s.db.Write(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error { return s.takeOut(ctx, tx, call, one.id, account) })
 			if err != nil {
 				return done, err
 			}
-			done++
+			done = done.and(one)
 		}
-		after = ids[len(ids)-1]
+		after = list[len(list)-1].id
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/post"
 )
 
 // second connects another account of the team.
@@ -35,16 +36,16 @@ func TestTakeOut(t *testing.T) {
 		for _, id := range []string{both, alone, elsewhere} {
 			w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
 		}
-		if n, err := w.Waiting(t.Context(), w.call.TeamID, w.account); err != nil || n != 2 {
-			t.Errorf("%d posts wait for it, want 2 (%v)", n, err)
+		if n, err := w.Waiting(t.Context(), w.call.TeamID, w.account); err != nil || n != (post.Ahead{Posts: 2}) {
+			t.Errorf("%+v posts wait for it, want 2 (%v)", n, err)
 		}
-		if n, err := w.Waiting(t.Context(), w.call.TeamID+1, w.account); err != nil || n != 0 {
-			t.Errorf("%d posts of another team wait for it (%v)", n, err)
+		if n, err := w.Waiting(t.Context(), w.call.TeamID+1, w.account); err != nil || n.Any() {
+			t.Errorf("%+v posts of another team wait for it (%v)", n, err)
 		}
 		call := w.call
 		call.Now = w.clock.Now()
-		if n, err := w.TakeOut(t.Context(), call, w.account); err != nil || n != 2 {
-			t.Fatalf("taken out of %d, want 2 (%v)", n, err)
+		if n, err := w.TakeOut(t.Context(), call, w.account); err != nil || n != (post.Ahead{Posts: 2}) {
+			t.Fatalf("taken out of %+v, want 2 (%v)", n, err)
 		}
 		for id, want := range map[string]string{both: "scheduled", alone: "draft", elsewhere: "scheduled", draft: "draft"} {
 			if got := w.do(t, "get_post", map[string]any{"id": id})["status"]; got != want {
@@ -56,8 +57,8 @@ func TestTakeOut(t *testing.T) {
 		if count != 1 || kept != other {
 			t.Errorf("the post goes to %d accounts, one is %d", count, kept)
 		}
-		if n, err := w.TakeOut(t.Context(), call, w.account); err != nil || n != 0 {
-			t.Errorf("once more: %d (%v)", n, err)
+		if n, err := w.TakeOut(t.Context(), call, w.account); err != nil || n.Any() {
+			t.Errorf("once more: %+v (%v)", n, err)
 		}
 		for tool, args := range map[string]map[string]any{"publish_post": {"post_id": alone}, "schedule_post": {"post_id": alone, "scheduled_at": soon}} {
 			if _, err := w.try(t, tool, args); fault.Of(err).Code != fault.PreflightBlocked || !strings.Contains(fault.Of(err).Detail, "accounts_missing") {

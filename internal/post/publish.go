@@ -281,19 +281,14 @@ func (s *Service) Release(ctx context.Context, id string) error {
 
 func (s *Service) refusedAtItsTime(ctx context.Context, q db.Querier, p Post) (string, error) {
 	if p.held() {
-		return "missed_waiting_approval", nil
+		return missedApproval, nil
 	}
 	var language string
 	if err := q.QueryRow(ctx, `SELECT content_language FROM teams WHERE id = ?`, p.TeamID).Scan(&language); err != nil {
 		return "", fmt.Errorf("reading the team of a due post: %w", err)
 	}
-	for _, t := range p.Targets {
-		// An account that lost its connection fails by itself; the others go out.
-		for _, found := range s.contentProblems(p, t, language) {
-			if found.Blocking {
-				return "preflight_blocked", nil
-			}
-		}
+	if s.Foretell(p, language).Refused {
+		return "preflight_blocked", nil
 	}
 	if p.OccursAt.IsZero() {
 		return "", nil // it took its place in the month when it was scheduled

@@ -11,6 +11,27 @@ import (
 	"pressroom/internal/fault"
 )
 
+// Copied tells which accounts a post that is made like another one can go to, and which were disconnected since.
+func (s *Service) Copied(ctx context.Context, from Post) ([]int64, []Target, error) {
+	ids := make([]int64, len(from.Targets))
+	for i, t := range from.Targets {
+		ids[i] = t.AccountID
+	}
+	found, err := s.accounts.Of(ctx, from.TeamID, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, left := []int64{}, []Target{}
+	for _, t := range from.Targets {
+		if _, ok := found[t.AccountID]; ok {
+			kept = append(kept, t.AccountID)
+		} else {
+			left = append(left, t)
+		}
+	}
+	return kept, left, nil
+}
+
 // Resemble gives a draft, that was made of another post's text, media and accounts, the rest of what that one shows: what
 // its accounts show of their own, and the frames that stand for videos. A draft that was changed since it was made stays as
 // it is, so that doing it twice is doing it once. It is not_found for whoever may not write in the team of both.

@@ -197,6 +197,32 @@ func keepSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
 	return nil
 }
 
+// goBy gives the series of a template another rule, by which it goes out once it goes on. One that is empty changes nothing,
+// and neither does the same one.
+func goBy(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool, error) {
+	if !template.IsTemplate || rule == "" || rule == template.Series.Rule {
+		return false, nil
+	}
+	r := template.Series
+	r.Rule = rule
+	recurring, err := r.recurrence()
+	if err != nil {
+		return false, err
+	}
+	behind := r.last
+	if behind.Before(tx.Now()) {
+		behind = tx.Now()
+	}
+	if _, ok := recurring.first(behind); !ok {
+		return false, errNoneLeft
+	}
+	if _, err := tx.Exec(ctx, `UPDATE post_series SET rule = ? WHERE id = ? AND team_id = ?`, rule, r.ID, template.TeamID); err != nil {
+		return false, fmt.Errorf("giving a recurring series another rule: %w", err)
+	}
+	template.Series = r
+	return true, nil
+}
+
 // keepTemplate writes whether a post is a template, and the rest of it.
 func keepTemplate(ctx context.Context, tx *db.Tx, p *Post) error {
 	is := 0

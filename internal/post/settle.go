@@ -19,6 +19,7 @@ type Result struct {
 	ErrorCode   string
 	NetworkText string
 	NetworkID   string // what the network knows the publication by, of one that stands
+	Decided     bool   // a person said so: the event of the decision tells it
 }
 
 // Begin notes that an account is being sent.
@@ -40,11 +41,15 @@ func (s *Service) Settle(ctx context.Context, tx *db.Tx, team int64, id string, 
 		if t.AccountID != account {
 			continue
 		}
+		told := r.Decided || t.State == Unconfirmed && r.State == Unconfirmed // asking once more and learning nothing is no news
 		t.State, t.PublishedAt, t.Permalink, t.ErrorCode, t.NetworkText = r.State, r.PublishedAt, r.Permalink, r.ErrorCode, r.NetworkText
 		t.NetworkID = r.NetworkID
 		p.Targets[i] = t
 		if err := updateTarget(ctx, tx, id, t); err != nil {
 			return err
+		}
+		if told {
+			continue
 		}
 		if err := event.Record(ctx, tx, team, event.Actor{}, "post.account_"+string(r.State), id, map[string]any{"account": account, "error_code": r.ErrorCode}); err != nil {
 			return err

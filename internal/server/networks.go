@@ -54,6 +54,30 @@ func (o *opening) read(options any) {
 	}
 }
 
+// namedHosts are the hosts, with their ports, of the addresses that an operator names in the settings of each network.
+func (n NetworkSettings) namedHosts() map[string][]string {
+	out := map[string][]string{}
+	for platform, raw := range n.Of {
+		out[platform] = hostsIn(raw)
+	}
+	return out
+}
+
+func hostsIn(raw json.RawMessage) []string {
+	var out []string
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) == nil {
+		for _, value := range members {
+			out = append(out, hostsIn(value)...)
+		}
+		return out
+	}
+	if address, err := url.Parse(network.WebAddress(strings.Trim(string(raw), `"`))); err == nil && address.Host != "" {
+		out = append(out, address.Host)
+	}
+	return out
+}
+
 // sensible refuses numbers and times below zero, and addresses that are none, wherever they stand.
 func sensible(name string, raw json.RawMessage) error {
 	var members map[string]json.RawMessage

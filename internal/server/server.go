@@ -190,27 +190,13 @@ func OpenDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 }
 
 func (s *Server) build(sealer *seal.Sealer) error {
-	guesses, err := limit.NewGuesses()
-	if err != nil {
-		return err
-	}
-	if s.queue, err = job.NewQueue(s.db, max(1, s.cfg.Workers), quiet(s.cfg.Log)); err != nil {
-		return err
-	}
 	offered := terms.Shipped()
 	if s.cfg.Terms != nil {
 		offered = *s.cfg.Terms
 	}
-	if s.rates, err = limit.NewRates(offered.Limits, limit.RatesOptions{Redis: s.cfg.Redis, Now: s.cfg.Now, Log: s.cfg.Log}); err != nil {
+	if err := s.buildGround(offered); err != nil {
 		return err
 	}
-	s.calls = limit.NewCalls(s.db)
-	s.Credits = credit.New(s.db)
-	s.Credits.CountFree = s.calls.CountFree
-	if err := s.buildNotices(); err != nil {
-		return err
-	}
-	s.Teams = team.New(s.db, guesses, offered)
 	networks, err := s.networks()
 	if err != nil {
 		return err
@@ -241,6 +227,28 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.Voices = voice.New(voice.Options{DB: s.db})
 	s.buildOperations(offered, results)
 	return s.buildEdges()
+}
+
+// buildGround makes what all the rest stands on: the queue, the limits, credits, notices and teams.
+func (s *Server) buildGround(offered terms.Terms) error {
+	guesses, err := limit.NewGuesses()
+	if err != nil {
+		return err
+	}
+	if s.queue, err = job.NewQueue(s.db, max(1, s.cfg.Workers), quiet(s.cfg.Log)); err != nil {
+		return err
+	}
+	if s.rates, err = limit.NewRates(offered.Limits, limit.RatesOptions{Redis: s.cfg.Redis, Now: s.cfg.Now, Log: s.cfg.Log}); err != nil {
+		return err
+	}
+	s.calls = limit.NewCalls(s.db)
+	s.Credits = credit.New(s.db)
+	s.Credits.CountFree = s.calls.CountFree
+	if err := s.buildNotices(); err != nil {
+		return err
+	}
+	s.Teams = team.New(s.db, guesses, offered)
+	return nil
 }
 
 // buildOperations lists what can be done, and makes the way that each call goes.
@@ -275,6 +283,7 @@ func (s *Server) buildNotices() error {
 func (s *Server) buildDelivery(networks []network.Network) {
 	opts := delivery.DefaultOptions
 	opts.Flights, opts.PerNetwork, opts.Called, opts.Late = max(1, s.cfg.Workers), s.cfg.PerNetwork, s.metrics.calledNetwork, s.metrics.stood
+	opts.Hosts = s.cfg.Networks.namedHosts()
 	if s.cfg.Lease > 0 {
 		opts.Lease = s.cfg.Lease
 	}

@@ -256,7 +256,10 @@ type Choice struct {
 }
 
 // Chosen is one of the accounts, in the order in which Choose counts them.
-type Chosen struct{ Username, DisplayName string }
+type Chosen struct {
+	Username, DisplayName string
+	Connected             bool // to the team already
+}
 
 // Choice gives the accounts that a person may choose from; not_found where there is nothing to choose any more.
 func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error) {
@@ -272,10 +275,21 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	if out.Offer, err = c.offer(ctx, c.Accounts.db, person, a.Token, l); err != nil {
 		return Choice{}, err
 	}
+	there, err := c.connected(ctx, l)
 	for _, f := range a.Candidates {
-		out.Accounts = append(out.Accounts, Chosen{tidy(f.Grant.Username), tidy(f.DisplayName)})
+		out.Accounts = append(out.Accounts, Chosen{tidy(f.Grant.Username), tidy(f.DisplayName), slices.Contains(there, f.Grant.Account)})
 	}
-	return out, nil
+	return out, err
+}
+
+// connected are the accounts at a link's network that its team has connected, by the network's ids.
+func (c *Connector) connected(ctx context.Context, l link) ([]string, error) {
+	ids, err := db.All(ctx, c.Accounts.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+		`SELECT network_id FROM social_accounts WHERE team_id = ? AND platform = ? AND connection_state <> ? AND disconnected_at = 0`, l.team, l.network(), string(Lost))
+	if err != nil {
+		return nil, fmt.Errorf("reading which accounts a team has connected: %w", err)
+	}
+	return ids, nil
 }
 
 func (c *Connector) choice(ctx context.Context, q db.Querier, person, id int64) (attempt, error) {

@@ -33,6 +33,8 @@ func (v approvalView) Bare(t post.Target) bool { return t.Media != nil && len(t.
 func (v approvalView) When() string {
 	at := v.inWords(v.ScheduledAt)
 	switch {
+	case v.PassedUnapproved() && at != "":
+		return "It was to go out at " + at + ", and was not sent, as it was not approved by then. " + v.afterwards()
 	case v.Status != post.Draft && v.Status != post.Scheduled:
 		return ""
 	case v.Approval == post.Rejected:
@@ -45,6 +47,18 @@ func (v approvalView) When() string {
 		return "The time is not fixed yet: once you have approved it, the team chooses when it goes out."
 	}
 	return "The team wishes to send it at " + at + ". Once you have approved it, somebody of the team still has to schedule it: it does not go out by itself before that."
+}
+
+// afterwards says what becomes of a post whose time has passed.
+func (v approvalView) afterwards() string {
+	switch v.Approval {
+	case post.Waiting:
+		return "It does not go out by itself any more: once you have approved it, somebody of the team decides anew when it goes out."
+	case post.Approved:
+		return "It does not go out by itself any more: somebody of the team decides anew when it goes out."
+	case post.Rejected, post.NotNeeded:
+	}
+	return "It does not go out any more."
 }
 
 // DecidedAt is when the client decided, in the team's zone.
@@ -65,10 +79,19 @@ func (a *App) showApproval(w http.ResponseWriter, r *http.Request, status int, v
 	view.Token, view.MaxComment = r.PathValue("token"), post.MaxComment
 	var err error
 	if view.Proposal, err = a.Approvals.Proposal(r.Context(), view.Token); err != nil {
-		a.Refuse(w, r, err)
+		a.refuseLink(w, r, err)
 		return
 	}
 	a.Show(w, r, status, pages["approval"], "Approve a post", view)
+}
+
+// refuseLink tells a client that a link shows nothing. What was deleted and what never was look alike.
+func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error) {
+	if !fault.Is(err, fault.NotFound) {
+		a.Refuse(w, r, err)
+		return
+	}
+	a.Notice(w, r, http.StatusNotFound, "No longer up for approval", "This post is no longer up for approval. Ask the team that sent you the link.")
 }
 
 // decide takes a client's decision. Whoever has the link may decide; nobody signs in.
@@ -88,7 +111,7 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		frame.Redirect(w, r, r.URL.EscapedPath())
 	case f.Code == fault.Internal || f.Code == fault.NotFound:
-		a.Refuse(w, r, err)
+		a.refuseLink(w, r, err)
 	default:
 		a.showApproval(w, r, frame.StatusOf(err), approvalView{Wrong: f.Detail, Said: said})
 	}

@@ -137,7 +137,7 @@ func TestApproving(t *testing.T) {
 		}
 		client.post(a.page, says("approve", "1", "Cleo <3", strings.Repeat("ä\r\n", 1000))).leads(t, a.page)
 		client.get(a.page).wants(t, 200, "Approved by <strong><bdi>Cleo &lt;3</bdi></strong> at 13:00 on Saturday 21 November 2026 (Europe/Berlin)")
-		client.post(a.page, says("reject", "1", "Mallory", "")).wants(t, 422, "This was decided already.")
+		client.post(a.page, says("reject", "1", "Mallory", "Not the <quay>.")).wants(t, 422, "This was decided already.", "Approved by", "What you wrote was not sent.", "Not the &lt;quay&gt;.")
 		if got := a.state(t); !strings.HasPrefix(got, `approved by "Cleo <3"`) {
 			t.Error(got)
 		}
@@ -163,10 +163,13 @@ func TestApprovingTheLatest(t *testing.T) {
 		}
 		a.do(t, "update_post", map[string]any{"id": a.id, "caption": "third"})
 		client.get(a.page).wants(t, 200, "third", "here is the new version", ">Approve</button>")
-		for _, path := range []string{"/approval/x", "/approval/", a.page + "x", a.page + "/"} {
+		for _, path := range []string{"/approval/", a.page + "/"} {
 			client.get(path).wants(t, 404, "There is no such page")
 		}
-		client.post("/approval/x", says("approve", "1", "Cleo", "")).wants(t, 404)
+		for _, path := range []string{"/approval/x", a.page + "x"} {
+			client.get(path).wants(t, 404, "This post is no longer up for approval.", "Ask the team that sent you the link.")
+		}
+		client.post("/approval/x", says("approve", "1", "Cleo", "")).wants(t, 404, "This post is no longer up for approval.")
 		w.clock.Advance(30 * 24 * time.Hour)
 		client.get(a.page).wants(t, 422, "This link has ended.")
 		client.post(a.page, says("approve", "3", "Cleo", "")).wants(t, 422, "This link has ended.")

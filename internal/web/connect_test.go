@@ -343,7 +343,10 @@ func TestChoosing(t *testing.T) {
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
 		choice := ada.get(ada.consent(page)).Header.Get("Location")
 		shown := ada.get(choice)
-		shown.wants(t, 200, "first", "second", "&lt;b&gt;second")
+		shown.wants(t, 200, "first", "second", "&lt;b&gt;second", "Choose which one to connect to")
+		if strings.Contains(shown.text, "Connected already") {
+			t.Error("an account is said to be connected")
+		}
 		if strings.Contains(shown.text, "secret") {
 			t.Error("the page holds a token")
 		}
@@ -357,6 +360,11 @@ func TestChoosing(t *testing.T) {
 		w.wantAccounts(t, "1 second connected")
 		ada.post(choice, url.Values{"account": {"0"}}).wants(t, 404)
 		ada.get(choice).wants(t, 404)
+		anew := ada.get(ada.get(ada.consent(w.link(t, newInstagram))).Header.Get("Location"))
+		anew.wants(t, 200, "second</bdi></strong> <span class=\"tag plain\">Connected already")
+		if n := strings.Count(anew.text, "Connected already"); n != 1 {
+			t.Errorf("%d accounts are marked as connected", n)
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -41,10 +42,39 @@ type today struct {
 
 	Open   bool        // whether the team is there to work in
 	Passed []post.Slot // drafts whose time has passed, for those who can decide about them
+	Asked  []post.Slot // what waits for the decision of a client, for clients
 	Today  string      // the team's day
 	Next   []post.Slot
 	More   bool // whether there are more of them
-	Lately []post.Slot
+	Lately []happened
+}
+
+// happened is a post that was sent, or should have been.
+type happened struct {
+	post.Slot
+
+	States []post.Status
+}
+
+// lately reads what was sent last, and how it stands.
+func (a *App) lately(ctx context.Context, team int64, now time.Time) ([]happened, error) {
+	slots, err := a.Posts.Lately(ctx, team, now, homePosts)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(slots))
+	for i, slot := range slots {
+		ids[i] = slot.PostID
+	}
+	glances, err := a.Posts.Glances(ctx, team, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]happened, len(slots))
+	for i, slot := range slots {
+		out[i] = happened{slot, glances[slot.PostID].States(slot.Status)}
+	}
+	return out, nil
 }
 
 // today reads it. Of a team that is closed, or of none, it is empty.
@@ -66,7 +96,7 @@ func (a *App) today(r *http.Request) (today, error) {
 		return out, err
 	}
 	out.Next, out.More = ahead[0].Slots, ahead[0].More
-	if out.Lately, err = a.Posts.Lately(ctx, team.ID, now, homePosts); err != nil {
+	if out.Lately, err = a.lately(ctx, team.ID, now); err != nil {
 		return out, err
 	}
 	if frame.VisitorOf(ctx).Is(frame.Writers) {
@@ -74,8 +104,16 @@ func (a *App) today(r *http.Request) (today, error) {
 			return out, err
 		}
 	}
+	if frame.VisitorOf(ctx).Is(frame.Clients) {
+		if out.Asked, err = a.Posts.Asked(ctx, team.ID, homePosts); err != nil {
+			return out, err
+		}
+	}
 	out.Today = now.In(zone).Format(time.DateOnly)
-	for _, slots := range [][]post.Slot{out.Next, out.Lately, out.Passed} {
+	for i := range out.Lately {
+		out.Lately[i].At = out.Lately[i].At.In(zone)
+	}
+	for _, slots := range [][]post.Slot{out.Next, out.Passed, out.Asked} {
 		for i := range slots {
 			slots[i].At = slots[i].At.In(zone)
 		}

@@ -203,7 +203,8 @@ func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 	frame.Redirect(w, r, "/upload/"+id)
 }
 
-// describe keeps the text that stands for a picture. The script is answered without a page.
+// describe keeps the text that stands for a picture. The script is answered without a page. What an upload's page sends
+// is for its file whatever team is looked at, as the files are; the form on a file's own page is of the page's team.
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	script := strings.Contains(r.Header.Get("Accept"), "application/json")
 	if frame.VisitorOf(r.Context()) == nil && script {
@@ -212,6 +213,11 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	}
 	a.ForPeople(func(w http.ResponseWriter, r *http.Request) {
 		if !a.ReadForm(w, r) {
+			return
+		}
+		own := "/media/" + r.PathValue("id")
+		if !script && r.PostForm.Get("next") == own && frame.Astray(r, r.PostForm) {
+			a.TurnBack(w, r, r.PostForm, own)
 			return
 		}
 		id, err := mediaID(r)
@@ -226,6 +232,7 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 		case script:
 			w.WriteHeader(http.StatusNoContent)
 		default:
+			a.Say(r, "The description is saved.")
 			frame.Redirect(w, r, frame.OwnPath(r.PostForm.Get("next")))
 		}
 	})(w, r)

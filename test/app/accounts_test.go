@@ -21,7 +21,7 @@ func TestAccounts(t *testing.T) {
 		b.open("/accounts").wants(http.StatusOK, c.handle(), "Connected", "Your plan has room for any number of accounts.", "TikTok for Business")
 		page := b.open("/accounts").follow("Disconnect " + c.handle())
 		page.wants(http.StatusOK, "No scheduled post goes out to it.", "What was published stays at the network").follow("Keep it connected").wants(http.StatusOK, "How it does")
-		page.form("Disconnect").press().wants(http.StatusOK, "The account "+c.handle()+" is disconnected. Bluesky was told that the permission is over.", "No account is connected yet.")
+		page.form("Disconnect").press().wants(http.StatusOK, "The Bluesky account "+c.handle()+" is disconnected. Bluesky was told that the permission is over.", "No account is connected yet.")
 		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusNotFound)
 		page.form("Disconnect").press().wants(http.StatusNotFound)
 

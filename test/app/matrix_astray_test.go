@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -40,7 +41,7 @@ func (m *gauge) astray() {
 			continue
 		}
 		asks.post("/team", url.Values{"team": {fmt.Sprint(second)}})
-		m.turnsBack(asks, route.Pattern, form)
+		m.turnsBack(asks, route, form)
 		tried++
 	}
 	if tried < 40 {
@@ -53,14 +54,19 @@ func (m *gauge) astray() {
 }
 
 // turnsBack sends a form that is of another team than the one that is looked at, as a page does and as a script does.
-func (m *gauge) turnsBack(asks *asker, route string, form url.Values) {
+func (m *gauge) turnsBack(asks *asker, of frame.Route, form url.Values) {
 	m.t.Helper()
+	route, id := of.Pattern, ""
 	method, path := m.at(route, m.real)
+	if parts := strings.Split(path, "/"); len(parts) > 2 {
+		id = parts[2]
+	}
+	back := cmp.Or(strings.ReplaceAll(of.Page, "{id}", id), path)
 	if got := asks.ask(method, path, form, http.Header{"Sec-Fetch-Dest": {"empty"}}); got.status != http.StatusConflict || strings.Contains(got.body, marked+".test") {
 		m.t.Errorf("%s of another team is answered with %d to a script", route, got.status)
 	}
 	got := asks.ask(method, path, form, http.Header{"Referer": {m.root + "/settings"}})
-	if got.status != http.StatusSeeOther || got.location != "/settings" && got.location != path {
+	if got.status != http.StatusSeeOther || got.location != "/settings" && got.location != back {
 		m.t.Errorf("%s of another team is answered with %d %s", route, got.status, got.location)
 		return
 	}

@@ -327,6 +327,9 @@ func (m *gauge) same(a *asker, route string, got, none answer) {
 	plain := func(b answer, s samples) string {
 		_, path := m.at(route, s)
 		sent := []string{path, "PATH", url.QueryEscape(path), "PATH"}
+		if at := strings.LastIndex(path, "/"); at > 0 { // the page that a form stands on
+			sent = append(sent, url.QueryEscape(path[:at]), "PAGE")
+		}
 		for part := range strings.SplitSeq(path, "/") {
 			if len(part) > len("987654") {
 				sent = append(sent, part, "PART")

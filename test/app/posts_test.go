@@ -102,6 +102,9 @@ func TestPostsAreListed(t *testing.T) {
 		form := first.form("Show").fill("from", day).fill("to", day).fill("status", "draft").fill("account", fmt.Sprint(c.account))
 		form.press().wants(200, "Wished for", "the latest first").lacks("Number 31")
 		first.form("Show").fill("status", "failed").press().wants(200, "No post fits these filters.").follow("Show all posts").wants(200, "Wished for")
+		tried, missed := c.draft(t, "Tried in vain", ""), c.draft(t, "Never there in time", c.wish(50*time.Hour))
+		h.change(t, `UPDATE posts SET status = 'failed', submitted_at = ? WHERE id IN (?, ?)`, db.Micros(h.now()), tried, missed)
+		b.open("/posts?status=failed").wants(200, "Tried "+h.now().In(berlin(t)).Format("Mon 2 Jan 2006, 15:04"), "Was to go out "+c.now().Add(50*time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006"))
 		first.form("Show").fill("to", "soon").press().wants(422, "has to be a date").lacks("There are no posts yet")
 		b.open("/posts?from=2026-99-01").wants(422)
 		b.open("/posts?account=x").wants(422, "Choose one of the accounts.")
@@ -218,28 +221,41 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 // Of an account of which nobody knows, a person says what is there, and it is kept who.
 func TestAPersonDecides(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
-		c := h.crew(t)
-		b := c.as(t, access.Editor)
 		for found, want := range map[string][]string{
-			"yes": {"Noted: it is there.", "the account has it", "See it at the network"}, "no": {"Noted: it is not there.", "The network could not be reached or failed.", "Send these again"},
+			"yes": {"Noted: it is there.", "the account has it", "See it at the network"}, "no": {"Noted: it is not there.", "Ada editor looked at the network and said that it is not there.", "Send these again"},
 		} {
+			c := h.crew(t)
+			b := c.as(t, access.Editor)
 			id := c.draft(t, "Is it there? "+found, "")
 			b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
 			b.handedOver(id).wants(200, "the account has it")
 			h.doubt(t, id)
-			p := b.open("/posts/"+id).wants(200, "Not confirmed", "try <later>", "The network is asked again whether it stands at")
+			p := b.open("/posts/"+id).wants(200, "Not confirmed", "try <later>", "The network is asked again whether it stands at", "A network may have this post already").lacks("Failed")
+			for _, path := range []string{"/posts", "/calendar", "/"} {
+				b.open(path).wants(200, "Is it there? "+found, "Not confirmed").lacks("· Failed", ">Failed</span>")
+			}
 			one := p.follow(fmt.Sprintf("Look at the network, then say what is there : harbour%d.test", c.team.ID)).wants(200, "Is it there?")
 			form := one.form("Note what I found")
 			form.press().wants(422, "Choose what you found.")
 			form.values.Set("found", found)
 			if found == "yes" {
-				wrong := form.fill("permalink", "javascript:alert(1)").press().wants(422, "has to be an absolute address")
+				wrong := form.fill("permalink", "javascript:alert(1)").press().wants(422, "has to be a whole one")
 				if again := wrong.form("Note what I found"); again.values.Get("found") != "yes" || again.values.Get("permalink") != "javascript:alert(1)" {
 					t.Errorf("what was typed is gone: %v", again.values)
 				}
-				form.fill("permalink", "https://bsky.example/it")
+				form.fill("permalink", "https://bsky.example/it").press().wants(422, "no address of a post at that network", "bsky.app")
+				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1")
+			} else {
+				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1").press().wants(422, "If it is not there, leave the address empty.")
+				form.fill("permalink", "")
 			}
-			form.press().wants(200, want...)
+			form.press().wants(200, want...).lacks("The network could not be reached", "A network may have this post already")
+			b.open("/notices").wants(200).lacks("looked at the network")
+			if others := c.as(t, access.Owner).open("/notices"); found == "no" {
+				others.wants(200, "Somebody of your team looked at the network and said that a post is not there.").lacks("A post could not be published.")
+			} else {
+				others.wants(200).lacks("looked at the network")
+			}
 			b.open(one.path).wants(200, "Decided by a person", "by Ada editor").lacks("Note what I found")
 			if n := h.count(t, "events WHERE kind = 'post.account_decided' AND subject = ? AND person_id = ?", id, c.people[access.Editor].ID); n != 1 {
 				t.Errorf("%d events tell who decided", n)
@@ -302,13 +318,13 @@ func TestClientsDecideInTheApp(t *testing.T) {
 		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().wants(200)
 		client.send(http.MethodPost, decision, says).wants(422, "has changed meanwhile, so nothing was decided")
 		client.open(at).form("Approve").press().wants(200, "Approved. The team is told.", "version 2")
-		client.send(http.MethodPost, decision, url.Values{"decision": {"reject"}, "round": {"2"}}).wants(422, "This was decided already.")
+		client.send(http.MethodPost, decision, url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).wants(422, "This was decided already.", "Ada client approved the post", "What you wrote was not sent.", "Not <this> way.")
 		for _, kind := range []string{"post.rejected", "post.approved"} {
 			if n := h.count(t, "events WHERE kind = ? AND subject = ? AND person_id = ?", kind, id, c.people[access.Client].ID); n != 1 {
 				t.Errorf("%d events tell that the client decided: %s", n, kind)
 			}
 		}
-		editor.open("/notices").wants(200, "The client approved a post. It is a draft still: it goes out once somebody schedules or publishes it.", "The client rejected a post.")
+		editor.open("/notices").wants(200, "The client approved a post. It is a draft still: it goes out once somebody schedules or publishes it.", "The client rejected a post. It says why there.")
 		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("by the name of")
 		editor.open(at).wants(200, "A draft. It does not go out by itself")
 	})

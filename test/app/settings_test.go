@@ -57,6 +57,7 @@ func TestSettingsKeys(t *testing.T) {
 		key.form("Save").fill("level", "full").fill("daily_credits", "-3").press().wants(422, "0 or more")
 		key.form("Save").fill("level", "read_only").fill("daily_credits", "").press().wants(200, "The key is changed")
 		owner.open("/settings/keys").wants(200, "Read only", "no limit")
+		owner.open("/settings/audit").wants(200, "made an API key of the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
 		revoke := key.follow("Revoke this key").wants(200, "last used", "no tracking")
 		revoke.form("Revoke the key").press().wants(200, "The key is revoked", "Revoked")
 		if h.me(t, value) != 401 {

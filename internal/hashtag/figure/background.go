@@ -223,7 +223,7 @@ func (b *Background) measure(ctx context.Context, c claim) error {
 		return b.failed(ctx, c, err)
 	}
 	if err := source.Working(ctx); err != nil {
-		return nil //nolint:nilerr // as above
+		return nil // as above
 	}
 	figures.Hashtag = c.hashtag
 	learned := Read(c.platform, figures, b.store.db.Now())

@@ -3,8 +3,10 @@ package accounts
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"pressroom/internal/operation"
+	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/web/frame"
 )
@@ -50,8 +52,26 @@ func whereBack(platform string) string {
 type leaveView struct {
 	social.Account
 
-	Waiting int // scheduled posts that are to go out to it
+	Waiting post.Ahead
 }
+
+// aheadWords are how many posts and series there are, those that there are.
+func aheadWords(a post.Ahead) string {
+	var out []string
+	if a.Posts > 0 {
+		out = append(out, frame.Plural(a.Posts, "scheduled post", "scheduled posts"))
+	}
+	if a.Series > 0 {
+		out = append(out, fmt.Sprint(a.Series)+" series")
+	}
+	return strings.Join(out, " and ")
+}
+
+// Words are what is to go out to the account; empty where nothing is.
+func (v leaveView) Words() string { return aheadWords(v.Waiting) }
+
+// One tells whether it is a single thing.
+func (v leaveView) One() bool { return v.Waiting.Posts+v.Waiting.Series == 1 }
 
 func (p *Part) leavePage(w http.ResponseWriter, r *http.Request, a social.Account) {
 	waiting, err := p.posts.Waiting(r.Context(), a.TeamID, a.ID)
@@ -68,7 +88,7 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a social.Account) {
 		return
 	}
 	ctx := r.Context()
-	text := "The account " + a.Username + " is disconnected."
+	text := "The " + frame.NetworkName(a.Platform) + " account " + a.Username + " is disconnected."
 	if r.PostForm.Get("posts") == "take_out" {
 		actor, err := p.actor(r)
 		if err != nil {
@@ -80,8 +100,8 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a social.Account) {
 			p.Refuse(w, r, err)
 			return
 		}
-		if n > 0 {
-			text += fmt.Sprintf(" It was taken out of %s.", frame.Plural(n, "scheduled post", "scheduled posts"))
+		if n.Any() {
+			text += fmt.Sprintf(" It was taken out of %s.", aheadWords(n))
 		}
 	}
 	revoked, err := p.connector.Accounts.Disconnect(ctx, frame.VisitorOf(ctx).ID, a.TeamID, a.ID)

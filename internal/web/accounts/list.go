@@ -26,8 +26,8 @@ type listView struct {
 
 // gone is an account that was disconnected lately, with what became of its permission at the network.
 type gone struct {
-	Username, Text string
-	At             time.Time
+	Platform, Username, Text string
+	At                       time.Time
 }
 
 // gone reads those of the team, for whoever may disconnect.
@@ -35,7 +35,7 @@ func (p *Part) gone(r *http.Request, team int64, zone *time.Location) ([]gone, e
 	found, err := p.connector.Accounts.TakenBack(r.Context(), team)
 	var out []gone
 	for _, t := range found {
-		out = append(out, gone{t.Username, takenBack(t.Platform, t.State), t.At.In(zone)})
+		out = append(out, gone{t.Platform, t.Username, takenBack(t.Platform, t.State), t.At.In(zone)})
 	}
 	return out, err
 }

@@ -38,7 +38,8 @@ type view struct {
 	Twice   bool // the clocks show the time two times
 	First   time.Time
 	Later   time.Time
-	ByDate  string // on which days of months it can recur
+	Begins  time.Time // of a series that stands: its first time, in its zone
+	ByDate  string    // on which days of months it can recur
 	ByDay   string
 	Wrong   string     // why nothing was done
 	Field   string     // which field that is about
@@ -49,12 +50,12 @@ type view struct {
 // group is a network with its accounts.
 type group struct {
 	Platform string
-	Accounts []social.Entry
+	Accounts []offered
 }
 
 // chosen is an account that the post is to go to, with what it shows of its own.
 type chosen struct {
-	social.Entry
+	offered
 	own
 
 	Items []item
@@ -201,7 +202,14 @@ func (p *Part) viewOf(r *http.Request, s sheet, id string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	out.choose(accounts)
+	out.choose(accounts, out.Post)
+	if out.Post != nil && out.Post.IsTemplate {
+		zone, err := zoneOf(*out.Post)
+		if err != nil {
+			return view{}, err
+		}
+		out.Begins = out.Post.ScheduledAt.In(zone)
+	}
 	known, err := p.known(ctx, actor.TeamID, out.sheet)
 	if err != nil {
 		return view{}, err
@@ -218,7 +226,7 @@ func (p *Part) viewOf(r *http.Request, s sheet, id string) (view, error) {
 // mostAccounts is how many accounts the page lists; a post has at most a hundred.
 const mostAccounts = 500
 
-// accounts are all that the team has connected, by network and name.
+// accounts are all that the team has connected.
 func (p *Part) accounts(r *http.Request) ([]social.Entry, error) {
 	out := []social.Entry{}
 	args := operation.Arguments{"active_only": false, "limit": int64(50)}
@@ -233,16 +241,39 @@ func (p *Part) accounts(r *http.Request) ([]social.Entry, error) {
 		}
 		args["cursor"] = got.Page.Cursor
 	}
-	slices.SortFunc(out, func(a, b social.Entry) int {
-		return strings.Compare(frame.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username), frame.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
-	})
 	return out, nil
 }
 
-// choose groups the accounts, and leaves out of the form what is none of them.
-func (v *view) choose(accounts []social.Entry) {
-	kept := []int64{}
+// offered is an account that a form offers.
+type offered struct {
+	social.Entry
+
+	Left bool // it was disconnected; the post has it still
+}
+
+// offer are the connected accounts by network and name, with those that a post has still although they were disconnected.
+func offer(accounts []social.Entry, held *post.Post) []offered {
+	out := make([]offered, 0, len(accounts))
 	for _, a := range accounts {
+		out = append(out, offered{Entry: a})
+	}
+	if held != nil {
+		for _, t := range held.Targets {
+			if !slices.ContainsFunc(accounts, func(a social.Entry) bool { return a.ID == t.AccountID }) {
+				out = append(out, offered{social.Entry{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active}, !t.Active})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b offered) int {
+		return strings.Compare(frame.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username), frame.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
+	})
+	return out
+}
+
+// choose groups the accounts, with those that a post has already, and leaves out of the form what is none of them.
+func (v *view) choose(accounts []social.Entry, held *post.Post) {
+	kept := []int64{}
+	for _, a := range offer(accounts, held) {
 		if n := len(v.Groups); n == 0 || v.Groups[n-1].Platform != a.Platform {
 			v.Groups = append(v.Groups, group{Platform: a.Platform})
 		}
@@ -250,7 +281,7 @@ func (v *view) choose(accounts []social.Entry) {
 		g.Accounts = append(g.Accounts, a)
 		if slices.Contains(v.Accounts, a.ID) {
 			kept = append(kept, a.ID)
-			v.Chosen = append(v.Chosen, chosen{Entry: a, own: v.Own[a.ID]})
+			v.Chosen = append(v.Chosen, chosen{offered: a, own: v.Own[a.ID]})
 		}
 	}
 	slices.Sort(kept)
@@ -369,7 +400,9 @@ type outlook struct {
 	Blocking int
 	Warnings int
 	Left     string
-	Waits    bool // for the client's approval
+	Waits    bool       // for the client's approval
+	Fate     *post.Fate // of a scheduled post that does not wait: what becomes of it at its time
+	Stands   bool       // it is what a series that stands is made from
 	Next     []time.Time
 	Day      []neighbour // what else stands on the chosen day
 	More     bool        // and there is more of it
@@ -393,6 +426,7 @@ type card struct {
 	Folded string // and behind it
 	Before bool   // the media stand above the text
 	Form   string // how several media are laid out
+	Alone  bool   // what stops it here stops no other account
 }
 
 // look weighs a form.
@@ -404,16 +438,26 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 		wrong = err
 	}
 	c.At = at
-	if out.Next, err = foreseen(s, at, actor.Zone); err != nil && wrong == nil {
+	if held == nil {
+		held = &post.Post{} // a new one
+	}
+	out.Stands = held.IsTemplate
+	out.Next, err = p.next(ctx, s, *held, at, actor.Zone)
+	switch {
+	case err != nil && fault.Of(err).Code == fault.Internal:
+		return out, err
+	case err != nil && wrong == nil:
 		wrong = err
 	}
 	if wrong != nil {
 		out.Wrong = fault.Of(wrong).Detail
 	}
-	if err := p.beside(ctx, actor, s, held, &out); err != nil {
-		return out, err
+	if !out.Stands { // what is made from it has days of its own
+		if err := p.beside(ctx, actor, s, held, &out); err != nil {
+			return out, err
+		}
 	}
-	weighed, err := p.posts.Weigh(ctx, actor, c)
+	weighed, err := p.posts.Weigh(ctx, actor, c, held.Targets)
 	if err != nil {
 		return out, err
 	}
@@ -421,9 +465,15 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 		out.Left = frame.Plural(weighed.Left, "post", "posts")
 	}
 	out.Empty = len(weighed.Outlooks) == 0
-	out.Waits = held != nil && (held.Approval == post.Waiting || held.Approval == post.Rejected)
+	out.Waits = held.Approval == post.Waiting || held.Approval == post.Rejected
+	if held.Status == post.Scheduled && !out.Waits && !out.Empty {
+		fate := p.posts.Foretell(weighed.Post, actor.Language)
+		out.Fate = &fate
+	}
 	for _, o := range weighed.Outlooks {
-		out.Cards = append(out.Cards, cardOf(o))
+		c := cardOf(o)
+		c.Alone = out.Fate != nil && !out.Fate.Refused
+		out.Cards = append(out.Cards, c)
 	}
 	out.count()
 	return out, nil
@@ -498,6 +548,32 @@ func foreseen(s sheet, at time.Time, zone *time.Location) ([]time.Time, error) {
 	return times, err
 }
 
+// next are the first times of a series, whether it is to begin or to go on.
+func (p *Part) next(ctx context.Context, s sheet, held post.Post, at time.Time, zone *time.Location) ([]time.Time, error) {
+	if held.IsTemplate {
+		return p.goingOn(ctx, s, held, zone)
+	}
+	return foreseen(s, at, zone)
+}
+
+// goingOn are the next times of a series that stands, if it went on now by the rule of the form.
+func (p *Part) goingOn(ctx context.Context, s sheet, held post.Post, zone *time.Location) ([]time.Time, error) {
+	rule, err := ruleFor(s, held)
+	if err != nil {
+		return nil, err
+	}
+	held.Series.Rule = rule
+	list, err := p.posts.Standing(ctx, held, foreseenMost)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]time.Time, len(list))
+	for i, one := range list {
+		out[i] = one.At.In(zone)
+	}
+	return out, nil
+}
+
 // preview answers the script with how the form would look, and what the networks say of it.
 func (p *Part) preview(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxForm) {
@@ -541,12 +617,17 @@ func (p *Part) freshly(r *http.Request, s sheet) (view, error) {
 	if len(s.Accounts) == 0 {
 		return out, nil
 	}
+	var held *post.Post
 	if id := r.PostForm.Get("post"); id != "" {
-		out.Path = "/posts/" + url.PathEscape(id) + "/edit"
+		found, err := p.held(r, id)
+		if err != nil {
+			return out, err
+		}
+		held, out.Path = &found, "/posts/"+url.PathEscape(id)+"/edit"
 	}
 	accounts, err := p.accounts(r)
 	if err == nil {
-		out.choose(accounts)
+		out.choose(accounts, held)
 	}
 	return out, err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/fault"
+	"pressroom/internal/post"
 )
 
 // repeat is the rule of a series, as a form has it.
@@ -106,6 +107,28 @@ func (r repeat) end() ([]string, error) {
 		return []string{fmt.Sprintf("COUNT=%d", times)}, nil
 	}
 	return nil, nil
+}
+
+// zoneOf is the zone by whose clocks the series of a template goes.
+func zoneOf(template post.Post) (*time.Location, error) {
+	zone, err := time.LoadLocation(template.Series.Timezone)
+	if err != nil {
+		return nil, fmt.Errorf("reading the zone of a series: %w", err)
+	}
+	return zone, nil
+}
+
+// ruleFor is the rule that a form gives the series of a template. A series recurs: to end it is done on the page of the post.
+func ruleFor(s sheet, template post.Post) (string, error) {
+	zone, err := zoneOf(template)
+	if err != nil {
+		return "", err
+	}
+	rule, err := s.Repeat.rule(template.ScheduledAt.In(zone))
+	if err == nil && rule == "" {
+		err = fault.Invalid(fault.MissingArgument, "repeat", "Choose how often it recurs. To end the series, use “End the series” on its page.")
+	}
+	return rule, err
 }
 
 // repeatOf is a rule in the form, which wrote it.

@@ -76,7 +76,7 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, why)
 		return
 	case frame.Astray(r, form):
-		p.TurnBack(w, r, form, true)
+		p.TurnBack(w, r, form, r.URL.Path)
 		return
 	case refused != nil:
 		p.Refuse(w, r, refused)
@@ -113,10 +113,10 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 		if err != nil {
 			return nil, nil, errForm.Wrap(err)
 		}
-		if part.FileName() != "" && (!may || frame.Astray(r, form)) {
-			continue
-		}
 		if part.FileName() != "" {
+			if !may || frame.Astray(r, form) {
+				continue
+			}
 			id, err := p.arrive(r, actor, part)
 			switch {
 			case err == nil:
@@ -242,7 +242,7 @@ func (p *Part) ready(r *http.Request, s sheet, what string) error {
 			return err
 		}
 		if held.IsTemplate {
-			at = held.ScheduledAt
+			return nil // keep reads its rule
 		}
 	}
 	if at.IsZero() {
@@ -280,7 +280,11 @@ func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
 		return "", c.At, err
 	}
 	id, seen := r.PathValue("id"), time.UnixMicro(s.Seen)
-	if id == "" {
+	if id != "" {
+		if c.Rule, err = p.ruled(r, s, id); err != nil {
+			return "", c.At, err
+		}
+	} else {
 		if !c.At.IsZero() && !c.At.After(p.DB.Now()) {
 			return "", c.At, errOver
 		}
@@ -297,6 +301,15 @@ func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
 		return id, c.At, err
 	}
 	return id, c.At, p.describe(r, actor, s)
+}
+
+// ruled is the rule that a form gives a series that stands; empty where the post is none's template, or is changed by nobody.
+func (p *Part) ruled(r *http.Request, s sheet, id string) (string, error) {
+	held, err := p.held(r, id)
+	if err != nil || !held.IsTemplate || held.MayCompose() != nil {
+		return "", err
+	}
+	return ruleFor(s, held)
 }
 
 // create drafts a new post; replayed tells that this very form has done so before, and what followed.
@@ -351,9 +364,6 @@ func (p *Part) schedule(r *http.Request, s sheet, id string, at time.Time) (stri
 	if err != nil {
 		return "", err
 	}
-	if held.IsTemplate {
-		at = held.ScheduledAt
-	}
 	if s.Repeat.Often == "" && !held.IsTemplate {
 		if held.Status == post.Scheduled { // by the first sending of this form
 			return "It is scheduled.", nil
@@ -365,12 +375,14 @@ func (p *Part) schedule(r *http.Request, s sheet, id string, at time.Time) (stri
 	if err != nil {
 		return "", err
 	}
-	rule, err := s.Repeat.rule(at.In(actor.Zone))
+	var rule string
+	if held.IsTemplate {
+		rule, err = ruleFor(s, held)
+	} else {
+		rule, err = s.Repeat.rule(at.In(actor.Zone))
+	}
 	if err != nil {
 		return "", err
-	}
-	if rule == "" {
-		return "", fault.Invalid(fault.MissingArgument, "repeat", "Choose how often it recurs.")
 	}
 	if err := (operation.Call{Actor: actor}).Require(access.Publish); err != nil {
 		return "", err

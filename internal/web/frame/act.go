@@ -73,6 +73,9 @@ func (f *Frame) WrongAt(w http.ResponseWriter, r *http.Request, err error, names
 		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
 	}
 	text := told.Detail
+	if told.Code == fault.NotFound && text == fault.Missing().Detail { // which speaks of keys
+		text = "Something that was chosen is not there any more. Look at the page anew and choose again."
+	}
 	if name := names[field]; name != "" {
 		text = strings.ReplaceAll(text, "The argument "+field, "The field “"+name+"”")
 	}

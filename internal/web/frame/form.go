@@ -29,18 +29,20 @@ func (f *Frame) ReadLongForm(w http.ResponseWriter, r *http.Request, most int64)
 }
 
 // ForPeople sends whoever is not signed in to the sign-in page and back.
-func (f *Frame) ForPeople(next http.HandlerFunc) http.HandlerFunc { return f.forPeople(false, next) }
+func (f *Frame) ForPeople(next http.HandlerFunc) http.HandlerFunc {
+	return f.forPeople(Route{}.back, next)
+}
 
-// forPeople is ForPeople; a form that can be resumed goes along to the sign-in page.
-func (f *Frame) forPeople(resumes bool, next http.HandlerFunc) http.HandlerFunc {
+// forPeople is ForPeople; a form that a page takes back goes along to the sign-in page.
+func (f *Frame) forPeople(back func(*http.Request) string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case VisitorOf(r.Context()) != nil:
 			next(w, r)
 		case r.Method == http.MethodGet:
 			Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.RequestURI()}}.Encode())
-		case resumes && !sendsFiles(r):
-			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.Path}, "resume": {"1"}}.Encode(), http.StatusTemporaryRedirect)
+		case back(r) != "" && !sendsFiles(r):
+			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {back(r)}, "resume": {"1"}}.Encode(), http.StatusTemporaryRedirect)
 		default:
 			Redirect(w, r, "/sign-in?"+url.Values{"next": {f.cameFrom(r)}, "undone": {"1"}}.Encode())
 		}
@@ -92,6 +94,7 @@ func (f *Frame) Resumed(r *http.Request) url.Values {
 	if err != nil { // written by us
 		return nil
 	}
+	mend(form)
 	return form
 }
 

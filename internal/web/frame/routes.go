@@ -2,7 +2,9 @@ package frame
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 
 	"pressroom/internal/access"
 )
@@ -29,8 +31,22 @@ type Route struct {
 	Pattern string // as http.ServeMux takes it
 	For     Audience
 	Do      http.HandlerFunc
-	// Resumes is true of a form whose page takes back by Resumed what was sent by somebody whose session had ended.
+	// Resumes is true of a form whose page takes back by Resumed what was sent by somebody whose session had ended, or who
+	// had turned to another team.
 	Resumes bool
+	// Page is where such a form stands, where that is another address than its own; {id} in it is the one of the form's.
+	Page string
+}
+
+// back is the page that takes back what was sent; empty where none does.
+func (route Route) back(r *http.Request) string {
+	switch {
+	case !route.Resumes:
+		return ""
+	case route.Page == "":
+		return r.URL.Path
+	}
+	return strings.ReplaceAll(route.Page, "{id}", url.PathEscape(r.PathValue("id")))
 }
 
 // Mount puts routes at their addresses. Whoever is not signed in is asked to; who is not of the audience is told that the
@@ -47,11 +63,11 @@ func (f *Frame) guarded(route Route) http.HandlerFunc {
 	if route.For == Anyone {
 		return route.Do
 	}
-	return f.forPeople(route.Resumes, func(w http.ResponseWriter, r *http.Request) {
+	return f.forPeople(route.back, func(w http.ResponseWriter, r *http.Request) {
 		v := VisitorOf(r.Context())
 		if route.For.ofTeam() {
 			if form := peek(r); Astray(r, form) {
-				f.TurnBack(w, r, form, route.Resumes)
+				f.TurnBack(w, r, form, route.back(r))
 				return
 			}
 		}

@@ -61,13 +61,13 @@ func Astray(r *http.Request, form url.Values) bool {
 }
 
 // TurnBack answers a form that is astray, as somebody has turned to another team in a second tab: nothing is done, and
-// the form's team is looked at again. What was written is kept for Resumed where the form's page takes it back.
-func (f *Frame) TurnBack(w http.ResponseWriter, r *http.Request, form url.Values, resumes bool) {
+// the form's team is looked at again. What was written is kept for Resumed where a page takes it back, which is empty for none.
+func (f *Frame) TurnBack(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
 	v := VisitorOf(r.Context())
 	id, err := strconv.ParseInt(form.Get(TeamField), 10, 64)
 	meant := LookedAt(v.Account, id)
 	switch there := err == nil && meant.ID == id; {
-	case byScript(r) || !there && !resumes:
+	case byScript(r) || !there && page == "":
 		f.Notice(w, r, http.StatusConflict, "Not done", "This form was shown for another team than the one that you look at now. Nothing was done.")
 		return
 	case !there:
@@ -76,9 +76,9 @@ func (f *Frame) TurnBack(w http.ResponseWriter, r *http.Request, form url.Values
 		f.LookAt(r.Context(), id)
 		f.Say(r, "You had turned to the team "+v.Team.Name+" in this browser. This form is of the team "+meant.Name+": you look at that team again now. Nothing was saved or done yet.")
 	}
-	if resumes {
-		f.Keep(r.Context(), resumeKept, []byte(r.URL.Path+"\n"+form.Encode()))
-		Redirect(w, r, r.URL.Path)
+	if page != "" {
+		f.Keep(r.Context(), resumeKept, []byte(page+"\n"+form.Encode()))
+		Redirect(w, r, page)
 		return
 	}
 	Redirect(w, r, f.cameFrom(r))

@@ -46,7 +46,7 @@ func (v formView) Typed(name string) string {
 }
 
 func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{})
+	p.Show(w, r, http.StatusOK, pages["form"], "New hashtag list", formView{Fields: p.Resumed(r)})
 }
 
 func (p *Part) create(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,11 @@ func (p *Part) editPage(w http.ResponseWriter, a asked) {
 	case l.ReadyMade:
 		p.Notice(w, a.Request, http.StatusUnprocessableEntity, "Not done", "Ready-made lists cannot be changed. Copy it into a list of your own.")
 	default:
-		p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+l.Name, formView{ID: a.list, Fields: url.Values{"name": {l.Name}, "color": {l.Color}, "icon": {l.Icon}}})
+		fields := p.Resumed(a.Request)
+		if fields == nil {
+			fields = url.Values{"name": {l.Name}, "color": {l.Color}, "icon": {l.Icon}}
+		}
+		p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+l.Name, formView{ID: a.list, Fields: fields})
 	}
 }
 

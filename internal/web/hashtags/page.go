@@ -95,7 +95,7 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.show(w, r, id, http.StatusOK, nil, frame.Wrong{})
+	p.show(w, r, id, http.StatusOK, p.Resumed(r), frame.Wrong{})
 }
 
 func (p *Part) show(w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong frame.Wrong) {

@@ -54,7 +54,10 @@ func (v view) those(kind media.UseKind) []media.Use {
 }
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
-	p.of(func(w http.ResponseWriter, a asked) { p.show(w, a, http.StatusOK, "item", frame.Wrong{}) })(w, r)
+	p.of(func(w http.ResponseWriter, a asked) {
+		a.PostForm = p.Resumed(r)
+		p.show(w, a, http.StatusOK, "item", frame.Wrong{})
+	})(w, r)
 }
 
 func (p *Part) show(w http.ResponseWriter, a asked, status int, page string, wrong frame.Wrong) {
@@ -64,6 +67,9 @@ func (p *Part) show(w http.ResponseWriter, a asked, status int, page string, wro
 		return
 	}
 	v.Wrong, v.Typed = wrong, v.Name
+	if a.PostForm.Has("alt") {
+		v.AltText = a.PostForm.Get("alt")
+	}
 	if a.PostForm.Has("name") {
 		v.Typed = a.PostForm.Get("name")
 	}

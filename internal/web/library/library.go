@@ -45,7 +45,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /media/folder/rename", For: frame.Writers, Do: p.renameFolder},
 		{Pattern: "POST /media/folder/delete", For: frame.Writers, Do: p.deleteFolder},
 		{Pattern: "GET /media/{id}", For: frame.Members, Do: p.shown(p.page)},
-		{Pattern: "POST /media/{id}/rename", For: frame.Writers, Do: p.of(p.rename)},
+		{Pattern: "POST /media/{id}/rename", For: frame.Writers, Do: p.of(p.rename), Resumes: true, Page: "/media/{id}"},
 		{Pattern: "POST /media/{id}/move", For: frame.Writers, Do: p.of(p.move)},
 		{Pattern: "GET /media/{id}/delete", For: frame.Writers, Do: p.of(p.deletePage)},
 		{Pattern: "POST /media/{id}/delete", For: frame.Writers, Do: p.of(p.delete)},

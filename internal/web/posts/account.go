@@ -118,9 +118,6 @@ func (p *Part) settle(r *http.Request, one oneView) error {
 	if err := call.Require(access.Publish); err != nil {
 		return err
 	}
-	decision := delivery.Decision{Published: one.Found == "yes"}
-	if decision.Published {
-		decision.Permalink = one.Link
-	}
+	decision := delivery.Decision{Published: one.Found == "yes", Permalink: one.Link}
 	return p.delivery.Decide(r.Context(), call.PersonID, call.TeamID, id, account, decision)
 }

@@ -3,6 +3,7 @@ package posts
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"pressroom/internal/access"
 	"pressroom/internal/fault"
@@ -109,29 +110,52 @@ func (p *Part) duplicate(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	made, err := p.copyOf(r)
+	made, left, err := p.copyOf(r)
 	if err != nil {
 		p.done(w, r, err, "")
 		return
 	}
-	p.Say(r, "This is the duplicate: a draft with the same text, media and accounts.")
+	said := "This is the duplicate: a draft with the same text, media and accounts."
+	if len(left) > 0 {
+		said = "This is the duplicate: a draft with the same text and media. It does not go to " + places(left) + ", as the original does: " +
+			frame.Plural(len(left), "account is", "accounts are") + " not connected any more."
+	}
+	p.Say(r, said)
 	frame.Redirect(w, r, made)
 }
 
-// copyOf gives where the duplicate is.
-func (p *Part) copyOf(r *http.Request) (string, error) {
+// places names accounts, as a sentence does.
+func places(targets []post.Target) string {
+	out := make([]string, len(targets))
+	for i, t := range targets {
+		out[i] = frame.NetworkName(t.Platform) + " (" + t.Username + ")"
+	}
+	return strings.Join(out, ", ")
+}
+
+var errNoneConnected = fault.BadState("accounts_missing", "It cannot be duplicated: none of its accounts is connected any more. Connect one of them again under Accounts, or choose another account for this post first.")
+
+// copyOf gives where the duplicate is, and the accounts that it does not go to, as they were disconnected.
+func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
 	id, err := idIn(r)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	v := frame.VisitorOf(r.Context())
 	from, err := p.posts.Look(r.Context(), v.Team.ID, id)
 	if err != nil {
-		return "", err
+		return "", nil, err
+	}
+	kept, left, err := p.posts.Copied(r.Context(), from)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(kept) == 0 {
+		return "", nil, errNoneConnected
 	}
 	accounts, media := []any{}, []any{}
-	for _, t := range from.Targets {
-		accounts = append(accounts, t.AccountID)
+	for _, account := range kept {
+		accounts = append(accounts, account)
 	}
 	for _, m := range from.Media {
 		if !m.Gone {
@@ -140,9 +164,9 @@ func (p *Part) copyOf(r *http.Request) (string, error) {
 	}
 	made, _, err := frame.Ask[post.Full](p.Frame, r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return "/posts/" + made.ID, p.posts.Resemble(r.Context(), v.ID, made.ID, id)
+	return "/posts/" + made.ID, left, p.posts.Resemble(r.Context(), v.ID, made.ID, id)
 }
 
 // linkKept is where the session keeps a client's link for the next page.

@@ -1,6 +1,7 @@
 package posts
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -151,8 +152,15 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 	if err != nil {
 		return err
 	}
+	zone, err := time.LoadLocation(view.Zone)
+	if err != nil {
+		return fmt.Errorf("loading the team's time zone: %w", err)
+	}
 	for _, s := range found.Posts {
 		one := listedPost{Summary: s, Glance: glances[s.ID], Others: max(0, len(s.Accounts)-maxNamed)}
+		if !one.Submitted.IsZero() {
+			one.Submitted = one.Submitted.In(zone)
+		}
 		one.Accounts = s.Accounts[:len(s.Accounts)-one.Others]
 		view.Posts = append(view.Posts, one)
 	}

@@ -36,6 +36,7 @@ type view struct {
 	Notes      []string
 	Problems   []problem
 	Blocked    bool
+	Fate       *post.Fate // of a scheduled post that nobody has to approve first: what becomes of it at its time
 	Rounds     []round
 	Rule       string
 	Running    bool // the series goes on
@@ -51,6 +52,7 @@ type view struct {
 	MayPublish bool // nothing of its state keeps it from being published
 	MayAsk     bool
 	Client     bool   // whoever looks is a client of the team
+	Doubtful   bool   // a network may have it and cannot say
 	Decides    bool   // and is asked what to do with the post
 	Said       string // what the client wrote and is asked to mend
 	Editable   bool
@@ -79,6 +81,7 @@ type (
 		post.Problem
 
 		Account string
+		Alone   bool // it keeps a scheduled post from this account, and the others get it
 	}
 	round struct {
 		post.Round
@@ -186,6 +189,10 @@ func (p *Part) moving(r *http.Request) (view, error) {
 	if err != nil {
 		return v, err
 	}
+	if v.Status == post.Scheduled && !v.Stored.IsTemplate && v.Approval != post.Waiting && v.Approval != post.Rejected {
+		fate := p.posts.Foretell(v.Stored, outcome.Call.Language)
+		v.Fate = &fate
+	}
 	v.Accounts = p.accounts(full, v.Stored, outcome.Untrusted, coming, lines, zone)
 	v.count(p.DB.Now())
 	return v, nil
@@ -201,6 +208,7 @@ func (v *view) count(now time.Time) {
 			v.Done++
 		case post.NotSent, post.Unconfirmed:
 			v.Done++
+			v.Doubtful = v.Doubtful || a.State == post.Unconfirmed
 			stamp = append(stamp, fmt.Sprint(a.ID, a.State, a.MayRetry))
 		case post.Pending, post.Sending:
 		}
@@ -271,7 +279,7 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.Shown = stored.Media
 	v.MayAsk, v.MayPublish = v.Editable && stored.Approval != post.Approved, v.Editable && !held
 	open := stored.Status == post.Draft || stored.Status == post.Scheduled
-	v.Decides = v.Client && open && stored.Approval == post.Waiting
+	v.Decides = v.Client && (open || stored.PassedUnapproved()) && stored.Approval == post.Waiting
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
 	v.Changeable = stored.MayCompose() == nil
 	if stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {
@@ -347,7 +355,7 @@ func (p *Part) validate(r *http.Request, v *view) error {
 		names[a.ID] = frame.NetworkName(a.Platform) + ", " + a.Username
 	}
 	for _, one := range found.Problems {
-		v.Problems = append(v.Problems, problem{one, names[one.AccountID]})
+		v.Problems = append(v.Problems, problem{one, names[one.AccountID], v.Fate != nil && !v.Fate.Refused && one.Blocking})
 		v.Blocked = v.Blocked || one.Blocking
 		v.Unlinked = v.Unlinked || one.Code == "account_inactive"
 	}
@@ -368,6 +376,7 @@ type accountView struct {
 	Why     string
 	Later   *time.Time // from when it may be sent again
 	LaterIn string     // the same, where it is near
+	Absent  string     // who looked at the network and did not find it, where that is how it stands
 	Gone    bool       // the connection is lost, which Why tells what to do about
 	// MayRetry is true of one that may be sent again now.
 	MayRetry bool
@@ -386,6 +395,11 @@ type (
 		What, Result, By, Code, To string
 	}
 )
+
+// States are how the post stands, as lists tell it too.
+func (v view) States() []post.Status {
+	return post.Glance{Unconfirmed: v.Doubtful}.States(v.Status)
+}
 
 // every is how often the page looks again because of this account.
 func (a accountView) every() int {
@@ -412,11 +426,14 @@ func (p *Part) accounts(full post.Full, stored post.Post, said []operation.Untru
 		if a.State == post.NotSent {
 			p.mayRetry(one, stored, stored.Targets[i], zone)
 		}
+		var last delivery.AttemptLine
 		for _, l := range lines {
 			if l.AccountID == a.ID {
 				one.Lines = append(one.Lines, lineOf(l, zone))
+				last = l
 			}
 		}
+		one.decided(last)
 		most := fewLines
 		if len(out) > fewAccounts {
 			most = 0
@@ -427,9 +444,19 @@ func (p *Part) accounts(full post.Full, stored post.Post, said []operation.Untru
 	return out
 }
 
+// decided has an account that a person did not find at the network say so, in place of what its code would.
+func (a *accountView) decided(last delivery.AttemptLine) {
+	if a.State == post.NotSent && a.ErrorCode == "network_error" && last.Call == "decide" {
+		a.Absent, a.Explanation = cmp.Or(last.By, "Whoever runs the service"), ""
+	}
+}
+
 func (p *Part) mayRetry(one *accountView, stored post.Post, t post.Target, zone *time.Location) {
 	reason, at := p.posts.Retryable(t)
 	one.Why, one.MayRetry = skipWords[reason], reason == "" && stored.Status != post.Processing
+	if why := heldWords[stored.Approval]; reason == "" && why != "" {
+		one.Why, one.MayRetry = why, false
+	}
 	if !at.IsZero() {
 		one.LaterIn = near(p.DB.Now(), at)
 		at = at.In(zone)
@@ -440,6 +467,8 @@ func (p *Part) mayRetry(one *accountView, stored post.Post, t post.Target, zone 
 		if one.ErrorCode == "account_needs_reauth" {
 			one.Explanation = "" // it says what Why says
 		}
+	} else if one.ErrorCode == "account_needs_reauth" {
+		one.Explanation = "The connection to the account was lost then. It is connected again."
 	}
 }
 

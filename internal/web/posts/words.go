@@ -90,6 +90,12 @@ var skipWords = map[string]string{
 	"account_gone": "The connection to the account is lost. Somebody has to connect it again, then it can be sent again.",
 }
 
+// heldWords say why no account of a post is sent again before its client has approved it.
+var heldWords = map[post.Approval]string{
+	post.Waiting:  "It waits for the client: it may be sent again once the client has approved the post.",
+	post.Rejected: "The client has rejected the post, so it is not sent again. Duplicate the post to begin anew.",
+}
+
 // days are what weekdays are called in rules.
 var days = map[string]string{"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday", "SU": "Sunday"}
 
@@ -172,6 +178,7 @@ func and(list string, word func(string) string) string {
 // stateNames are what people call the states of posts.
 var stateNames = map[post.Status]string{
 	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Publishing", post.Published: "Published", post.PartiallyPublished: "Partly published", post.Failed: "Failed",
+	post.Status(post.Unconfirmed): "Not confirmed",
 }
 
 func stateName(s post.Status) string { return stateNames[s] }

@@ -46,7 +46,7 @@ func serve(t *testing.T) (string, string) {
 // get reads a page and the ids and links that are on it.
 func get(t *testing.T, address string) (string, map[string]int, []string) {
 	t.Helper()
-	resp, err := http.Get(address) //nolint:noctx // a server of the test's own
+	resp, err := http.Get(address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,10 @@ type newView struct {
 }
 
 func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
+	q := p.Resumed(r)
+	if q == nil {
+		q = r.URL.Query()
+	}
 	p.showNew(w, r, http.StatusOK, newView{Type: q.Get("type"), Platform: q.Get("platform"), Subject: q.Get("subject")})
 }
 

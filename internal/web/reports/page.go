@@ -349,4 +349,26 @@ func (h history) Heat() template.HTML {
 	return heat.Draw()
 }
 
+// hourOfWeek is an hour of the day on each weekday, monday first.
+type hourOfWeek struct {
+	Hour int
+	Days [7]report.Hour
+}
+
+// Hours are the figures behind Heat: the hours of the day in which anything was ever posted.
+func (h history) Hours() []hourOfWeek {
+	var out []hourOfWeek
+	for o := range 24 {
+		one, posts := hourOfWeek{Hour: o}, 0
+		for d := range h.Week {
+			one.Days[d] = h.Week[d][o]
+			posts += one.Days[d].Posts
+		}
+		if posts > 0 {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
 var weekdays = [7]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}

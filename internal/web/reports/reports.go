@@ -33,7 +33,7 @@ func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /reports", For: frame.Members, Do: p.list},
 		{Pattern: "GET /reports/new", For: frame.Spenders, Do: p.newPage},
-		{Pattern: "POST /reports", For: frame.Spenders, Do: p.create},
+		{Pattern: "POST /reports", For: frame.Spenders, Do: p.create, Resumes: true, Page: "/reports/new"},
 		{Pattern: "GET /reports/compare", For: frame.Members, Do: p.compare},
 		{Pattern: "GET /reports/{id}", For: frame.Members, Do: p.at(p.page)},
 		{Pattern: "POST /reports/{id}/refresh", For: frame.Spenders, Do: p.at(p.refresh)},

@@ -14,7 +14,7 @@ import (
 // words are what the templates here say things with.
 var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours, "rate": rate, "component": component, "figure": figureName,
-	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": frame.Time, "less": less, "logarithmic": logarithmic, "holds": func(b *bool) bool { return b != nil && *b }, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
+	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": frame.Time, "less": less, "logarithmic": logarithmic, "holds": func(b *bool) bool { return b != nil && *b }, "weekdays": func() [7]string { return weekdays }, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
 }
 
 // number is a figure in short; a dash where there is none.

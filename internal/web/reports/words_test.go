@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/report"
 	"pressroom/internal/report/finding"
 )
 
@@ -69,5 +70,19 @@ func TestObserved(t *testing.T) {
 	}
 	if !logarithmic("hashtag", "") || !logarithmic("profile", "logarithmic") || logarithmic("profile", "linear") {
 		t.Error("a part of the score is told to be read otherwise than it is")
+	}
+}
+
+// Hours without any post are left out, those of another weekday are not.
+func TestHours(t *testing.T) {
+	t.Parallel()
+	var h history
+	if got := h.Hours(); len(got) != 0 {
+		t.Errorf("hours of no posts are %v", got)
+	}
+	h.Week[0][9], h.Week[6][9], h.Week[2][23] = report.Hour{Posts: 3, Median: 40}, report.Hour{Posts: 1, Median: 7}, report.Hour{Posts: 2, Median: 12}
+	want := []hourOfWeek{{Hour: 9, Days: [7]report.Hour{0: h.Week[0][9], 6: h.Week[6][9]}}, {Hour: 23, Days: [7]report.Hour{2: h.Week[2][23]}}}
+	if diff := cmp.Diff(want, h.Hours()); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -24,9 +24,9 @@ type kind struct{ Name, Group, Label, Sentence string }
 
 // kinds are what may stand in a team's record, in the order in which the filter offers them.
 var kinds = []kind{
-	{"key.created", "API keys", "API key made", "made an API key, {level}"},
-	{"key.changed", "API keys", "API key’s level and limit set", "set an API key to {level}, {daily_credits} in a day"},
-	{"key.level_changed", "API keys", "API key’s level changed", "set an API key to {level}"},
+	{"key.created", "API keys", "API key made", "made an API key of the level {level}"},
+	{"key.changed", "API keys", "API key’s level and limit set", "set an API key to the level {level}, {daily_credits} in a day"},
+	{"key.level_changed", "API keys", "API key’s level changed", "set an API key to the level {level}"},
 	{"key.limit_changed", "API keys", "API key’s daily limit changed", "set the daily limit of an API key to {daily_credits}"},
 	{"key.end_changed", "API keys", "API key’s end moved", "moved the end of an API key"},
 	{"key.revoked", "API keys", "API key revoked", "revoked an API key"},
@@ -222,6 +222,7 @@ type line struct {
 	Who, Text, Link string
 	Client          string // the name that a client gave: a stranger's text
 	Post            string // the start of the post's text; empty where it is no post's event, or the post is gone
+	Name            string // of the API key or assistant that it is about; empty where it is about none, or that is forgotten
 	Account         string // the network and user name of the account that it is about
 }
 
@@ -333,6 +334,9 @@ func (p *Part) name(r *http.Request, lines []line) error {
 			return err
 		}
 	}
+	if err := p.nameKeys(r, lines); err != nil {
+		return err
+	}
 	for i := range lines {
 		l := &lines[i]
 		if n, ok := named[l.Subject]; ok && l.ofPost() {
@@ -347,6 +351,33 @@ func (p *Part) name(r *http.Request, lines []line) error {
 		}
 	}
 	return nil
+}
+
+// nameKeys adds the names of the API keys and assistants that the lines are about.
+func (p *Part) nameKeys(r *http.Request, lines []line) error {
+	if !slices.ContainsFunc(lines, line.ofKey) {
+		return nil
+	}
+	keys, err := p.Teams.Keys(r.Context(), here(r))
+	if err != nil {
+		return err
+	}
+	names := make(map[string]string, len(keys))
+	for _, k := range keys {
+		names[strconv.FormatInt(k.ID, 10)] = k.Name
+	}
+	for i := range lines {
+		if lines[i].ofKey() {
+			lines[i].Name = names[lines[i].Subject]
+		}
+	}
+	return nil
+}
+
+// ofKey tells whether an event is about an API key, or about an assistant's connection, which is one.
+func (l line) ofKey() bool {
+	subject, _, _ := strings.Cut(l.Kind, ".")
+	return subject == "key" || subject == "assistant"
 }
 
 // ofPost tells whether an event is about a post, or about the one that a series is made from.

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,8 +90,16 @@ type keyForm struct {
 	Barriers                    team.Barriers
 }
 
+func keyFormOf(typed url.Values) keyForm {
+	return keyForm{Name: strings.TrimSpace(typed.Get("name")), Level: typed.Get("level"), Limit: strings.TrimSpace(typed.Get("daily_credits")), Expires: typed.Get("expires")}
+}
+
 func (p *Part) newKeyPage(w http.ResponseWriter, r *http.Request) {
-	p.showKeyForm(w, r, http.StatusOK, keyForm{Level: string(access.ReadOnly)})
+	form := keyForm{Level: string(access.ReadOnly)}
+	if typed := p.Resumed(r); typed != nil {
+		form = keyFormOf(typed)
+	}
+	p.showKeyForm(w, r, http.StatusOK, form)
 }
 
 func (p *Part) showKeyForm(w http.ResponseWriter, r *http.Request, status int, f keyForm) {
@@ -115,7 +124,7 @@ func (p *Part) addKey(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	form := keyForm{Name: strings.TrimSpace(r.PostForm.Get("name")), Level: r.PostForm.Get("level"), Limit: strings.TrimSpace(r.PostForm.Get("daily_credits")), Expires: r.PostForm.Get("expires")}
+	form := keyFormOf(r.PostForm)
 	made, value, err := p.makeKey(r, form)
 	if err != nil {
 		var ok bool

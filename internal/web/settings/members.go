@@ -35,7 +35,11 @@ func (v membersView) Full() bool {
 }
 
 func (p *Part) membersPage(w http.ResponseWriter, r *http.Request) {
-	p.showMembers(w, r, http.StatusOK, membersView{Role: access.Editor})
+	view := membersView{Role: access.Editor}
+	if typed := p.Resumed(r); typed != nil {
+		view.Email, view.Role = typed.Get("email"), access.Role(typed.Get("role"))
+	}
+	p.showMembers(w, r, http.StatusOK, view)
 }
 
 func (p *Part) showMembers(w http.ResponseWriter, r *http.Request, status int, view membersView) {

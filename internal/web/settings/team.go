@@ -2,6 +2,7 @@ package settings
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"pressroom/internal/team"
@@ -72,7 +73,11 @@ func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.showTeam(w, r, http.StatusOK, teamForm{Profile: team.Profile{Name: actor.TeamName, Timezone: actor.Zone.String(), Language: actor.Language}})
+	form := teamForm{Profile: team.Profile{Name: actor.TeamName, Timezone: actor.Zone.String(), Language: actor.Language}}
+	if typed := p.Resumed(r); typed != nil {
+		form.Profile = profileIn(typed)
+	}
+	p.showTeam(w, r, http.StatusOK, form)
 }
 
 func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
@@ -80,12 +85,16 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f te
 	p.Show(w, r, status, pages["team"], "The team", f)
 }
 
+func profileIn(form url.Values) team.Profile {
+	return team.Profile{Name: form.Get("name"), Timezone: form.Get("timezone"), Language: form.Get("content_language")}
+}
+
 func (p *Part) changeTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	was := frame.VisitorOf(r.Context()).Team.Timezone
-	form := teamForm{Profile: team.Profile{Name: r.PostForm.Get("name"), Timezone: r.PostForm.Get("timezone"), Language: r.PostForm.Get("content_language")}}
+	form := teamForm{Profile: profileIn(r.PostForm)}
 	if err := p.hand(r).SetProfile(r.Context(), form.Profile); err != nil {
 		var ok bool
 		if form.wrong, ok = p.wrongOf(w, r, err); ok {

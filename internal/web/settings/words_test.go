@@ -15,7 +15,7 @@ func TestSentences(t *testing.T) {
 	for want, e := range map[string]event.Event{
 		"Ada, by the key robot, made a post /posts/p1":                                                       {Person: "Ada", Key: "robot", Kind: "post.created", Subject: "p1"},
 		"The operator put the team on the plan agency ":                                                      {Kind: "team.plan", Subject: "1", Detail: map[string]any{"plan": "agency", "until": 0.0}},
-		"Ada set an API key to “Full”, no limit in a day /settings/keys/3":                                   {Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0}},
+		"Ada set an API key to the level “Full”, no limit in a day /settings/keys/3":                         {Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0}},
 		"Ada switched API and tool access off ":                                                              {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
 		"Ada set the team’s own daily limit to what the plan allows ":                                        {Person: "Ada", Kind: "team.own_daily_credits", Detail: map[string]any{"credits": nil}},
 		"Ada changed the team’s settings: its name, its time zone to Asia/Tokyo ":                            {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},

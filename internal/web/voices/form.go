@@ -99,7 +99,7 @@ func draftOf(fields url.Values) voice.Draft {
 }
 
 func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", newForm(0, url.Values{}, frame.Wrong{}))
+	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", newForm(0, p.Resumed(r), frame.Wrong{}))
 }
 
 func (p *Part) create(w http.ResponseWriter, r *http.Request) {
@@ -133,7 +133,11 @@ func (p *Part) editPage(w http.ResponseWriter, a asked) {
 		p.elsewhere(w, a.Request, err, a.voice)
 		return
 	}
-	p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fieldsOf(d), frame.Wrong{}))
+	fields := p.Resumed(a.Request)
+	if fields == nil {
+		fields = fieldsOf(d)
+	}
+	p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fields, frame.Wrong{}))
 }
 
 func (p *Part) change(w http.ResponseWriter, a asked) {

@@ -65,7 +65,7 @@ func cut(text string, most int) string {
 }
 
 func (p *Part) materialPage(w http.ResponseWriter, a asked) {
-	p.showMaterial(w, a, http.StatusOK, url.Values{}, frame.Wrong{})
+	p.showMaterial(w, a, http.StatusOK, p.Resumed(a.Request), frame.Wrong{})
 }
 
 func (p *Part) showMaterial(w http.ResponseWriter, a asked, status int, fields url.Values, wrong frame.Wrong) {

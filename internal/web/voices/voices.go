@@ -35,15 +35,15 @@ func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /voices", For: frame.Members, Do: p.list},
 		{Pattern: "GET /voices/new", For: frame.Writers, Do: p.newPage},
-		{Pattern: "POST /voices/new", For: frame.Writers, Do: p.create},
+		{Pattern: "POST /voices/new", For: frame.Writers, Do: p.create, Resumes: true},
 		{Pattern: "GET /voices/{id}", For: frame.Members, Do: p.page},
 		{Pattern: "GET /voices/{id}/edit", For: frame.Writers, Do: p.of(p.editPage)},
-		{Pattern: "POST /voices/{id}/edit", For: frame.Writers, Do: p.of(p.change)},
+		{Pattern: "POST /voices/{id}/edit", For: frame.Writers, Do: p.of(p.change), Resumes: true},
 		{Pattern: "POST /voices/{id}/default", For: frame.Writers, Do: p.of(p.makeDefault)},
 		{Pattern: "GET /voices/{id}/delete", For: frame.Writers, Do: p.of(p.deletePage)},
 		{Pattern: "POST /voices/{id}/delete", For: frame.Writers, Do: p.of(p.delete)},
 		{Pattern: "GET /voices/{id}/material", For: frame.Writers, Do: p.of(p.materialPage)},
-		{Pattern: "POST /voices/{id}/material", For: frame.Writers, Do: p.of(p.addMaterial)},
+		{Pattern: "POST /voices/{id}/material", For: frame.Writers, Do: p.of(p.addMaterial), Resumes: true},
 		{Pattern: "GET /voices/{id}/material/{material}", For: frame.Writers, Do: p.of(p.pieceOf(p.onePage))},
 		{Pattern: "POST /voices/{id}/material/{material}/remove", For: frame.Writers, Do: p.of(p.pieceOf(p.removeMaterial))},
 	}
