@@ -50,7 +50,7 @@ func TestTurnAfterAPause(t *testing.T) {
 		if got := w.net.calls()[2]; !got.since.Equal(w.clock.Now().Add(-90 * day)) {
 			w.t.Errorf("after 200 days: since %s", got.since)
 		}
-		if notes := strings.Join(w.read(1, 365).notes, " "); !strings.Contains(notes, "known from 2027-04-30 on") {
+		if notes := strings.Join(w.read(1, 365).notes, " "); !strings.Contains(notes, "known from Fri 30 Apr 2027 on") {
 			w.t.Errorf("notes %s", notes)
 		}
 	})
@@ -408,7 +408,7 @@ func TestMorePostsThanATurnTakes(t *testing.T) {
 		w.tell(1, posts...)
 		w.after(0, 1)
 		got := w.read(account, 90)
-		if got.Cadence.Posts != 500 || got.Cadence.Days != 22 || !strings.Contains(strings.Join(got.notes, " "), "known from 2026-10-31 on") {
+		if got.Cadence.Posts != 500 || got.Cadence.Days != 22 || !strings.Contains(strings.Join(got.notes, " "), "known from Sat 31 Oct 2026 on") {
 			w.t.Errorf("%+v, %q", got.Cadence, got.notes)
 		}
 	})

@@ -44,6 +44,7 @@ func (s *Service) Hear(ctx context.Context, tx *db.Tx, e db.Recorded) error {
 	if err != nil || e.Kind == decidedEvent && d.Reason != notPublished {
 		return err
 	}
+	d.ByOperator = e.Kind == decidedEvent && e.Person == 0
 	raw, err := json.Marshal(d)
 	if err != nil {
 		return fmt.Errorf("writing what a notice says: %w", err)
@@ -101,7 +102,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recor
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
 		return detail{}, fmt.Errorf("reading what %s says: %w", e.Kind, err)
 	}
-	d := detail{Event: e.Kind, Reason: cmp.Or(r.Reason, r.Decision), ByOperator: e.Kind == decidedEvent && e.Person == 0, Level: r.Level, May: r.May, Credits: r.Credits, SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore}
+	d := detail{Event: e.Kind, Reason: cmp.Or(r.Reason, r.Decision), Level: r.Level, May: r.May, Credits: r.Credits, SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore}
 	if r.LimitBefore != nil || strings.HasSuffix(e.Kind, ".limit_changed") {
 		d.Limit = r.Limit
 	}
