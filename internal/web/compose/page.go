@@ -461,13 +461,19 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 	if err != nil {
 		return out, err
 	}
+	p.forecast(&out, weighed, held, actor.Language)
+	return out, nil
+}
+
+// forecast says what becomes of a weighed piece, account by account.
+func (p *Part) forecast(out *outlook, weighed post.Weighed, held *post.Post, language string) {
 	if weighed.Left != terms.Unlimited {
 		out.Left = frame.Plural(weighed.Left, "post", "posts")
 	}
 	out.Empty = len(weighed.Outlooks) == 0
 	out.Waits = held.Approval == post.Waiting || held.Approval == post.Rejected
 	if held.Status == post.Scheduled && !out.Waits && !out.Empty {
-		fate := p.posts.Foretell(weighed.Post, actor.Language)
+		fate := p.posts.Foretell(weighed.Post, language)
 		out.Fate = &fate
 	}
 	for _, o := range weighed.Outlooks {
@@ -476,7 +482,6 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 		out.Cards = append(out.Cards, c)
 	}
 	out.count()
-	return out, nil
 }
 
 // when is the time that a form has chosen. One that is over is told too, with errOver; the time that a post has had

@@ -29,9 +29,10 @@ type view struct {
 	Shown      []network.Media
 	Deleted    []deleted // files that the library does not have any more
 	Accounts   []accountView
-	Done       int // accounts with a result
-	Sent       int // and those that have it
-	Every      int // seconds until the page looks again by itself; 0 for never
+	States     []post.Status // as lists tell it too
+	Done       int           // accounts with a result
+	Sent       int           // and those that have it
+	Every      int           // seconds until the page looks again by itself; 0 for never
 	Stamp      string
 	Notes      []string
 	Problems   []problem
@@ -201,7 +202,8 @@ func (p *Part) moving(r *http.Request) (view, error) {
 // count sums the accounts up, and says when to look again.
 func (v *view) count(now time.Time) {
 	stamp := []string{string(v.Status), string(v.Approval)}
-	for _, a := range v.Accounts {
+	for i := range v.Accounts {
+		a := &v.Accounts[i]
 		switch a.State {
 		case post.Sent:
 			v.Sent++
@@ -216,9 +218,10 @@ func (v *view) count(now time.Time) {
 			v.Every = every
 		}
 		if a.MayRetry {
-			v.Retryable = append(v.Retryable, a)
+			v.Retryable = append(v.Retryable, *a)
 		}
 	}
+	v.States = post.Glance{Unconfirmed: v.Doubtful}.States(v.Status)
 	switch wait := v.Stored.ScheduledAt.Sub(now); {
 	case v.Status == post.Processing:
 		v.Every = soon
@@ -396,13 +399,8 @@ type (
 	}
 )
 
-// States are how the post stands, as lists tell it too.
-func (v view) States() []post.Status {
-	return post.Glance{Unconfirmed: v.Doubtful}.States(v.Status)
-}
-
 // every is how often the page looks again because of this account.
-func (a accountView) every() int {
+func (a *accountView) every() int {
 	switch {
 	case a.Next == nil:
 		return 0
