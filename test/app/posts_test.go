@@ -552,10 +552,11 @@ func TestAnItemOfAnotherTeamOfMine(t *testing.T) {
 		id := c.draft(t, "Over there", "")
 		job, _ := c.does(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
 		must(t, h.Teams.SetMember(t.Context(), others.team.ID, c.people[access.Viewer].ID, access.Viewer))
-		for _, path := range []string{"/posts/" + id, "/jobs/" + job, fmt.Sprintf("/posts/%s/accounts/%d", id, c.account)} {
+		reads := map[string]string{"/posts/" + id: "harbour", "/jobs/" + job: "Open the post", fmt.Sprintf("/posts/%s/accounts/%d", id, c.account): "harbour"}
+		for path, says := range reads {
 			b := c.as(t, access.Viewer)
 			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(others.team.ID)}}).wants(200, others.team.Name)
-			b.open(path).wants(200, "This is of the team "+c.team.Name, "harbour")
+			b.open(path).wants(200, "This is of the team "+c.team.Name, says)
 			b.open("/posts").wants(200, "Over there")
 		}
 	})
