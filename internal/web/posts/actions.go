@@ -137,12 +137,7 @@ var errNoneConnected = fault.BadState("accounts_missing", "It cannot be duplicat
 
 // copyOf gives where the duplicate is, and the accounts that it does not go to, as they were disconnected.
 func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
-	id, err := idIn(r)
-	if err != nil {
-		return "", nil, err
-	}
-	v := frame.VisitorOf(r.Context())
-	from, err := p.posts.Look(r.Context(), v.Team.ID, id)
+	from, err := p.stored(r)
 	if err != nil {
 		return "", nil, err
 	}
@@ -166,7 +161,7 @@ func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return "/posts/" + made.ID, left, p.posts.Resemble(r.Context(), v.ID, made.ID, id)
+	return "/posts/" + made.ID, left, p.posts.Resemble(r.Context(), frame.VisitorOf(r.Context()).ID, made.ID, from.ID)
 }
 
 // linkKept is where the session keeps a client's link for the next page.

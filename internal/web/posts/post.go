@@ -112,6 +112,15 @@ func idIn(r *http.Request) (string, error) {
 	return "", fault.Missing()
 }
 
+// stored reads the post in the address as it is kept.
+func (p *Part) stored(r *http.Request) (post.Post, error) {
+	id, err := idIn(r)
+	if err != nil {
+		return post.Post{}, err
+	}
+	return p.posts.Look(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+}
+
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusOK, "")
 }

@@ -96,18 +96,12 @@ func (p *Part) series(w http.ResponseWriter, r *http.Request, said *string, do f
 	if !p.ReadForm(w, r) {
 		return
 	}
-	id, err := idIn(r)
-	if err != nil {
-		p.Refuse(w, r, err)
-		return
-	}
-	v := frame.VisitorOf(r.Context())
-	stored, err := p.posts.Look(r.Context(), v.Team.ID, id)
+	stored, err := p.stored(r)
 	if err == nil {
 		err = p.allowed(r, "change_series", access.Publish)
 	}
 	if err == nil {
-		err = do(v.ID, stored)
+		err = do(frame.VisitorOf(r.Context()).ID, stored)
 	}
 	p.done(w, r, err, *said)
 }
