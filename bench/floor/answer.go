@@ -102,6 +102,9 @@ func maybe(micros int64, zone *time.Location) *moment {
 	return &m
 }
 
+// inTeam is the address of a page of the app, which shows it in the team that was asked in.
+func inTeam(path string, team int64) string { return path + "?team_id=" + strconv.FormatInt(team, 10) }
+
 // answer sends a success.
 func (f *Floor) answer(x *request, zone *time.Location, status int, app string, data any, more *next) error {
 	body, err := json.Marshal(envelope{Data: data, Page: more, Meta: meta{AppURL: f.publicURL + app, AnsweredAt: show(x.now, zone), RequestID: x.id}})

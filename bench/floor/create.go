@@ -60,7 +60,7 @@ func (f *Floor) createPost(x *request) error {
 		return err
 	}
 	f.location(x.w, first.Location)
-	return f.answer(x, c.zone, http.StatusCreated, first.App, first.Data, nil)
+	return f.answer(x, c.zone, http.StatusCreated, inTeam(first.App, c.team), first.Data, nil)
 }
 
 // newPost is the draft as it will be answered, and kept.

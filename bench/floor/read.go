@@ -31,7 +31,7 @@ func (f *Floor) me(x *request) error {
 		return err
 	}
 	out.Capabilities = capabilities
-	return f.answer(x, zone, http.StatusOK, "/settings/keys", out, nil)
+	return f.answer(x, zone, http.StatusOK, inTeam("/settings/keys", out.Team.ID), out, nil)
 }
 
 // retries is how often an account that failed may be sent again.
@@ -72,7 +72,7 @@ func (f *Floor) getPost(x *request) error {
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("reading a post's accounts: %w", err)
 	}
-	return f.answer(x, c.zone, http.StatusOK, "/posts/"+out.ID, out, nil)
+	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts/"+out.ID, c.team), out, nil)
 }
 
 const pageSize = 20 // the one limit that the bench asks for
@@ -99,7 +99,7 @@ func (f *Floor) listPosts(x *request) error {
 	if err := f.nameAccounts(x, posts); err != nil {
 		return err
 	}
-	return f.answer(x, c.zone, http.StatusOK, "/posts", page{posts}, more)
+	return f.answer(x, c.zone, http.StatusOK, inTeam("/posts", c.team), page{posts}, more)
 }
 
 // newest reads one post more than a page has, to know whether the list goes on.
