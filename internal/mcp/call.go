@@ -17,10 +17,16 @@ import (
 // keyArgument is the argument that stands for the Idempotency-Key header.
 const keyArgument = "idempotency_key"
 
+// errHeader refuses the key where it would be passed over, and the call be done again for a repeat.
+var errHeader = fault.Invalid(fault.KeyNotAccepted, "", "The tools read no header Idempotency-Key. Send the key as the argument "+keyArgument+". Nothing was done.")
+
 // call answers one tool call. A refusal is a result too, never an error of the protocol, so that the assistant
 // sees what to mend.
 func (x *exchange) call(ctx context.Context, op *operation.Operation, raw json.RawMessage, tell func(operation.Progress)) *sdk.CallToolResult {
 	args, key, unfit := arguments(op, raw)
+	if len(x.r.Header.Values("Idempotency-Key")) > 0 {
+		unfit = errHeader
+	}
 	outcome, err := x.run(ctx, pipeline.Request{
 		Operation: op, Key: key, Tell: tell, Arguments: func() (operation.Arguments, error) { return args, unfit },
 	})

@@ -37,7 +37,10 @@ type exchange struct {
 	r          *http.Request
 	id         string
 	credential string
-	rpc        string // the protocol's method
+	rpc        string          // the protocol's method
+	rpcID      json.RawMessage // its id, as it was sent
+	version    string          // of the protocol, that the message names
+	own        bool            // the error that it is answered with is in our words
 	tool       string
 	status     int // of the tool call: what REST would have answered
 	cause      error
@@ -59,12 +62,15 @@ func (x *exchange) serve() {
 		x.reject(http.StatusForbidden, foreignOrigin)
 		return
 	}
-	body, err := x.admit()
-	if err != nil {
+	if err := x.admit(); err != nil {
 		x.refuse(err)
 		return
 	}
-	reply := x.settle(body)
+	body, reply := x.body()
+	if reply == nil {
+		reply = x.settle(body)
+	}
+	x.admitted = true
 	if !piped[x.rpc] { // the pipeline counts a call
 		if err := x.count(); err != nil {
 			x.refuse(err)
@@ -79,11 +85,11 @@ func (x *exchange) serve() {
 	x.streams = x.wantsProgress(body)
 	switch {
 	case x.streams:
-		x.edge.streams.ServeHTTP(x.w, x.r)
+		x.hand(x.edge.streams)
 	case x.rpc == listTools:
 		x.serveList()
 	default:
-		x.edge.tools.ServeHTTP(x.w, x.r)
+		x.hand(x.edge.tools)
 	}
 }
 
@@ -94,28 +100,19 @@ func (x *exchange) foreign() bool {
 	return origin != "" && origin != x.edge.origin
 }
 
-// admit checks the key and the method and reads the body. The key is asked for on every request; a session's id
-// is nothing here.
-func (x *exchange) admit() ([]byte, error) {
+// admit checks the key and the method. The key is asked for on every request; a session's id is nothing here.
+func (x *exchange) admit() error {
 	x.credential = credential.Bearer(x.r)
 	actor, err := x.edge.pipe.Keys.Authenticate(x.r.Context(), x.credential)
 	if err != nil {
-		return nil, fmt.Errorf("authenticating: %w", err)
+		return fmt.Errorf("authenticating: %w", err)
 	}
 	x.team, x.key = actor.TeamID, actor.KeyID
 	if x.r.Method != http.MethodPost {
 		x.w.Header().Set("Allow", http.MethodPost)
-		return nil, fault.New(fault.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions.")
+		return fault.New(fault.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions.")
 	}
-	body, unfit := x.body()
-	if unfit != nil {
-		if err := x.count(); err != nil {
-			return nil, err
-		}
-		return nil, unfit
-	}
-	x.admitted = true
-	return body, nil
+	return nil
 }
 
 // count holds a request that calls no tool against the key's limits and what stands in its way.
@@ -141,33 +138,46 @@ func (x *exchange) countRefused() {
 	}
 }
 
-func (x *exchange) body() ([]byte, error) {
+// body reads what was sent, or gives the answer to what cannot be read.
+func (x *exchange) body() ([]byte, func()) {
 	body, err := io.ReadAll(http.MaxBytesReader(x.w.ResponseWriter, x.r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
+	var over *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge):
-		return nil, fault.Invalid(fault.TooLarge, "", "The body is larger than 1 MiB.")
+	case errors.As(err, &over):
+		return nil, func() { x.reject(http.StatusRequestEntityTooLarge, tooLarge) }
 	case err != nil:
-		return nil, fault.Invalid(fault.BodyNotAnObject, "", "The body did not arrive whole.").Wrap(err)
+		return nil, func() { x.reject(http.StatusBadRequest, cutShort) }
 	}
 	return body, nil
 }
 
-func (x *exchange) refuse(err error) {
-	x.cause = err
-	problem.Write(x.w, err, x.edge.opts.PublicURL)
+// unauthorized is what whoever calls the tools is told, who may have signed in at some time and have no key.
+var unauthorized = fault.New(fault.Unauthorized, "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token.")
+
+// atTools puts a refusal in the words of the tools.
+func atTools(err error) error {
+	if fault.Is(err, fault.Unauthorized) {
+		return unauthorized
+	}
+	return err
 }
 
-func (x *exchange) write(status int, kind string, value any) {
-	body, err := json.Marshal(value)
-	if err != nil {
-		x.cause, status, body = err, http.StatusInternalServerError, []byte("{}")
+func (x *exchange) refuse(err error) {
+	x.cause = err
+	problem.Write(x.w, atTools(err), x.edge.opts.PublicURL)
+}
+
+// deliver sends an answer whose parts are all there.
+func (x *exchange) deliver(status int, parts ...[]byte) {
+	length := 0
+	for _, part := range parts {
+		length += len(part)
 	}
-	h := x.w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.w.Header().Set("Content-Length", strconv.Itoa(length))
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write(body) // the client may be gone; there is nobody to tell
+	for _, part := range parts {
+		_, _ = x.w.Write(part) // the client may be gone; there is nobody to tell
+	}
 }
 
 func (x *exchange) log(took time.Duration) {

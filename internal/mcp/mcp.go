@@ -105,11 +105,14 @@ func refuseUnknown(reg *operation.Registry, c catalogue) sdk.Middleware {
 				}
 			case *sdk.GetPromptRequest:
 				if promptNamed(r.Params.Name) == nil {
-					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no such prompt. prompts/list names the prompts."}
+					return nil, x.says(jsonrpc.CodeInvalidParams, "There is no such prompt. prompts/list names the prompts.")
 				}
 			case *sdk.ReadResourceRequest:
+				if r.Params.URI == "" {
+					return nil, x.noSuch("Say which resource, by its address as uri.")
+				}
 				if op, _ := c.find(r.Params.URI); op == nil {
-					return nil, x.noSuch("There is no such resource. resources/list names some, resources/templates/list their forms.")
+					return nil, x.noSuch(noResource)
 				}
 			case *sdk.ListResourcesRequest:
 				return x.withOwn(ctx, c, func() (sdk.Result, error) { return next(ctx, method, req) })
@@ -136,7 +139,7 @@ func (x *exchange) noTool() (sdk.Result, error) {
 	if refusal := x.refusalBefore(); refusal != nil {
 		return refusal, nil
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "There is no such tool. tools/list names the tools."}
+	return nil, x.says(jsonrpc.CodeInvalidParams, "There is no such tool. tools/list names the tools.")
 }
 
 // ServeHTTP answers one request.

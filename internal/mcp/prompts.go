@@ -46,25 +46,25 @@ func addPrompts(server *sdk.Server) {
 		for _, a := range p.arguments {
 			shown.Arguments = append(shown.Arguments, &sdk.PromptArgument{Name: a.name, Title: a.title, Description: a.description, Required: a.required})
 		}
-		server.AddPrompt(shown, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-			return p.filled(req.Params.Arguments)
+		server.AddPrompt(shown, func(ctx context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			return p.filled(exchangeOf(ctx), req.Params.Arguments)
 		})
 	}
 }
 
 // filled is the prompt with its arguments, as something that the person says.
-func (p *prompt) filled(given map[string]string) (*sdk.GetPromptResult, error) {
+func (p *prompt) filled(x *exchange, given map[string]string) (*sdk.GetPromptResult, error) {
 	values := map[string]string{}
 	for _, a := range p.arguments {
 		value := strings.TrimSpace(given[a.name])
 		if wrong := a.unfit(value); wrong != "" {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The argument " + a.name + " " + wrong + "."}
+			return nil, x.says(jsonrpc.CodeInvalidParams, "The argument "+a.name+" "+wrong+".")
 		}
 		values[a.name] = value
 	}
 	for name := range given {
 		if _, known := values[name]; !known {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The prompt takes no such argument; prompts/list names its arguments."}
+			return nil, x.says(jsonrpc.CodeInvalidParams, "The prompt takes no such argument; prompts/list names its arguments.")
 		}
 	}
 	var text strings.Builder

@@ -22,6 +22,9 @@ const (
 	notFoundOld = -32002 // how the versions before the sessionless one call a resource that is not there
 )
 
+// noResource is said of every address that leads to nothing, whether it has not the form of one here or its item is not there.
+const noResource = "There is no such resource. resources/list names some, resources/templates/list their forms."
+
 // catalogue is what the registry offers as resources, and to complete arguments with.
 type catalogue struct {
 	registry *operation.Registry
@@ -96,7 +99,7 @@ func variableOf(part string) (string, bool) {
 func (x *exchange) read(ctx context.Context, c catalogue, uri string) (*sdk.ReadResourceResult, error) {
 	op, args := c.find(uri)
 	if op == nil {
-		return nil, x.noSuch("There is no such resource. resources/list names some, resources/templates/list their forms.")
+		return nil, x.noSuch(noResource)
 	}
 	outcome, err := x.run(ctx, pipeline.Request{Operation: op, Arguments: func() (operation.Arguments, error) { return args, nil }})
 	if err != nil {
@@ -245,7 +248,9 @@ func (x *exchange) rpcRefusal(err error) error {
 	if err != nil {
 		x.cause, data = err, []byte("{}")
 	}
-	return &jsonrpc.Error{Code: x.codeOf(doc.Code), Message: refusalSummary(doc), Data: data}
+	e := x.says(x.codeOf(doc.Code), refusalSummary(doc))
+	e.Data = data
+	return e
 }
 
 // codes are the protocol's numbers for kinds of refusals. What has none is refusedByRule.
@@ -257,7 +262,7 @@ const refusedByRule = -32000
 func (x *exchange) codeOf(code fault.Code) int64 {
 	number, known := codes[code]
 	switch {
-	case code == fault.NotFound && x.r.Header.Get("Mcp-Protocol-Version") < sessionless:
+	case code == fault.NotFound && x.r.Header.Get(versionHeader) < sessionless:
 		return notFoundOld
 	case known:
 		return number
@@ -271,8 +276,14 @@ func (x *exchange) noSuch(words string) error {
 		return x.rpcRefusal(err)
 	}
 	code := int64(jsonrpc.CodeInvalidParams)
-	if x.rpc == readResource {
+	if x.rpc == readResource && words == noResource {
 		code = x.codeOf(fault.NotFound)
 	}
+	return x.says(code, words)
+}
+
+// says makes an error of the protocol in our words, which is sent as it is.
+func (x *exchange) says(code int64, words string) *jsonrpc.Error {
+	x.own = true
 	return &jsonrpc.Error{Code: code, Message: words}
 }

@@ -41,7 +41,7 @@ func TestResourcesAreRefusedAsTheirOperationsAre(t *testing.T) {
 	w := newWorld(t)
 	for uri, want := range map[string]string{
 		"pressroom://notes/n9": "-32002 not_found", "pressroom://notes/N1": "-32002", "pressroom://notes/n1/": "-32002", "pressroom://notes": "-32002",
-		"pressroom://notes/%zz": "-32002", "https://pressroom.example/notes/n1": "-32002", "": "-32002", "pressroom://pages/wide/n1": "-32002",
+		"pressroom://notes/%zz": "-32002", "https://pressroom.example/notes/n1": "-32002", "": "-32602", "pressroom://pages/wide/n1": "-32002",
 		"pressroom://pages/long/n1": "-32000 publish_not_allowed",
 	} {
 		if _, refused := w.rpc(t, "read_only", "resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); refused != want {

@@ -93,7 +93,7 @@ func (x *exchange) refusal(err error) *sdk.CallToolResult {
 // refused notes a refusal for the log and gives its document.
 func (x *exchange) refused(err error) problem.Document {
 	x.cause = err
-	doc := problem.Of(err, x.edge.opts.PublicURL)
+	doc := problem.Of(atTools(err), x.edge.opts.PublicURL)
 	x.status = doc.Status
 	return doc
 }

@@ -2,8 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"net/http"
-	"strconv"
 	"sync"
 )
 
@@ -48,10 +46,7 @@ func (x *exchange) serveList() {
 	if status == 0 {
 		return // nobody waits for it any more
 	}
-	x.w.Header().Set("Content-Length", strconv.Itoa(len(head)+len(tail)))
-	x.w.WriteHeader(status)
-	_, _ = x.w.Write(head) // the client may be gone; there is nobody to tell
-	_, _ = x.w.Write(tail)
+	x.deliver(status, head, tail)
 }
 
 // list lets the protocol write the answer down, and gives its status, its own part and the part that it shares; no status
@@ -63,24 +58,10 @@ func (x *exchange) list() (int, []byte, []byte) {
 	case <-x.r.Context().Done():
 		return 0, nil, nil
 	}
-	made := &written{header: x.w.Header(), status: http.StatusOK}
-	x.edge.tools.ServeHTTP(made, x.r)
+	made := x.made(x.edge.tools)
 	head, tail, found := bytes.Cut(made.body.Bytes(), resultBegins)
 	if !found {
 		return made.status, made.body.Bytes(), nil
 	}
 	return made.status, append(bytes.Clone(head), resultBegins...), x.edge.shelf.share(tail)
 }
-
-// written is an answer that is not sent yet.
-type written struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (w *written) Header() http.Header { return w.header }
-
-func (w *written) WriteHeader(status int) { w.status = status }
-
-func (w *written) Write(body []byte) (int, error) { return w.body.Write(body) } //nolint:wrapcheck // it never fails

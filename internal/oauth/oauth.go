@@ -24,7 +24,7 @@ const (
 	accessLives  = time.Hour           // an access token
 	refreshLives = 30 * 24 * time.Hour // a refresh token, from when it was given out: so long may a program be idle
 	// graceLives is how long a refresh token that was exchanged may be exchanged again: programs lose answers, and send
-	// one request twice at once. After it the second use is taken for a theft.
+	// one request twice at once. After it, or once any of the answers was used to go on, a second use is taken for a theft.
 	graceLives = 30 * time.Second
 )
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
 	"pressroom/internal/secret"
@@ -53,7 +54,12 @@ var (
 	errRefresh   = refused(InvalidGrant, "The refresh token is not one that can be exchanged: it is used, too old, revoked, or another program's.")
 	errNoLeave   = refused(InvalidGrant, "The person cannot allow this any more.")
 	errMoreScope = refused(InvalidScope, "More was asked for than was granted.")
+	errLessScope = refused(InvalidScope, "Tokens are for all that was granted: leave scope out. For less, ask the person anew.")
 )
+
+// longAgo stands in spent_at, in microseconds since 1970, for a time that no moment of grace reaches: the token was followed by
+// others, or set aside for one beside it.
+const longAgo = 1
 
 const byHash = `SELECT COUNT(*) FROM oauth_tokens WHERE hash = ?`
 
@@ -150,8 +156,8 @@ func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 	return out, change(ctx, tx, `UPDATE oauth_grants SET ends_at = ? WHERE id = ?`, db.Micros(tx.Now().Add(refreshLives)), g.id)
 }
 
-// renew exchanges a refresh token. One that was exchanged a while ago may have been stolen, by whoever has it now or by
-// whoever had it then, and ends the connection.
+// renew exchanges a refresh token. One that was exchanged a while ago, or whose answer was used to go on, may have been stolen, by
+// whoever has it now or by whoever had it then, and ends the connection.
 func (s *Service) renew(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var refusal *Error
@@ -171,19 +177,31 @@ func (s *Service) renew(ctx context.Context, client string, request url.Values) 
 			refusal = errRefresh
 			return nil
 		}
-		if refusal = g.atMost(request.Get("scope")); refusal != nil {
+		if refusal = g.all(request.Get("scope")); refusal != nil {
 			return nil //nolint:nilerr // as above
 		}
 		if refusal, err = s.stillStands(ctx, tx, g, db.Time(spent)); refusal != nil || err != nil {
 			return err
 		}
-		if err := change(ctx, tx, `UPDATE oauth_tokens SET spent_at = ? WHERE hash = ? AND spent_at = 0`, db.Micros(tx.Now()), hash[:]); err != nil {
-			return err
+		if spent == 0 { // a repeat changes nothing of what was spent
+			if err := spend(ctx, tx, g, hash[:]); err != nil {
+				return err
+			}
 		}
 		out, err = issue(ctx, tx, g)
 		return err
 	})
 	return answer(out, refusal, err)
+}
+
+// spend notes that a refresh token is exchanged for the first time. Whoever has it got the answer before it, so no other token of
+// the grant has a place any more: neither the one that it came from, nor what a repeat of that brought, which is unspent. They
+// count as spent long ago, so that a grant has one line of tokens and goes on by it alone.
+func spend(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
+	if err := change(ctx, tx, `UPDATE oauth_tokens SET spent_at = ? WHERE grant_id = ? AND kind = 'refresh' AND spent_at <> ?`, longAgo, g.id, longAgo); err != nil {
+		return err
+	}
+	return change(ctx, tx, `UPDATE oauth_tokens SET spent_at = ? WHERE hash = ?`, db.Micros(tx.Now()), hash)
 }
 
 // unless makes a refusal of what is not_found; any other error stays one.
@@ -206,19 +224,18 @@ func (s *Service) stillStands(ctx context.Context, tx *db.Tx, g grant, spent tim
 	return errRefresh, s.end(ctx, tx, g)
 }
 
-// atMost refuses a scope with more than was granted. With less, the tokens are the same as before: the answer says so.
-func (g grant) atMost(scope string) *Error {
+// all refuses a scope that is not the granted one. One with less would promise the program a token that can do less, and
+// every token of a connection can do what the connection can (RFC 6749, section 6).
+func (g grant) all(scope string) *Error {
 	if scope == "" {
 		return nil
 	}
 	want, err := asked(scope)
-	if err != nil {
+	switch {
+	case err != nil || slices.ContainsFunc(want, func(c access.Capability) bool { return !slices.Contains(g.capabilities, c) }):
 		return errMoreScope
-	}
-	for _, c := range want {
-		if !slices.Contains(g.capabilities, c) {
-			return errMoreScope
-		}
+	case len(want) < len(g.capabilities):
+		return errLessScope
 	}
 	return nil
 }

@@ -127,6 +127,9 @@ func (p *Pipeline) Admit(ctx context.Context, credential string) (Outcome, error
 }
 
 func (p *Pipeline) work(ctx context.Context, f *flight) error {
+	if f.request.Operation.Waits && f.request.Person == nil {
+		return p.waiting(ctx, f)
+	}
 	result, err := f.request.Operation.Run(ctx, f.outcome.Call, f.arguments)
 	f.outcome.Result = result
 	return err

@@ -366,7 +366,9 @@ func TestAssistantsRefresh(t *testing.T) {
 		p.works(first.access)
 		h.advance(2 * time.Minute)
 		p.dies("after an hour", first.access)
-		second := p.wantTokens(p.refresh(first.refresh, "scope", "read"))
+		status, got = p.refresh(first.refresh, "scope", "read")
+		p.wantError("less than was granted", status, got, "invalid_scope")
+		second := p.wantTokens(p.refresh(first.refresh, "scope", "read write publish spend"))
 		again := p.wantTokens(p.refresh(first.refresh)) // its answer was lost
 		p.works(second.access)
 		p.works(again.access)
@@ -376,6 +378,13 @@ func TestAssistantsRefresh(t *testing.T) {
 		h.advance(31 * 24 * time.Hour)
 		status, got = p.refresh(third.refresh)
 		p.wantError("after 30 days", status, got, "invalid_grant")
+
+		stolen := p.wantTokens(p.exchange(p.code(c.as(t, access.Owner), "full")))
+		mine, theirs := p.wantTokens(p.refresh(stolen.refresh)), p.wantTokens(p.refresh(stolen.refresh))
+		goesOn := p.wantTokens(p.refresh(mine.refresh))
+		status, got = p.refresh(theirs.refresh)
+		p.wantError("a pair beside the one that went on", status, got, "invalid_grant")
+		p.dies("after two lines of one token", goesOn.access)
 
 		fresh := p.wantTokens(p.exchange(p.code(c.as(t, access.Owner), "full")))
 		next := p.wantTokens(p.refresh(fresh.refresh))

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/access"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -266,7 +268,7 @@ func TestWaitingForAJob(t *testing.T) {
 		go func() {
 			byREST <- w.rest(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 25}, "")
 		}()
-		told := w.following(job, w.open)
+		told := w.following(full(w), job, w.open)
 		if !strings.Contains(told, `"progressToken":"p","message":"The job is `) || !strings.Contains(told, `"finished":true`) {
 			t.Errorf("the wait was told: %s", told)
 		}
@@ -274,14 +276,40 @@ func TestWaitingForAJob(t *testing.T) {
 	})
 }
 
+// Whose key or connection is revoked during a wait hears no more of the job, however it ends.
+func TestRevokedDuringAWait(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		job := w.full("publish_post", map[string]any{"post_id": w.draft("waited for " + gatedMarker)}).text("data.job_id")
+		id, value := w.newKey(w.team, access.Full, time.Time{})
+		c := w.connected(access.Admin, access.Read)
+		byREST := make(chan answer, 1)
+		go func() {
+			byREST <- w.rest(value, "get_job", map[string]any{"job_id": job, "wait_seconds": 25}, "")
+		}()
+		told := w.following(c.token, job, func() {
+			must(t, w.Teams.RevokeKey(t.Context(), id))
+			must(t, w.Teams.RevokeKey(t.Context(), c.id))
+			w.mustSoon(func() bool {
+				return w.tool(c.token, "get_identity", map[string]any{}, "").status == http.StatusUnauthorized && w.rest(value, "get_identity", nil, "").status == http.StatusUnauthorized
+			})
+			w.open()
+		})
+		if strings.Contains(told, `"finished":true`) || strings.Count(told, `"progressToken"`) != 1 || !strings.Contains(told, `unauthorized`) {
+			t.Errorf("a connection that is no more was told: %s", told)
+		}
+		(<-byREST).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+	})
+}
+
 // following waits for a job as an assistant that wants to hear how it goes, and gives all that was said. Once something
 // was, it does what the job waits for.
-func (w *world) following(job string, then func()) string {
+func (w *world) following(credential, job string, then func()) string {
 	w.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":25},"_meta":{"progressToken":"p"}}}`, job)
 	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.root+"/mcp", strings.NewReader(body))
 	must(w.t, err)
-	r.Header = bearer(full(w))
+	r.Header = bearer(credential)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	resp, err := client.Do(r)

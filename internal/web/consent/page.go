@@ -209,7 +209,7 @@ func (p *Part) choices(ctx context.Context, v *frame.Visitor, asked oauth.Asked,
 	}
 	able = access.Within(able, access.Owner) // in their order, once each
 	for i := range out {
-		out[i].Narrower = listed(without(able, out[i].has))
+		out[i].Narrower = kept(without(able, out[i].has))
 	}
 	chooseTeam(out)
 	return out, able, nil

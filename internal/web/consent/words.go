@@ -14,13 +14,18 @@ var roleNames = map[access.Role]string{
 // levelWords say what each level means for somebody who lets a program do it.
 var levelWords = map[access.Level][2]string{
 	access.ReadOnly: {"Read only", "It reads posts, reports, media, brand voices and hashtag lists, and changes nothing."},
-	access.Drafts:   {"Drafts", "It also writes drafts, media and lists. Nothing of it is published before a person does that."},
+	access.Drafts:   {"Drafts", "It also writes drafts, media and lists, and can take scheduled posts back and pause series. Nothing of it is published before a person does that."},
 	access.Full:     {"Full", "It also publishes in the team’s name, and does what costs the team credits."},
 }
 
 // capabilityWords say what each capability lets a program do.
 var capabilityWords = map[access.Capability]string{
-	access.Read: "read everything", access.Write: "write drafts, media and lists", access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
+	access.Read: "read everything", access.Write: "write drafts, media and lists, take scheduled posts back and pause series", access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
+}
+
+// narrowWords say what somebody's role keeps a program from, each after "nor".
+var narrowWords = map[access.Capability]string{
+	access.Read: "read anything", access.Write: "write or change anything", access.Publish: "schedule or publish posts", access.Spend: "spend the team’s credits",
 }
 
 // all stands for everything that can be given, where that is none of the levels.
@@ -80,14 +85,19 @@ func without(of, others []access.Capability) []access.Capability {
 	return slices.DeleteFunc(slices.Clone(of), func(c access.Capability) bool { return slices.Contains(others, c) })
 }
 
-// listed puts capabilities in a sentence.
-func listed(of []access.Capability) string {
+// listed puts capabilities in a sentence. The words of one may hold commas themselves.
+func listed(of []access.Capability) string { return joined(of, capabilityWords, "; ", "; and ") }
+
+// kept puts into a sentence what a program will not do; it is empty where that is nothing.
+func kept(of []access.Capability) string { return joined(of, narrowWords, ", ", ", nor ") }
+
+func joined(of []access.Capability, words map[access.Capability]string, between, last string) string {
 	var parts []string
 	for _, c := range of {
-		parts = append(parts, capabilityWords[c])
+		parts = append(parts, words[c])
 	}
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
 	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+	return strings.Join(parts[:len(parts)-1], between) + last + parts[len(parts)-1]
 }

@@ -30,6 +30,34 @@ func TestOffers(t *testing.T) {
 	}
 }
 
+// What is said of a choice holds all that it is.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for scope, want := range map[string]string{
+		"":                    "",
+		"spend":               "spend the team’s credits",
+		"write publish":       "write or change anything, nor schedule or publish posts",
+		"write publish spend": "write or change anything, schedule or publish posts, nor spend the team’s credits",
+	} {
+		var of []access.Capability
+		for name := range strings.FieldsSeq(scope) {
+			of = append(of, access.Capability(name))
+		}
+		if got := kept(of); got != want {
+			t.Errorf("%s: it will not %s, want %s", scope, got, want)
+		}
+	}
+	const takes = "scheduled posts back and pause series"
+	for _, o := range offers([]access.Capability{access.Read, access.Write}, "") {
+		if o.Value == string(access.Drafts) != strings.Contains(o.Says, takes) {
+			t.Errorf("%s says: %s", o.Value, o.Says)
+		}
+	}
+	if got, want := listed([]access.Capability{access.Write, access.Spend}), "write drafts, media and lists, take "+takes+"; and spend the team’s credits"; got != want {
+		t.Errorf("it may %s, want %s", got, want)
+	}
+}
+
 // Whatever is chosen, a program is given nothing that was not asked for, or that the role in that very team does not have.
 func TestGivesNoMoreThanAskedAndOwn(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ var words = template.FuncMap{
 
 var levelNames = map[access.Level][2]string{
 	access.ReadOnly: {"Read only", "Reads everything and changes nothing."},
-	access.Drafts:   {"Drafts", "Also makes and changes drafts, media and hashtag lists. Nothing of it is published."},
+	access.Drafts:   {"Drafts", "Also makes and changes drafts, media and hashtag lists, takes scheduled posts back and pauses series. Nothing of it is published."},
 	access.Full:     {"Full", "Also schedules and publishes, and does what costs credits."},
 }
 
@@ -76,7 +76,7 @@ func lostConnectionWords(why string) string {
 }
 
 var capabilityNames = map[access.Capability][2]string{
-	access.Read: {"read", "Read everything in the team"}, access.Write: {"write", "Make and change drafts, media and hashtag lists"},
+	access.Read: {"read", "Read everything in the team"}, access.Write: {"write", "Make and change drafts, media and hashtag lists, take scheduled posts back and pause series"},
 	access.Publish: {"publish", "Schedule and publish posts"}, access.Spend: {"spend credits", "Do what costs credits"},
 }
 
