@@ -46,6 +46,18 @@ func Holding(granted []Capability) Level {
 	return Full
 }
 
+// Reached is the highest level of which everything is among some capabilities, read_only where none is: what can be said
+// of them without promising too much.
+func Reached(granted []Capability) Level {
+	out := ReadOnly
+	for _, l := range Levels() {
+		if !slices.ContainsFunc(byLevel[l], func(c Capability) bool { return !slices.Contains(granted, c) }) {
+			out = l
+		}
+	}
+	return out
+}
+
 // Valid tells whether this is a level.
 func (l Level) Valid() bool { return byLevel[l] != nil }
 

@@ -28,6 +28,25 @@ func TestHolding(t *testing.T) {
 	}
 }
 
+// The highest level that some capabilities reach promises nothing that they lack.
+func TestReached(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		granted []access.Capability
+		level   access.Level
+	}{
+		{[]access.Capability{access.Read}, access.ReadOnly},
+		{[]access.Capability{access.Publish}, access.ReadOnly},
+		{[]access.Capability{access.Write, access.Read}, access.Drafts},
+		{[]access.Capability{access.Read, access.Write, access.Publish}, access.Drafts},
+		{access.Capabilities(), access.Full},
+	} {
+		if got := access.Reached(c.granted); got != c.level {
+			t.Errorf("%v reach %s, want %s", c.granted, got, c.level)
+		}
+	}
+}
+
 // A person in the app may what the role has, a key what level and role have, a connection what was granted and the role has.
 func TestAllowed(t *testing.T) {
 	t.Parallel()

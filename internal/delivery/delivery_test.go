@@ -192,6 +192,33 @@ func TestRetrySendsOnce(t *testing.T) {
 	})
 }
 
+// A job runs from when somebody works on it, not from when a part of it has ended.
+func TestAJobRunsWhileItIsSent(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		s := newStage(t, testkit.Open(t, url, clock), clock, &scripted{})
+		var id string
+		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.outcome(t); got.state != "pending" || got.jobState != "pending" {
+			t.Errorf("before: %+v", got)
+		}
+		if _, mine, err := s.claim(t.Context(), id); err != nil || !mine {
+			t.Fatal(mine, err)
+		}
+		if got := s.outcome(t); got.state != "sending" || got.jobState != "running" {
+			t.Errorf("at work: %+v", got)
+		}
+		clock.Advance(time.Hour)
+		s.deliver(t, time.Hour)
+		if got := s.outcome(t); got != wellDone {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
+}
+
 // A holder that comes back after its lease ran out changes nothing: somebody else has taken over.
 func TestLateHolderIsFenced(t *testing.T) {
 	t.Parallel()

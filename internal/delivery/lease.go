@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"pressroom/internal/db"
+	"pressroom/internal/job"
 	"pressroom/internal/post"
 )
 
@@ -38,7 +39,10 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		if d.Phase == doubtful || d.Phase == linking {
 			return nil
 		}
-		return post.Begin(ctx, tx, d.PostID, d.AccountID)
+		if err := post.Begin(ctx, tx, d.PostID, d.AccountID); err != nil {
+			return err
+		}
+		return job.Begin(ctx, tx, d.JobID)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, false, nil

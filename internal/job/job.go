@@ -120,6 +120,14 @@ func create(ctx context.Context, tx *db.Tx, n New, place int) (Record, error) {
 	return r, nil
 }
 
+// Begin notes that work on a job has begun. One that runs or has ended stays as it is.
+func Begin(ctx context.Context, tx *db.Tx, id string) error {
+	if _, err := tx.Exec(ctx, `UPDATE jobs SET state = ? WHERE id = ? AND state = ?`, string(Running), id, string(Pending)); err != nil {
+		return fmt.Errorf("beginning job %s: %w", id, err)
+	}
+	return nil
+}
+
 // Advance notes how much is done and that the job runs.
 func Advance(ctx context.Context, tx *db.Tx, id string, done int) error {
 	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, done = ? WHERE id = ? AND finished_at = 0`, string(Running), done, id)

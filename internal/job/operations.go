@@ -87,6 +87,14 @@ func Show(call operation.Call, r Record) Entry {
 	return e
 }
 
+// Standing says in words how the job stands.
+func (e Entry) Standing() string {
+	if e.Finished {
+		return "job " + e.JobID + " has ended, " + string(e.State)
+	}
+	return "job " + e.JobID + " is " + string(e.State) + "; follow it with get_job until finished is true"
+}
+
 // GetInput names a job and a page of its result.
 type GetInput struct {
 	JobID  string  `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$" jsonschema:"The job's id, a type and a UUID joined by a colon."`

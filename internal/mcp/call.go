@@ -15,10 +15,13 @@ import (
 )
 
 // keyArgument is the argument that stands for the Idempotency-Key header.
-const keyArgument = "idempotency_key"
+const (
+	keyArgument = "idempotency_key"
+	keyHeader   = "Idempotency-Key"
+)
 
 // errHeader refuses the key where it would be passed over, and the call be done again for a repeat.
-var errHeader = fault.Invalid(fault.KeyNotAccepted, "", "The tools read no header Idempotency-Key. Send the key as the argument "+keyArgument+". Nothing was done.")
+var errHeader = fault.Invalid(fault.KeyNotAccepted, "", "The tools read the key from no header: send it as the argument "+keyArgument+". Nothing was done.")
 
 // call answers one tool call. A refusal is a result too, never an error of the protocol, so that the assistant
 // sees what to mend.

@@ -169,7 +169,11 @@ func (w *world) watch(ctx context.Context, call operation.Call, in noteInput) (o
 		call.Tell(operation.Progress{Done: 1, Total: 3, Words: "One."})
 		call.Tell(operation.Progress{Done: 2, Total: 3, Words: "Two."})
 	}
-	return operation.Answer[note]{Data: note{ID: in.ID, At: call.Moment(now)}, App: "/notes/" + in.ID}, nil
+	out := operation.Answer[note]{Data: note{ID: in.ID, At: call.Moment(now)}, App: "/notes/" + in.ID}
+	if in.ID == "n2" {
+		out.Said = "it was watched twice."
+	}
+	return out, nil
 }
 
 func (w *world) wait(ctx context.Context, _ operation.Call, in textInput) (operation.Answer[note], error) {

@@ -36,6 +36,46 @@ func TestUntrustedTextIsSetApart(t *testing.T) {
 	}
 }
 
+// A repeat says so, in words and for programs: what it tells of credits was charged before, and nothing now.
+func TestARepeatIsMarked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const once = `{"text":"b","idempotency_key":"k"}`
+	for i, want := range []string{
+		"About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
+		"About buy_note: n2. This repeats the answer to an earlier call with the same idempotency_key: nothing was done or charged again. Credits charged by the earlier call: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
+	} {
+		got, body := w.call(t, "full", "buy_note", once)
+		if diff := cmp.Diff(want, got.Content[0].Text); diff != "" {
+			t.Errorf("call %d (-want +got):\n%s", i+1, diff)
+		}
+		if marked := strings.Contains(body, `"_meta":{"pressroom/idempotent_replayed":true}`); marked != (i == 1) {
+			t.Errorf("call %d marked %v: %s", i+1, marked, body)
+		}
+	}
+}
+
+// Where the id and the state of a record do not tell what came of a call, the operation's own words stand in their place.
+func TestAnOperationSaysWhatCameOfIt(t *testing.T) {
+	t.Parallel()
+	got, _ := newWorld(t).call(t, "full", "watch_note", `{"id":"n2"}`)
+	if want := "About watch_note: it was watched twice. In the app: "; !strings.HasPrefix(got.Content[0].Text, want) || strings.Contains(string(got.Structured), "twice") {
+		t.Errorf("%+v, want %s", got, want)
+	}
+}
+
+// A refusal speaks of the argument that a tool has, not of the header that it has not.
+func TestTheKeyIsAnArgument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, arguments := range []string{`{"text":"c"}`, `{"text":"c","idempotency_key":" "}`} {
+		got, body := w.call(t, "full", "buy_note", arguments)
+		if strings.Contains(body, "Idempotency-Key") || !strings.Contains(got.Content[0].Text, " idempotency_key") || !strings.Contains(got.Content[1].Text, `"argument":"idempotency_key"`) {
+			t.Errorf("%s: %s", arguments, body)
+		}
+	}
+}
+
 func TestSummaries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

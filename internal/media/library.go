@@ -91,6 +91,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	for n, i := range page {
 		out.Data.Media[n] = show(call, i)
 	}
+	out.Said = fmt.Sprintf("%d here.", len(page))
 	if out.Data.Folders, err = folders(ctx, s.db, call.TeamID); err != nil {
 		return out, err
 	}

@@ -27,7 +27,7 @@ func (op *Operation) Check(args Arguments) ([]byte, error) {
 	}
 	for name := range args {
 		if op.Input.Properties[name] == nil {
-			return nil, unknown(name, "")
+			return nil, unknown(name, "", op.Input)
 		}
 	}
 	out := make(map[string]any, len(args))
@@ -51,7 +51,7 @@ func (op *Operation) checkOne(name string, args Arguments, out map[string]any) e
 	value, given := args[name]
 	switch {
 	case given:
-		checked, err := check(value, s, name, op.patterns)
+		checked, err := check(value, s, place{name: name}, op.patterns)
 		if err != nil {
 			return err
 		}
@@ -90,72 +90,105 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 
 // unknown refuses a name that is not declared. The name is told only where it is plainly a name: nothing else
 // that was sent is repeated.
-func unknown(name, within string) error {
+func unknown(name, within string, s *jsonschema.Schema) error {
+	said := ""
 	if !plainName.MatchString(name) || secret.In(name) {
 		name, within = "", strings.TrimSuffix(within, ".")
+	} else {
+		said = "There is no argument " + within + name + ". "
 	}
-	return fault.Invalid(fault.UnknownArgument, within+name, "Only the arguments of the description are accepted.")
+	switch {
+	case within != "":
+		said += "An object of " + strings.TrimSuffix(within, ".") + " takes: " + strings.Join(s.PropertyOrder, ", ") + "."
+	case len(s.PropertyOrder) > 0:
+		said += "Only the arguments of the description are accepted: " + strings.Join(s.PropertyOrder, ", ") + "."
+	default:
+		said += "The description names no arguments, and none is accepted."
+	}
+	return fault.Invalid(fault.UnknownArgument, within+name, said)
 }
 
-func check(value any, s *jsonschema.Schema, name string, forms patterns) (any, error) {
+// place is what a refusal speaks of: an argument, or what stands in the list that it is.
+type place struct {
+	name string
+	item bool
+}
+
+// each begins a sentence about what may stand there.
+func (p place) each() string {
+	if p.item {
+		return "Each item of " + p.name
+	}
+	return "The argument " + p.name
+}
+
+// one begins a sentence about what stands there.
+func (p place) one() string {
+	if p.item {
+		return "An item of " + p.name
+	}
+	return "The argument " + p.name
+}
+
+func check(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
 	switch s.Type {
 	case "string":
-		return checkString(value, s, name, forms[s])
+		return checkString(value, s, at, forms[s])
 	case "integer":
-		return checkInteger(value, s, name)
+		return checkInteger(value, s, at)
 	case "number":
-		return checkNumber(value, name)
+		return checkNumber(value, at)
 	case "boolean":
 		if b, ok := value.(bool); ok {
 			return b, nil
 		}
-		return nil, fault.Invalid(fault.NotABoolean, name, "The argument "+name+" has to be true or false.")
+		return nil, fault.Invalid(fault.NotABoolean, at.name, at.each()+" has to be true or false.")
 	case "array":
-		return checkList(value, s, name, forms)
+		return checkList(value, s, at, forms)
 	default:
-		return checkObject(value, s, name, forms)
+		return checkObject(value, s, at, forms)
 	}
 }
 
-func checkString(value any, s *jsonschema.Schema, name string, pattern *regexp.Regexp) (any, error) {
+func checkString(value any, s *jsonschema.Schema, at place, pattern *regexp.Regexp) (any, error) {
 	text, ok := value.(string)
 	if !ok {
-		return nil, notText(value, name)
+		return nil, notText(value, at)
 	}
 	length := utf8.RuneCountInString(text)
 	switch {
 	case strings.ContainsRune(text, 0) || !utf8.ValidString(text):
-		return nil, fault.Invalid(fault.Malformed, name, "The argument "+name+" holds a NUL or is not valid Unicode.")
+		return nil, fault.Invalid(fault.Malformed, at.name, at.one()+" holds a NUL or is not valid Unicode.")
 	case s.MinLength != nil && length < *s.MinLength:
-		return nil, fault.Invalid(fault.TooShort, name, fmt.Sprintf("The argument %s is shorter than %d.", name, *s.MinLength))
+		return nil, fault.Invalid(fault.TooShort, at.name, fmt.Sprintf("%s is shorter than %d.", at.one(), *s.MinLength))
 	case s.MaxLength != nil && length > *s.MaxLength:
-		return nil, fault.Invalid(fault.TooLong, name, fmt.Sprintf("The argument %s takes at most %d characters. It is not shortened.", name, *s.MaxLength))
+		return nil, fault.Invalid(fault.TooLong, at.name, fmt.Sprintf("%s takes at most %d characters. It is not shortened.", at.each(), *s.MaxLength))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):
-		return nil, fault.Invalid(fault.NotAllowedValue, name, fmt.Sprintf("The argument %s takes one of: %s.", name, words(s.Enum)))
+		return nil, fault.Invalid(fault.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
 	case pattern != nil && !pattern.MatchString(text):
-		return nil, fault.Invalid(fault.Malformed, name, "The argument "+name+" does not have its form.")
+		return nil, fault.Invalid(fault.Malformed, at.name, at.one()+" does not have its form.")
 	}
 	return text, nil
 }
 
-func notText(value any, name string) error {
+func notText(value any, at place) error {
 	switch value.(type) {
 	case []any, map[string]any:
-		return fault.Invalid(fault.NotASingleValue, name, "The argument "+name+" takes one text.")
+		return fault.Invalid(fault.NotASingleValue, at.name, at.each()+" takes one text.")
 	}
-	return fault.Invalid(fault.Malformed, name, "The argument "+name+" has to be a text.")
+	return fault.Invalid(fault.Malformed, at.name, at.each()+" has to be a text.")
 }
 
-func checkInteger(value any, s *jsonschema.Schema, name string) (any, error) {
+func checkInteger(value any, s *jsonschema.Schema, at place) (any, error) {
 	n, ok := integer(value)
 	if !ok {
-		return nil, fault.Invalid(fault.NotAnInteger, name, "The argument "+name+" has to be a whole number.")
+		return nil, fault.Invalid(fault.NotAnInteger, at.name, at.each()+" has to be a whole number.")
 	}
 	if s.Minimum != nil && float64(n) < *s.Minimum || s.Maximum != nil && float64(n) > *s.Maximum {
-		return nil, fault.Invalid(fault.OutOfRange, name, "The argument "+name+" is out of its range"+bounds(s)+".")
+		return nil, fault.Invalid(fault.OutOfRange, at.name, at.one()+" is out of its range"+bounds(s)+".")
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(n)) {
-		return nil, fault.Invalid(fault.NotAllowedValue, name, fmt.Sprintf("The argument %s takes one of: %s.", name, words(s.Enum)))
+		return nil, fault.Invalid(fault.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
 	}
 	return n, nil
 }
@@ -178,7 +211,7 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-func checkNumber(value any, name string) (any, error) {
+func checkNumber(value any, at place) (any, error) {
 	switch v := value.(type) {
 	case int64:
 		return v, nil
@@ -187,23 +220,23 @@ func checkNumber(value any, name string) (any, error) {
 			return f, nil
 		}
 	}
-	return nil, fault.Invalid(fault.NotANumber, name, "The argument "+name+" has to be a number.")
+	return nil, fault.Invalid(fault.NotANumber, at.name, at.each()+" has to be a number.")
 }
 
-func checkList(value any, s *jsonschema.Schema, name string, forms patterns) (any, error) {
+func checkList(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
-		return nil, fault.Invalid(fault.NotAList, name, "The argument "+name+" has to be a list.")
+		return nil, fault.Invalid(fault.NotAList, at.name, at.each()+" has to be a list.")
 	}
 	if s.MinItems != nil && len(list) < *s.MinItems {
-		return nil, fault.Invalid(fault.TooShort, name, fmt.Sprintf("The argument %s needs at least %d items.", name, *s.MinItems))
+		return nil, fault.Invalid(fault.TooShort, at.name, fmt.Sprintf("%s needs at least %d items.", at.each(), *s.MinItems))
 	}
 	if s.MaxItems != nil && len(list) > *s.MaxItems {
-		return nil, fault.Invalid(fault.TooLong, name, fmt.Sprintf("The argument %s takes at most %d items.", name, *s.MaxItems))
+		return nil, fault.Invalid(fault.TooLong, at.name, fmt.Sprintf("%s takes at most %d items.", at.each(), *s.MaxItems))
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
-		checked, err := check(item, s.Items, name, forms)
+		checked, err := check(item, s.Items, place{name: at.name, item: true}, forms)
 		if err != nil {
 			return nil, err
 		}
@@ -212,18 +245,19 @@ func checkList(value any, s *jsonschema.Schema, name string, forms patterns) (an
 	return out, nil
 }
 
-func checkObject(value any, s *jsonschema.Schema, name string, forms patterns) (any, error) {
+func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
 	object, ok := value.(map[string]any)
+	name := at.name
 	if !ok {
-		return nil, fault.Invalid(fault.Malformed, name, "The argument "+name+" has to be an object.")
+		return nil, fault.Invalid(fault.Malformed, name, at.each()+" has to be an object.")
 	}
 	out := map[string]any{}
 	for member, item := range object {
 		p := s.Properties[member]
 		if p == nil {
-			return nil, unknown(member, name+".")
+			return nil, unknown(member, name+".", s)
 		}
-		checked, err := check(item, p, name+"."+member, forms)
+		checked, err := check(item, p, place{name: name + "." + member}, forms)
 		if err != nil {
 			return nil, err
 		}

@@ -44,12 +44,15 @@ type Answer[T any] struct {
 	Notes     []string
 	App       string // address of the same item in the app, below the public address
 	Location  string // address of what was made or is under way, below /api/v1
+	// Said is what came of the call in whole sentences, where the id and the state of the record do not tell. It holds
+	// nothing that a person or a network wrote.
+	Said string
 	// Keep, where not nil, is remembered for repeats in place of Data: what of it is no secret. See Spec.Again.
 	Keep *T
 }
 
 func (a Answer[T]) erase() Result {
-	out := Result{Data: a.Data, Page: a.Page, Billing: a.Billing, Untrusted: a.Untrusted, Notes: a.Notes, App: a.App, Location: a.Location}
+	out := Result{Data: a.Data, Page: a.Page, Billing: a.Billing, Untrusted: a.Untrusted, Notes: a.Notes, App: a.App, Location: a.Location, Said: a.Said}
 	if a.Keep != nil {
 		out.Keep = *a.Keep
 	}
@@ -65,6 +68,7 @@ type Result struct {
 	Notes     []string    `json:"notes,omitempty"`
 	App       string      `json:"app,omitempty"`
 	Location  string      `json:"location,omitempty"`
+	Said      string      `json:"said,omitempty"`
 	Keep      any         `json:"-"` // in place of Data, nil where Data itself is kept
 }
 

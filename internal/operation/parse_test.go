@@ -44,6 +44,36 @@ func define(method string) operation.Operation {
 		})
 }
 
+// A refusal says whether the list is meant or what stands in it, and which arguments there are. It never says a value.
+func TestRefusalsSayWhatIsMeant(t *testing.T) {
+	t.Parallel()
+	op := define("POST")
+	for body, want := range map[string]string{
+		`{"ids":["seven"]}`:           "Each item of ids has to be a whole number.",
+		`{"ids":7}`:                   "The argument ids has to be a list.",
+		`{"words":[7]}`:               "Each item of words has to be a text.",
+		`{"words":[["x"]]}`:           "Each item of words takes one text.",
+		`{"words":["blue"]}`:          "Each item of words takes one of: red, green.",
+		`{"parts":["seven"]}`:         "Each item of parts has to be an object.",
+		`{"parts":[{"name":7}]}`:      "The argument parts.name has to be a text.",
+		`{"number":"seven"}`:          "The argument number has to be a whole number.",
+		`{"colour":"seven"}`:          "There is no argument colour. Only the arguments of the description are accepted: id, text, number, ratio, flag, ids, words, days, parts, color, more.",
+		`{"parts":[{"colour":"se"}]}`: "There is no argument parts.colour. An object of parts takes: name, size.",
+		`{"not a name":"seven"}`:      "Only the arguments of the description are accepted: id, text, number, ratio, flag, ids, words, days, parts, color, more.",
+	} {
+		args, err := operation.ParseObject([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range map[string]any{"id": "a", "text": "x"} {
+			args[name] = value
+		}
+		if _, err = op.Check(args); err == nil || fault.Of(err).Detail != want {
+			t.Errorf("%s: %v, want %s", body, err, want)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	op := define("POST")

@@ -94,8 +94,8 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 	if err != nil {
 		return operation.Answer[Changed]{}, err
 	}
-	full := s.answer(call, p)
-	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Data: Changed{full.Data, s.problems(call, p, nil)}}, nil
+	full, problems := s.answer(call, p), s.problems(call, p, nil)
+	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Data: Changed{full.Data, problems}, Said: full.Said + saidOfProblems(problems)}, nil
 }
 
 func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput, at time.Time) error {

@@ -79,7 +79,7 @@ func (s *Service) reads() []operation.Operation {
 			Tool: "get_post", Method: http.MethodGet, Path: "/posts/{id}", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "One post in full",
 			Description: "The whole text, the media, and every targeted account with its own result. Use it before update_post, and to see why an account failed: its state, error_code, explanation and retries_left tell. Of a recurring series' template, notes tell which occurrences were skipped. What a network itself said of a failure is in untrusted_content.",
-			Next:        "failed can be sent again with retry_post once its cause is mended; unconfirmed may be on the network already and is sent again by nobody before that is known.",
+			Next:        "failed can be sent again with retry_post where the cause lies outside the post (a connection, a quota, a network) and is mended. What was refused for its content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a post that was handed over: make another with create_post, for those accounts alone, with what has to be different. unconfirmed may be on the network already and is sent again by nobody before that is known.",
 			Resource:    &operation.Resource{Address: "posts/{id}", Title: "Post"},
 			Example:     operation.Example{Arguments: map[string]any{"id": exampleID}, Data: exampleFull},
 		}, s.get),
@@ -87,7 +87,7 @@ func (s *Service) reads() []operation.Operation {
 			Tool: "validate_post", Method: http.MethodGet, Path: "/posts/{post_id}/validation", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "Whether a post would go out",
 			Description: "What the networks would not take, whether the post waits for the client's approval, and how many posts the month still allows. Ask it before schedule_post and publish_post. Changes and sends nothing.",
-			Next:        "A problem that is blocking has to be mended with update_post first; the others are worth telling. waits_for_approval is lifted by the client alone, in the app.",
+			Next:        "A problem that is blocking has to be mended with update_post first, or where the post was handed over already, by another one of create_post for the accounts that failed; the others are worth telling. waits_for_approval is lifted by the client alone, in the app.",
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Validation{
 				Problems: []Problem{{"caption_too_long", true, 1, "Bluesky takes 300 characters; this text has 312."}}, PostsLeftThisMonth: 1999}},
 		}, s.validate),

@@ -68,7 +68,7 @@ func (p Post) mayBeScheduled() error {
 	case p.IsTemplate:
 		return fault.BadState("recurring_template", "The template of a recurring series is not scheduled itself.")
 	case p.Status == Scheduled:
-		return fault.BadState(string(p.Status), "The post is scheduled already. Move it with PATCH.")
+		return fault.BadState(string(p.Status), "The post is scheduled already. Change its scheduled_at instead (update_post, PATCH /posts/{id}).")
 	case p.Status != Draft:
 		return fault.BadState(string(p.Status), "The post was handed over for publishing already.")
 	}
@@ -109,7 +109,7 @@ func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput
 
 func (s *Service) publication(ctx context.Context, call operation.Call, p Post, j job.Record, already bool) (operation.Answer[Publication], error) {
 	view, err := s.jobs.View(ctx, call, j, job.GetInput{})
-	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID)}, err
+	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: saidOfPublication(already, view.Data)}, err
 }
 
 func (s *Service) mayBePublished(ctx context.Context, tx *db.Tx, call operation.Call, p Post) error {
@@ -178,7 +178,7 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 			return err
 		}
 		view, err := s.jobs.View(ctx, call, j, job.GetInput{})
-		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID)}
+		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: saidOfRetry(len(again), skipped, view.Data)}
 		return err
 	})
 	return out, err

@@ -34,7 +34,8 @@ func (s *Service) validate(ctx context.Context, call operation.Call, in Validate
 	if err != nil {
 		return operation.Answer[Validation]{}, err
 	}
-	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.held(), PostsLeftThisMonth: left}}, nil
+	found := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.held(), PostsLeftThisMonth: left}
+	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: found, Said: p.saidOfValidation(found, in.AccountID)}, nil
 }
 
 // problems finds what keeps a post, or one account of it, from going out.

@@ -57,7 +57,7 @@ func (s *Service) Operations() []operation.Operation {
 			Reaches:     operation.ReachesWhen(s.trackReaches),
 			Price:       operation.Costs(0, p.HashtagRefresh, s.trackPrice).Repeating(recurring),
 			Summary:     "Switch a report's tracking",
-			Description: "Switches on or off that a report is refreshed by itself. While it is on, every automatic refresh is charged with no further call. Switching it on charges the first refresh of a hashtag report at once; of a profile report it charges nothing, but counts one refresh against the day's credit limits, which switching off gives back. Switching off and changing the frequency charge nothing; the same switch again is the same one. frequency_days is kept and answered while tracking is off too.",
+			Description: "Switches on or off that a report is refreshed by itself. While it is on, every automatic refresh is charged with no further call. Switching it on charges the first refresh of a hashtag report at once; of a profile report it charges nothing, but counts one refresh against the day's credit limits, which switching off gives back. Switching off and changing the frequency charge nothing; the same switch again is the same one. frequency_days counts with each switch, off too: left out it becomes 3, whatever it was before, so send it along where another is to stay.",
 			Next:        "The answer tells when the next refresh is and what each costs. Say so before you switch it on. plan_limit_reached: the plan tracks no more reports; switch another one off first.",
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID, "enabled": true, "frequency_days": 7},
 				Data: Tracking{Enabled: true, FrequencyDays: 7, NextRefreshAt: &exampleAt, CreditsPerRefresh: 2}},

@@ -21,7 +21,7 @@ type TrackInput struct {
 	Named
 
 	Enabled       bool `json:"enabled" jsonschema:"true switches tracking on, false off."`
-	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between two automatic refreshes."`
+	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between two automatic refreshes. Left out it is 3, whatever it was before."`
 }
 
 // Tracking is whether a report is refreshed by itself (contract, Records).
@@ -118,16 +118,41 @@ func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput)
 			r.frequency = in.FrequencyDays
 			err = r.keepTracking(ctx, tx)
 		default:
-			out.Data, out.App = s.tracking(call, r), "/reports/"+r.id
+			out = s.tracked(call, r)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		out.Data, out.App = s.tracking(call, r), "/reports/"+r.id
+		out = s.tracked(call, r)
 		return event.Record(ctx, tx, r.team, event.By(call), "report.tracked", r.id, map[string]any{"enabled": r.tracked, "frequency_days": r.frequency})
 	})
 	return out, err
+}
+
+// tracked is the answer to a switch.
+func (s *Service) tracked(call operation.Call, r record) operation.Answer[Tracking] {
+	now := s.tracking(call, r)
+	return operation.Answer[Tracking]{Data: now, App: "/reports/" + r.id, Said: now.said()}
+}
+
+// said tells what a report's tracking does from now on, and what that costs.
+func (t Tracking) said() string {
+	if !t.Enabled {
+		return fmt.Sprintf("tracking is off, and nothing is refreshed or charged by itself. Its frequency is kept as %s.", every(t.FrequencyDays))
+	}
+	next := ""
+	if t.NextRefreshAt != nil {
+		next = " The next one is at " + t.NextRefreshAt.Team + "."
+	}
+	return fmt.Sprintf("tracking is on. The report is refreshed by itself %s, and each automatic refresh is charged %d credits.%s", every(t.FrequencyDays), t.CreditsPerRefresh, next)
+}
+
+func every(days int) string {
+	if days == 1 {
+		return "every day"
+	}
+	return fmt.Sprintf("every %d days", days)
 }
 
 func (s *Service) tracking(call operation.Call, r record) Tracking {

@@ -3,6 +3,7 @@ package team
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"pressroom/internal/access"
 	"pressroom/internal/operation"
@@ -29,7 +30,7 @@ type Named struct {
 type KeyEntry struct {
 	ID    int64        `json:"id"`
 	Name  string       `json:"name"`
-	Level access.Level `json:"level" enum:"read_only|drafts|full" jsonschema:"Of a connection the narrowest that holds all that its person allowed."`
+	Level access.Level `json:"level" enum:"read_only|drafts|full" jsonschema:"Of a connection the highest whose capabilities its person all allowed; capabilities tells exactly what it may do."`
 }
 
 // Operations declares what keys can ask of their team.
@@ -49,9 +50,13 @@ func Operations() []operation.Operation {
 }
 
 func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Answer[Identity], error) {
-	return operation.Answer[Identity]{App: "/settings/keys", Data: Identity{
+	app, level := "/settings/keys", call.Level
+	if call.Assistant { // its page is open to the person that it acts for, whatever the role
+		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.Reached(call.Granted)
+	}
+	return operation.Answer[Identity]{App: app, Data: Identity{
 		Person: Named{call.PersonID, call.PersonName}, Team: Named{call.TeamID, call.TeamName}, Role: call.Role,
-		Key: KeyEntry{call.KeyID, call.KeyName, call.Level}, Capabilities: call.Capabilities,
+		Key: KeyEntry{call.KeyID, call.KeyName, level}, Capabilities: call.Capabilities,
 		Timezone: call.Zone.String(), ContentLanguage: call.Language,
 	}}, nil
 }

@@ -214,17 +214,26 @@ func TestConnectionsOutliveOwnership(t *testing.T) {
 	})
 }
 
-// Who a connection acts for is told as of a key: its level is the narrowest that holds all that was granted.
+// Who a connection acts for is told as of a key: its level is the highest of which all was granted, and the
+// answer leads to its own page, which an editor may open.
 func TestIdentityOfAConnection(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		for level, may := range map[access.Level][]access.Capability{
-			access.ReadOnly: {access.Read}, access.Drafts: {access.Read, access.Write}, access.Full: {access.Read, access.Publish},
+		for _, one := range []struct {
+			level access.Level
+			may   []access.Capability
+		}{
+			{access.ReadOnly, []access.Capability{access.Read}},
+			{access.ReadOnly, []access.Capability{access.Read, access.Publish}},
+			{access.Drafts, []access.Capability{access.Read, access.Write}},
+			{access.Drafts, []access.Capability{access.Read, access.Write, access.Publish}},
 		} {
+			level, may := one.level, one.may
 			c := w.connected(access.Editor, may...)
 			w.tool(c.token, "get_identity", map[string]any{}, "").mustHold(t, map[string]any{
 				"data.person.id": c.person, "data.person.name": "Cleo Marsh", "data.team.id": w.team, "data.role": "editor",
 				"data.key.id": c.id, "data.key.name": "Harbour helper", "data.key.level": string(level), "data.capabilities": fmt.Sprint(may),
+				"meta.app_url": fmt.Sprintf("%s/settings/assistants/%d?team_id=%d", w.root, c.id, w.team),
 			})
 		}
 	})

@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,9 +157,32 @@ func overREST(w *world, s scenario, credential string) answer {
 
 func asTool(w *world, s scenario, credential string) answer {
 	if s.verbatim == "" {
-		return w.tool(credential, s.tool, s.args(w), s.idem)
+		return w.withHeader(w.tool(credential, s.tool, s.args(w), s.idem))
 	}
-	return w.toolVerbatim(credential, s.tool, s.verbatim)
+	return w.withHeader(w.toolVerbatim(credential, s.tool, s.verbatim))
+}
+
+// withHeader holds that a tool's refusal speaks of the argument idempotency_key and names it, and gives it as REST words
+// it, which has a header in its place.
+func (w *world) withHeader(a answer) answer {
+	w.t.Helper()
+	const argument, header = "idempotency_key", "Idempotency-Key"
+	detail, refused := a.body["detail"].(string)
+	if !refused {
+		return a
+	}
+	if strings.Contains(detail, header) {
+		w.t.Errorf("a tool speaks of a header: %s", a.raw)
+	}
+	a.body["detail"] = strings.ReplaceAll(detail, argument, header)
+	if strings.HasPrefix(a.text("context.reason"), argument) {
+		context, _ := a.body["context"].(map[string]any)
+		if context["argument"] != argument {
+			w.t.Errorf("a tool's refusal of a key does not name the argument: %s", a.raw)
+		}
+		delete(context, "argument")
+	}
+	return a
 }
 
 func (c want) check(t *testing.T, w *world, tool string, got answer) {

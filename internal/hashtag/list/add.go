@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"pressroom/internal/db"
 	"pressroom/internal/event"
@@ -31,7 +32,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		if err != nil {
 			return err
 		}
-		out.Data, out.App, out.Location = c, appOf(l), addressOf(l)
+		out.Data, out.App, out.Location, out.Said = c, appOf(l), addressOf(l), c.said()
 		return event.Record(ctx, tx, l.TeamID, event.By(call), "hashtag_list.created", text(l.ID), map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err
@@ -98,7 +99,7 @@ func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (op
 		if err != nil {
 			return err
 		}
-		out.Data, out.App = c, appOf(l)
+		out.Data, out.App, out.Said = c, appOf(l), c.said()
 		if len(c.Added) == 0 {
 			return nil
 		}
@@ -123,6 +124,24 @@ func (s *Service) put(ctx context.Context, tx *db.Tx, call operation.Call, l *Li
 	}
 	c.Entry = entry(*l)
 	return c, nil
+}
+
+// said counts what became of the hashtags that were sent, and why some were refused.
+func (c Changed) said() string {
+	out := fmt.Sprintf("%d. Added: %d, in the list already: %d", c.ID, len(c.Added), len(c.AlreadyPresent))
+	counts, reasons := map[string]int{}, []string{}
+	for _, r := range c.Refused {
+		if counts[r.Reason]++; counts[r.Reason] == 1 {
+			reasons = append(reasons, r.Reason)
+		}
+	}
+	if len(reasons) == 0 {
+		return out + "."
+	}
+	for i, reason := range reasons {
+		reasons[i] = fmt.Sprintf("%s: %d", reason, counts[reason])
+	}
+	return fmt.Sprintf("%s. Refused: %d (%s).", out, len(c.Refused), strings.Join(reasons, ", "))
 }
 
 // sift tells which hashtags a list takes, and what becomes of each.

@@ -14,6 +14,19 @@ import (
 	"pressroom/internal/source"
 )
 
+// What was refused is counted by its reasons.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]Changed{
+		"7. Added: 2, in the list already: 1.":                                               {Entry: Entry{ID: 7}, Added: []string{"a", "b"}, AlreadyPresent: []string{"c"}},
+		"7. Added: 0, in the list already: 0. Refused: 3 (bad_characters: 2, list_full: 1).": {Entry: Entry{ID: 7}, Refused: []Refused{{"a b", reasonCharacters}, {"d", reasonFull}, {"c d", reasonCharacters}}},
+	} {
+		if got := c.said(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestSorted(t *testing.T) {
 	for name, c := range map[string]struct {
 		platform string
