@@ -34,6 +34,7 @@ type kept struct {
 	Data     any    `json:"data"`
 	App      string `json:"app"`
 	Location string `json:"location"`
+	Said     string `json:"said"`
 }
 
 // createPost drafts a post once for an Idempotency-Key.
@@ -55,7 +56,7 @@ func (f *Floor) createPost(x *request) error {
 	if err != nil {
 		return err
 	}
-	first := kept{Data: out, App: "/posts/" + out.ID, Location: "/posts/" + out.ID}
+	first := kept{Data: out, App: "/posts/" + out.ID, Location: "/posts/" + out.ID, Said: out.ID + " is draft."}
 	if first, err = f.once(x, c, key, in, first); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -156,8 +157,14 @@ var unauthorized = fault.New(fault.Unauthorized, "Sign in: let the assistant con
 
 // atTools puts a refusal in the words of the tools.
 func atTools(err error) error {
-	if fault.Is(err, fault.Unauthorized) {
+	told := fault.Of(err)
+	switch {
+	case told.Code == fault.Unauthorized:
 		return unauthorized
+	case strings.Contains(told.Detail, keyHeader):
+		out := *told
+		out.Detail = keyInTools(told.Detail)
+		return &out
 	}
 	return err
 }

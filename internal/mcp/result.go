@@ -106,9 +106,8 @@ func (x *exchange) refused(err error) problem.Document {
 	return doc
 }
 
-// inTools tells a refusal as tools know it: the header Idempotency-Key is an argument here, and a refusal of it names it.
+// inTools tells a refusal as tools know it: the header Idempotency-Key is an argument here, which a refusal of it names.
 func inTools(doc problem.Document) problem.Document {
-	doc.Detail = keyInTools(doc.Detail)
 	if reason, _ := doc.Context["reason"].(string); strings.HasPrefix(reason, keyArgument) {
 		doc.Context = maps.Clone(doc.Context) // a refusal may be shared
 		doc.Context["argument"] = keyArgument

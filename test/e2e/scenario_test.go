@@ -157,19 +157,31 @@ func overREST(w *world, s scenario, credential string) answer {
 
 func asTool(w *world, s scenario, credential string) answer {
 	if s.verbatim == "" {
-		return w.withHeader(w.tool(credential, s.tool, s.args(w), s.idem))
+		return w.inRESTWords(w.tool(credential, s.tool, s.args(w), s.idem))
 	}
-	return w.withHeader(w.toolVerbatim(credential, s.tool, s.verbatim))
+	return w.inRESTWords(w.toolVerbatim(credential, s.tool, s.verbatim))
 }
 
-// withHeader holds that a tool's refusal speaks of the argument idempotency_key and names it, and gives it as REST words
+// What is told at each edge of a credential that is nobody's: at the tools it may have been got by signing in.
+const (
+	restWants  = "Send a team API key that works in the Authorization header, as a Bearer token."
+	toolsWants = "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token."
+)
+
+// inRESTWords holds that a tool's refusal speaks of the argument idempotency_key and names it, and gives it as REST words
 // it, which has a header in its place.
-func (w *world) withHeader(a answer) answer {
+func (w *world) inRESTWords(a answer) answer {
 	w.t.Helper()
 	const argument, header = "idempotency_key", "Idempotency-Key"
 	detail, refused := a.body["detail"].(string)
-	if !refused {
+	switch {
+	case !refused:
 		return a
+	case detail == toolsWants:
+		a.body["detail"] = restWants
+		return a
+	case strings.Contains(detail, restWants):
+		w.t.Errorf("the tools do not speak of signing in: %s", a.raw)
 	}
 	if strings.Contains(detail, header) {
 		w.t.Errorf("a tool speaks of a header: %s", a.raw)

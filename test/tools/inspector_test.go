@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -213,6 +214,9 @@ func (i *inspector) resources() {
 	}
 }
 
+// formed are the arguments of prompts that are not any text.
+var formed = map[string]string{"report_type": "profile", "week_start": "2027-06-14", "posts": "4", "period_days": "90"}
+
 // prompts gets every prompt that is listed, with all its arguments.
 func (i *inspector) prompts() {
 	i.t.Helper()
@@ -224,7 +228,8 @@ func (i *inspector) prompts() {
 		args := []string{"--method", "prompts/get", "--prompt-name", fmt.Sprint(at(p, "name")), "--prompt-args"}
 		takes, _ := at(p, "arguments").([]any)
 		for _, a := range takes {
-			args = append(args, fmt.Sprint(at(a, "name"))+"=given")
+			name := fmt.Sprint(at(a, "name"))
+			args = append(args, name+"="+cmp.Or(formed[name], "given"))
 		}
 		if text, _ := at(i.must(args...), "messages", 0, "content", "text").(string); !strings.Contains(text, "given") {
 			i.t.Errorf("%s, %v: %s", i.era, args, text)
