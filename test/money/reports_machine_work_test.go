@@ -70,6 +70,9 @@ func (m *pressMachine) release(some []*errand, how ending) {
 	}
 	m.finish(all, prompt)
 	m.finish(all, restless)
+	for _, d := range m.desks {
+		d.forget(m.clock.Now()) // rests take time, and more of it where the machine is busy
+	}
 }
 
 // near tells whether something comes about by itself within some time.
