@@ -111,7 +111,7 @@ func (s *Service) Failures(ctx context.Context) ([]Failure, error) {
 		f.At = db.Time(at)
 		return err
 	}, `SELECT t.started_at, d.team_id, d.post_id, a.platform, t.call, t.result, t.network_code, t.network_text
-		FROM (SELECT * FROM delivery_attempts ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id JOIN social_accounts a ON a.id = d.account_id
+		FROM (SELECT id, delivery_id, started_at, call, result, network_code, network_text FROM delivery_attempts ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id JOIN social_accounts a ON a.id = d.account_id
 		WHERE t.call IN ('prepare', 'commit', 'resolve') AND t.result NOT IN ('', 'answered', 'published', 'processing') ORDER BY t.id DESC LIMIT ?`, failuresIn, maxFailures)
 	if err != nil {
 		return nil, fmt.Errorf("looking for what networks failed at: %w", err)

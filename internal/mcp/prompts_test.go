@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -93,9 +94,7 @@ func TestPromptsRefuseWhatDoesNotFit(t *testing.T) {
 		{"plan_week", "week_start", "2026-02-30"}, {"review_account", "period_days", "900"}, {"review_account", "period_days", "7.5"}, {"explain_report", "report_type", "weekly"},
 	} {
 		given := map[string]string{c.argument: c.value}
-		for name, value := range map[string]map[string]string{"review_account": {"account_id": "1"}, "explain_report": {"report_id": "r"}}[c.prompt] {
-			given[name] = value
-		}
+		maps.Copy(given, map[string]map[string]string{"review_account": {"account_id": "1"}, "explain_report": {"report_id": "r"}}[c.prompt])
 		params, err := json.Marshal(map[string]any{"name": c.prompt, "arguments": given})
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package operation_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -65,9 +66,7 @@ func TestRefusalsSayWhatIsMeant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range map[string]any{"id": "a", "text": "x"} {
-			args[name] = value
-		}
+		maps.Copy(args, map[string]any{"id": "a", "text": "x"})
 		if _, err = op.Check(args); err == nil || fault.Of(err).Detail != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}

@@ -70,6 +70,7 @@ func (p Post) saidOfApproval() string {
 		return " It waits for the client's approval and is not sent before it."
 	case Rejected:
 		return " The client rejected it, and it is not sent before the client approves it."
+	case NotNeeded, Approved:
 	}
 	return ""
 }
@@ -92,7 +93,7 @@ func saidOfFailures(targets []Target) string {
 			again = append(again, one)
 		}
 	}
-	out := ""
+	var out strings.Builder
 	for _, part := range []struct {
 		of    []string
 		words string
@@ -102,10 +103,10 @@ func saidOfFailures(targets []Target) string {
 		{open, "May be there already and is sent again by nobody before that is known"},
 	} {
 		if len(part.of) > 0 {
-			out += " " + part.words + ": " + strings.Join(part.of, ", ") + "."
+			out.WriteString(" " + part.words + ": " + strings.Join(part.of, ", ") + ".")
 		}
 	}
-	return out
+	return out.String()
 }
 
 // saidOfProblems counts what the networks would not take.
