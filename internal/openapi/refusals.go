@@ -33,7 +33,7 @@ var refusals = []refusal{
 	{component: "Conflict", meets: takesKey, header: "Retry-After", as: "RetryAfter",
 		example: fault.New(fault.KeyInProgress, "The first call with this Idempotency-Key is still running.").After(time.Second)},
 	{component: "Unprocessable", meets: every,
-		example: fault.Invalid(fault.UnknownArgument, "colour", "There is no argument colour. Only the arguments of the description are accepted: name, platform.")},
+		example: fault.Invalid(fault.UnknownArgument, "colour", "Only the arguments of the description are accepted: name, platform.")},
 	{component: "TooManyRequests", meets: every, header: "Retry-After", as: "RetryAfter",
 		example: fault.New(fault.RateLimited, "Too many requests with this key.").With("scope", "credential").After(2 * time.Second)},
 	{component: "Failed", meets: every, example: fault.Of(nil)},

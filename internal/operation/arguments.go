@@ -91,19 +91,15 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 // unknown refuses a name that is not declared. The name is told only where it is plainly a name: nothing else
 // that was sent is repeated.
 func unknown(name, within string, s *jsonschema.Schema) error {
-	said := ""
 	if !plainName.MatchString(name) || secret.In(name) {
 		name, within = "", strings.TrimSuffix(within, ".")
-	} else {
-		said = "There is no argument " + within + name + ". "
 	}
+	said := "The description names no arguments, and none is accepted."
 	switch {
 	case within != "":
-		said += "An object of " + strings.TrimSuffix(within, ".") + " takes: " + strings.Join(s.PropertyOrder, ", ") + "."
+		said = "An object of " + strings.TrimSuffix(within, ".") + " takes: " + strings.Join(s.PropertyOrder, ", ") + "."
 	case len(s.PropertyOrder) > 0:
-		said += "Only the arguments of the description are accepted: " + strings.Join(s.PropertyOrder, ", ") + "."
-	default:
-		said += "The description names no arguments, and none is accepted."
+		said = "Only the arguments of the description are accepted: " + strings.Join(s.PropertyOrder, ", ") + "."
 	}
 	return fault.Invalid(fault.UnknownArgument, within+name, said)
 }

@@ -58,8 +58,8 @@ func TestRefusalsSayWhatIsMeant(t *testing.T) {
 		`{"parts":["seven"]}`:         "Each item of parts has to be an object.",
 		`{"parts":[{"name":7}]}`:      "The argument parts.name has to be a text.",
 		`{"number":"seven"}`:          "The argument number has to be a whole number.",
-		`{"colour":"seven"}`:          "There is no argument colour. Only the arguments of the description are accepted: id, text, number, ratio, flag, ids, words, days, parts, color, more.",
-		`{"parts":[{"colour":"se"}]}`: "There is no argument parts.colour. An object of parts takes: name, size.",
+		`{"colour":"seven"}`:          "Only the arguments of the description are accepted: id, text, number, ratio, flag, ids, words, days, parts, color, more.",
+		`{"parts":[{"colour":"se"}]}`: "An object of parts takes: name, size.",
 		`{"not a name":"seven"}`:      "Only the arguments of the description are accepted: id, text, number, ratio, flag, ids, words, days, parts, color, more.",
 	} {
 		args, err := operation.ParseObject([]byte(body))
