@@ -51,15 +51,7 @@ func (p *Part) assistantsPage(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	first, next := "", ""
-	if before > 0 {
-		first = "/settings/assistants"
-	}
-	if len(lines) > keysAtOnce {
-		lines = lines[:keysAtOnce]
-		next = "/settings/assistants?before=" + strconv.FormatInt(lines[keysAtOnce-1].ID, 10)
-	}
-	out.Pages = pagerOf(first, next)
+	lines, out.Pages = pageOf(lines, before, "/settings/assistants")
 	for _, k := range lines {
 		out.Assistants = append(out.Assistants, p.viewOf(r, k))
 	}

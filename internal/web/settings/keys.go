@@ -54,6 +54,19 @@ func pagerOf(first, next string) *pager {
 	return &pager{first, next}
 }
 
+// pageOf is one page of keys or connections, of which one more was read than it has, with where further ones are.
+func pageOf(lines []team.KeyLine, before int64, address string) ([]team.KeyLine, *pager) {
+	first, next := "", ""
+	if before > 0 {
+		first = address
+	}
+	if len(lines) > keysAtOnce {
+		lines = lines[:keysAtOnce]
+		next = address + "?before=" + strconv.FormatInt(lines[keysAtOnce-1].ID, 10)
+	}
+	return lines, pagerOf(first, next)
+}
+
 func (p *Part) keysPage(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
 	lines, err := p.Teams.KeyLines(r.Context(), here(r), before, keysAtOnce+1)
@@ -66,15 +79,7 @@ func (p *Part) keysPage(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	first, next := "", ""
-	if before > 0 {
-		first = "/settings/keys"
-	}
-	if len(lines) > keysAtOnce {
-		lines = lines[:keysAtOnce]
-		next = "/settings/keys?before=" + strconv.FormatInt(lines[keysAtOnce-1].ID, 10)
-	}
-	out.Pages = pagerOf(first, next)
+	lines, out.Pages = pageOf(lines, before, "/settings/keys")
 	for _, k := range lines {
 		out.Keys = append(out.Keys, p.viewOf(r, k))
 	}
