@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -153,6 +154,27 @@ func TestNoticesOfConnections(t *testing.T) {
 		c.as(t, access.Owner).open("/notices").wants(200, "An assistant’s daily limit is 50 credits now.")
 		if n := h.count(t, "notices WHERE kind = 'assistant_connected' AND team_id = ?", c.team.ID); n != 5 {
 			t.Errorf("%d notices of assistants, want three and two", n)
+		}
+	})
+}
+
+// Keys and connections come fifty a page, the newest first: each once, none on two pages, and the last page leads back.
+func TestKeysAndConnectionsArePaged(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		for n := range 51 {
+			_, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: fmt.Sprintf("Key-%02d.", n), Level: access.ReadOnly})
+			must(t, err)
+			c.assistant(t, access.Owner, fmt.Sprintf("Assistant-%02d.", n), access.Read)
+		}
+		owner := c.as(t, access.Owner)
+		for address, name := range map[string]string{"/settings/keys": "Key-", "/settings/assistants": "Assistant-"} {
+			first := owner.open(address).wants(200, name+"50.", name+"01.").lacks(name + "00.")
+			next := regexp.MustCompile(regexp.QuoteMeta(address) + `\?before=\d+`).FindString(first.source)
+			last := owner.open(next).wants(200, name+"00.").lacks(name+"01.", address+"?before=")
+			if next == "" || !strings.Contains(last.source, `href="`+address+`"`) {
+				t.Errorf("%s leads on to %q, and from there not back", address, next)
+			}
 		}
 	})
 }
