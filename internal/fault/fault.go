@@ -179,6 +179,6 @@ func Is(err error, code Code) bool {
 }
 
 // Refusal is what the operator asked for and cannot have. Its text says what to mend and is safe to show.
-type Refusal string
+type Refusal string //nolint:errname // it is named for what it tells the operator, as fault kinds are
 
 func (r Refusal) Error() string { return string(r) }

@@ -49,7 +49,7 @@ func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Co
 		return keep(ctx, tx, c, hash, out)
 	})
 	if db.Blocked(err) { // again and again, by others' calls
-		err = inProgress
+		err = errInProgress
 	}
 	if err != nil {
 		return operation.Result{}, false, err
@@ -76,12 +76,12 @@ func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool,
 	return n == 1, claiming(err)
 }
 
-// inProgress hides why the database gave up waiting, so that the transaction is not tried again at once.
-var inProgress = fault.New(fault.KeyInProgress, "The first call with this Idempotency-Key is still running. Repeat it for its result.").After(time.Second)
+// errInProgress hides why the database gave up waiting, so that the transaction is not tried again at once.
+var errInProgress = fault.New(fault.KeyInProgress, "The first call with this Idempotency-Key is still running. Repeat it for its result.").After(time.Second)
 
 func claiming(err error) error {
 	if db.Blocked(err) {
-		return inProgress
+		return errInProgress
 	}
 	if err != nil {
 		return fmt.Errorf("claiming an idempotency key: %w", err)
