@@ -14,6 +14,7 @@ import (
 
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
+	"pressroom/internal/social"
 )
 
 // adminCmd is the operator's. It works on the database itself; a running service sees a change within a second.
@@ -21,6 +22,7 @@ type adminCmd struct {
 	JSON bool `help:"Print JSON."`
 
 	SealingKey adminSealingKey `cmd:"" help:"Print a new sealing key."`
+	Reseal     adminReseal     `cmd:"" help:"Seal everything with the first of several sealing keys, so that the others can be taken away. Ends with status 1 while a node still seals with another."`
 	Terms      adminTerms      `cmd:"" help:"Print the plans, prices and limits that hold: what a file for --terms may say."`
 	People     adminPeople     `cmd:"" help:"People."`
 	Teams      adminTeams      `cmd:"" help:"Teams: members, plan, time zone, access, closing."`
@@ -35,7 +37,10 @@ type adminCmd struct {
 	Pauses     adminPauses     `cmd:"" help:"List pauses, and whether the API is off. Teams and people that are switched off, closed or on hold stand in their lists."`
 }
 
-type adminSealingKey struct{}
+type (
+	adminSealingKey struct{}
+	adminReseal     struct{ storeFlags }
+)
 
 // open opens the service without serving.
 func (f storeFlags) open(ctx context.Context, log *slog.Logger) (*server.Server, error) {
@@ -100,6 +105,20 @@ func (adminSealingKey) Run() error {
 		return err
 	}
 	_, err = fmt.Println(key)
+	return err
+}
+
+// Run seals with the first key what others sealed.
+func (c adminReseal) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	var done social.Resealed
+	err := with(ctx, c.storeFlags, p, log, func(s *server.Server) (social.Resealed, error) {
+		var err error
+		done, err = s.Accounts.Reseal(ctx)
+		return done, err
+	})
+	if err == nil && done.Left > 0 {
+		return errors.New("a node still seals with another key: give every node the new key as the first of its keys, then run this again")
+	}
 	return err
 }
 

@@ -29,7 +29,7 @@ const (
 // storeFlags are what every command on a real database needs.
 type storeFlags struct {
 	Database   string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
-	SealingKey string `help:"Key that networks' tokens are sealed with; make one with: pressroom admin sealing-key. With SQLite it is made beside the file where none is given." env:"PRESSROOM_SEALING_KEY"`
+	SealingKey string `help:"Key that networks' tokens are sealed with; make one with: pressroom admin sealing-key. The first of several seals, those after a comma open what they sealed before. With SQLite it is made beside the file where none is given." env:"PRESSROOM_SEALING_KEY"`
 	Blobs      string `help:"Where the media library's files lie: file:FOLDER, or s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. With SQLite a folder beside the file where none is given." env:"PRESSROOM_BLOBS"`
 	Terms      string `help:"JSON file with plans, prices and limits in place of the shipped ones; pressroom admin terms prints those." type:"path" env:"PRESSROOM_TERMS"`
 }

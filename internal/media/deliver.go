@@ -3,8 +3,6 @@ package media
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
@@ -107,13 +105,13 @@ func (s *Service) token(g grant) string {
 		}
 	}
 	body = append(body, types)
-	return tokenText.EncodeToString(append(body, s.sign(body)...))
+	return tokenText.EncodeToString(append(body, s.links.Sign(body)[:tokenSum]...))
 }
 
 // granted reads a token that this service signed and whose time is not over.
 func (s *Service) granted(token string) (grant, bool) {
 	raw, err := tokenText.DecodeString(token)
-	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !hmac.Equal(raw[tokenBody:], s.sign(raw[:tokenBody])) {
+	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !s.links.Signed(raw[:tokenBody], raw[tokenBody:]) {
 		return grant{}, false
 	}
 	g := grant{
@@ -127,12 +125,6 @@ func (s *Service) granted(token string) (grant, bool) {
 		}
 	}
 	return g, s.db.Now().Before(g.until)
-}
-
-func (s *Service) sign(body []byte) []byte {
-	mac := hmac.New(sha256.New, s.links)
-	mac.Write(body)
-	return mac.Sum(nil)[:tokenSum]
 }
 
 var errNoSuchLink = fault.New(fault.NotFound, "There is no such file, or its link has expired.")

@@ -131,7 +131,7 @@ type Service struct {
 
 	db       *db.DB
 	pictures *picture.Maker
-	links    []byte // key of the signatures of public links
+	links    seal.Signer // of public links
 }
 
 // pictureMemory bounds the decoded pixels that are held at once, in bytes. It takes images as cameras make them: about
@@ -140,7 +140,7 @@ const pictureMemory = 256 << 20
 
 // New makes the service.
 func New(o Options) *Service {
-	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), links: o.Sealer.Derive("public links to media")}
+	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), links: o.Sealer.Signer("public links to media")}
 	o.Worker.Handle(job.MediaImport, s.doImport)
 	o.Worker.Handle(job.ContentFetch, s.doDownload)
 	return s

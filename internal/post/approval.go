@@ -2,7 +2,6 @@ package post
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/base64"
@@ -67,7 +66,7 @@ const undecided = `SELECT p.id, p.status, p.excerpt, p.slot_at FROM posts p WHER
 type Approvals struct {
 	ApprovalsOptions
 
-	links []byte // the key that links are signed with
+	links seal.Signer
 }
 
 // ApprovalsOptions say what approvals stand on.
@@ -80,7 +79,7 @@ type ApprovalsOptions struct {
 
 // NewApprovals makes what clients approve posts by.
 func NewApprovals(opts ApprovalsOptions) *Approvals {
-	return &Approvals{opts, opts.Sealer.Derive("approval links")}
+	return &Approvals{opts, opts.Sealer.Signer("approval links")}
 }
 
 // approvalLink is what a link says.
@@ -104,13 +103,7 @@ func (a *Approvals) token(l approvalLink) string {
 		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // rounds are positive, and it ends after 1970
 	}
 	body = append(body, l.post...)
-	return approvalText.EncodeToString(append(body, a.sign(body)...))
-}
-
-func (a *Approvals) sign(body []byte) []byte {
-	mac := hmac.New(sha256.New, a.links)
-	mac.Write(body)
-	return mac.Sum(nil)
+	return approvalText.EncodeToString(append(body, a.links.Sign(body)...))
 }
 
 var errApprovalEnded = fault.BadState("ended", "This link has ended. Ask whoever sent it for a new one.")
@@ -125,7 +118,7 @@ func (a *Approvals) read(token string) (approvalLink, error) {
 		return approvalLink{}, fault.Missing()
 	}
 	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
-	if !hmac.Equal(sum, a.sign(body)) {
+	if !a.links.Signed(body, sum) {
 		return approvalLink{}, fault.Missing()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // signed, so as it was written

@@ -5,10 +5,15 @@ package seal
 import (
 	"bytes"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
@@ -16,9 +21,14 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// Sealer seals and opens.
+// Sealer seals with the first of its keys and opens with any of them, so that a key can be changed while nodes run.
 type Sealer struct {
+	keys []sealingKey
+}
+
+type sealingKey struct {
 	aead tink.AEAD
+	mark string // what everything that it sealed begins with
 	root []byte // what keys for other purposes are derived from
 }
 
@@ -38,35 +48,95 @@ func NewKey() (string, error) {
 // ErrKey says that a text is no sealing key.
 var ErrKey = errors.New("not a sealing key; make one with: pressroom admin sealing-key")
 
-// New makes a sealer from a key that NewKey made.
-func New(key string) (*Sealer, error) {
+// New makes a sealer from keys that NewKey made, separated by commas or white space. The first seals; those after it
+// open what they sealed before.
+func New(keys string) (*Sealer, error) {
+	s := &Sealer{}
+	for _, key := range strings.FieldsFunc(keys, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		k, err := read(key)
+		if err != nil {
+			return nil, err
+		}
+		s.keys = append(s.keys, k)
+	}
+	if len(s.keys) == 0 {
+		return nil, ErrKey
+	}
+	return s, nil
+}
+
+func read(key string) (sealingKey, error) {
 	raw, err := base64.StdEncoding.DecodeString(key)
 	if err != nil || len(raw) == 0 {
-		return nil, ErrKey
+		return sealingKey{}, ErrKey
 	}
 	handle, err := insecurecleartextkeyset.Read(keyset.NewBinaryReader(bytes.NewReader(raw)))
 	if err != nil {
-		return nil, ErrKey
+		return sealingKey{}, ErrKey
 	}
 	primitive, err := aead.New(handle)
 	if err != nil {
-		return nil, ErrKey
+		return sealingKey{}, ErrKey
 	}
-	return &Sealer{primitive, raw}, nil
+	first, err := handle.Primary()
+	if err != nil {
+		return sealingKey{}, ErrKey
+	}
+	// Tink's wire format: a version byte, then the key's id in four bytes.
+	mark := binary.BigEndian.AppendUint32([]byte{tinkPrefix}, first.KeyID())
+	return sealingKey{primitive, string(mark), raw}, nil
 }
 
-// Derive gives a key of 32 bytes for a purpose other than sealing: HKDF (RFC 5869) with SHA-256 of the sealing key.
-func (s *Sealer) Derive(purpose string) []byte {
-	key, err := hkdf.Key(sha256.New, s.root, nil, "pressroom "+purpose, sha256.Size)
-	if err != nil {
-		panic(err) // only of a length beyond what HKDF can give
+const tinkPrefix = 1
+
+// MarkSize is how many bytes of a sealed text tell which key sealed it.
+const MarkSize = 5
+
+// Mark is what the sealed texts of the first key begin with.
+func (s *Sealer) Mark() []byte { return []byte(s.keys[0].mark) }
+
+// Knows tells whether one of the keys sealed a text that begins with these bytes.
+func (s *Sealer) Knows(mark []byte) bool {
+	return slices.ContainsFunc(s.keys, func(k sealingKey) bool { return k.mark == string(mark) })
+}
+
+// Signer signs links for one purpose. It signs with a key derived from the first sealing key and believes those of
+// every sealing key, so that links outlive a change of keys.
+type Signer struct{ keys [][]byte }
+
+// Signer derives the keys for a purpose: HKDF (RFC 5869) with SHA-256 of each sealing key.
+func (s *Sealer) Signer(purpose string) Signer {
+	var out Signer
+	for _, k := range s.keys {
+		key, err := hkdf.Key(sha256.New, k.root, nil, "pressroom "+purpose, sha256.Size)
+		if err != nil {
+			panic(err) // only of a length beyond what HKDF can give
+		}
+		out.keys = append(out.keys, key)
 	}
-	return key
+	return out
+}
+
+// Sign gives the HMAC-SHA-256 of a body, 32 bytes.
+func (s Signer) Sign(body []byte) []byte { return sum(s.keys[0], body) }
+
+// Signed tells whether a signature, or the first half of one or more, is a body's.
+func (s Signer) Signed(body, signature []byte) bool {
+	if len(signature) < sha256.Size/2 || len(signature) > sha256.Size {
+		return false
+	}
+	return slices.ContainsFunc(s.keys, func(key []byte) bool { return hmac.Equal(signature, sum(key, body)[:len(signature)]) })
+}
+
+func sum(key, body []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write(body)
+	return mac.Sum(nil)
 }
 
 // Seal makes a text unreadable; it opens only with the same bond.
 func (s *Sealer) Seal(plain []byte, bond string) ([]byte, error) {
-	out, err := s.aead.Encrypt(plain, []byte(bond))
+	out, err := s.keys[0].aead.Encrypt(plain, []byte(bond))
 	if err != nil {
 		return nil, fmt.Errorf("sealing: %w", err)
 	}
@@ -75,9 +145,13 @@ func (s *Sealer) Seal(plain []byte, bond string) ([]byte, error) {
 
 // Open reads what Seal made with the same bond.
 func (s *Sealer) Open(sealed []byte, bond string) ([]byte, error) {
-	out, err := s.aead.Decrypt(sealed, []byte(bond))
-	if err != nil {
-		return nil, fmt.Errorf("opening a sealed token (was the sealing key changed?): %w", err)
+	var failed error
+	for _, k := range s.keys {
+		out, err := k.aead.Decrypt(sealed, []byte(bond))
+		if err == nil {
+			return out, nil
+		}
+		failed = err
 	}
-	return out, nil
+	return nil, fmt.Errorf("opening a sealed token (was the sealing key changed?): %w", failed)
 }

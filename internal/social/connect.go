@@ -3,7 +3,6 @@ package social
 import (
 	"cmp"
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
@@ -21,6 +20,7 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
+	"pressroom/internal/seal"
 	"pressroom/internal/terms"
 )
 
@@ -34,7 +34,7 @@ const linkLife = time.Hour
 type Connector struct {
 	ConnectorOptions
 
-	links []byte // the key that links are signed with
+	links seal.Signer
 }
 
 // ConnectorOptions say what a connector stands on.
@@ -47,7 +47,7 @@ type ConnectorOptions struct {
 
 // NewConnector makes a connector.
 func NewConnector(opts ConnectorOptions) *Connector {
-	return &Connector{opts, opts.Accounts.seal.Derive("connect links")}
+	return &Connector{opts, opts.Accounts.seal.Signer("connect links")}
 }
 
 // link is what a link says.
@@ -82,13 +82,7 @@ func (c *Connector) token(l link) string {
 	var nonce [8]byte
 	_, _ = rand.Read(nonce[:]) // it never fails
 	body = append(append(body, nonce[:]...), l.platform...)
-	return linkText.EncodeToString(append(body, c.sign(body)...))
-}
-
-func (c *Connector) sign(body []byte) []byte {
-	mac := hmac.New(sha256.New, c.links)
-	mac.Write(body)
-	return mac.Sum(nil)
+	return linkText.EncodeToString(append(body, c.links.Sign(body)...))
 }
 
 // read reads a link that token wrote; anything else is not_found. Whether it has ended is not asked.
@@ -101,7 +95,7 @@ func (c *Connector) read(token string) (link, error) {
 		return link{}, fault.Missing()
 	}
 	body, sum := raw[:len(raw)-linkSum], raw[len(raw)-linkSum:]
-	if !hmac.Equal(sum, c.sign(body)) {
+	if !c.links.Signed(body, sum) {
 		return link{}, fault.Missing()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // signed, so as it was written

@@ -189,23 +189,6 @@ func (s *Service) Grant(ctx context.Context, account int64) (Grant, error) {
 	return g, nil
 }
 
-// CheckSealing refuses a sealing key that does not open what the database holds: a node with a wrong key would
-// take deliveries that it cannot make.
-func (s *Service) CheckSealing(ctx context.Context) error {
-	var newest int64
-	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts WHERE length(sealed_grant) > 0`).Scan(&newest)
-	if err != nil {
-		return fmt.Errorf("looking for connected accounts: %w", err)
-	}
-	if newest == 0 {
-		return nil
-	}
-	if _, err := s.Grant(ctx, newest); err != nil {
-		return fmt.Errorf("PRESSROOM_SEALING_KEY (--sealing-key) is not the key that this database's accounts were sealed with; give that one: %w", err)
-	}
-	return nil
-}
-
 const (
 	refreshHeld = 30 * time.Second       // how long one node may take to refresh a grant
 	refreshLook = 250 * time.Millisecond // how often the others look whether it has

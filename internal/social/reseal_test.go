@@ -1,0 +1,145 @@
+package social_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"pressroom/internal/db"
+	"pressroom/internal/network"
+	"pressroom/internal/seal"
+	"pressroom/internal/social"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+)
+
+// many is a network of which each connection is another account.
+type many struct {
+	tokens
+
+	connected int
+}
+
+func (n *many) Connect(context.Context, network.Credentials) (network.Grant, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.connected++
+	g := n.grant()
+	g.Account = fmt.Sprintf("did:test:%d", n.connected)
+	return g, nil
+}
+
+// sealedWith opens the accounts' service with some keys.
+func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *social.Service {
+	t.Helper()
+	s, err := seal.New(strings.Join(keys, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return social.New(d, s, n)
+}
+
+// A sealing key is changed while nodes run: both open everything meanwhile, and the old one can go in the end.
+func TestChangingTheSealingKey(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &many{}
+		old, next := newKey(t), newKey(t)
+		before, both, after := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old), sealedWith(t, d, n, next)
+		ids := connectMany(t, d, before, 250) // more than two looks
+		for name, s := range map[string]*social.Service{"the old key": before, "both": both} {
+			if err := s.CheckSealing(t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := after.CheckSealing(t.Context()); err == nil || !strings.Contains(err.Error(), "reseal") {
+			t.Errorf("the old key was taken away too early, and the program starts: %v", err)
+		}
+		if got, err := both.Reseal(t.Context()); err != nil || got != (social.Resealed{Resealed: 250}) {
+			t.Fatalf("resealed %+v, %v", got, err)
+		}
+		if got, err := both.Reseal(t.Context()); err != nil || got != (social.Resealed{}) {
+			t.Errorf("a second time %+v, %v", got, err)
+		}
+		if err := after.CheckSealing(t.Context()); err != nil {
+			t.Errorf("the new key alone: %v", err)
+		}
+		for _, id := range ids {
+			if g, err := after.Grant(t.Context(), id); err != nil || g.Access == "" {
+				t.Fatalf("account %d: %v", id, err)
+			}
+		}
+		if err := before.CheckSealing(t.Context()); err == nil {
+			t.Error("the old key alone is believed")
+		}
+	})
+}
+
+// What a node renews while grants are sealed anew is not put back to what it was.
+func TestRenewedWhileResealing(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &many{tokens: tokens{used: map[string]bool{}}}
+		old, next := newKey(t), newKey(t)
+		before, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
+		ids := connectMany(t, d, before, 20)
+		var wg sync.WaitGroup
+		for _, id := range ids {
+			wg.Go(func() {
+				g, err := before.Grant(t.Context(), id)
+				if err == nil {
+					_, err = before.Refresh(t.Context(), id, g)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if _, err := both.Reseal(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if _, err := both.Reseal(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for _, id := range ids {
+			if g, err := both.Grant(t.Context(), id); err != nil || g.Version != 2 || n.used[g.Refresh] {
+				t.Errorf("account %d: version %d, used %t, %v", id, g.Version, n.used[g.Refresh], err)
+			}
+		}
+		if err := sealedWith(t, d, n, next).CheckSealing(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func newKey(t *testing.T) string {
+	t.Helper()
+	key, err := seal.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func connectMany(t *testing.T, d *db.DB, s *social.Service, number int) []int64 {
+	t.Helper()
+	teams := team.New(d, nil, terms.Shipped())
+	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	for range number {
+		a, err := s.Connect(t.Context(), made.ID, "bluesky", network.Credentials{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
