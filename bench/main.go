@@ -35,6 +35,7 @@ type options struct {
 	data       string
 	serveFloor string
 	source     bool
+	years      bool
 }
 
 func main() {
@@ -47,6 +48,7 @@ func main() {
 	flag.StringVar(&o.data, "data", "", "`DIRECTORY` for the SQLite files that are measured: their writes wait for its disk; in memory where there is room if empty")
 	flag.StringVar(&o.serveFloor, "serve-floor", "", "serve the floor on this database `URL`; the bench calls itself so")
 	flag.BoolVar(&o.source, "serve-source", false, "serve made-up public figures; the bench calls itself so")
+	flag.BoolVar(&o.years, "years", false, "measure nothing but how lists, searches and reports fare with years of data; with -quick of few teams")
 	flag.Parse()
 	if err := o.work(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -109,7 +111,7 @@ func run(ctx context.Context, o options) error {
 		if !slices.Contains(strings.Split(o.databases, ","), name) {
 			continue
 		}
-		if err := b.on(ctx, name); err != nil {
+		if err := b.on(ctx, o, name); err != nil {
 			return err
 		}
 	}
@@ -118,7 +120,7 @@ func run(ctx context.Context, o options) error {
 }
 
 // on measures on one kind of database, where there is one.
-func (b *bench) on(ctx context.Context, name string) error {
+func (b *bench) on(ctx context.Context, o options, name string) error {
 	var s storage
 	var err error
 	switch address := os.Getenv(postgresVariable); {
@@ -133,7 +135,11 @@ func (b *bench) on(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(b.measure(ctx, s), s.close(context.WithoutCancel(ctx)))
+	measure := b.measure
+	if o.years {
+		measure = func(ctx context.Context, s storage) error { return b.overYears(ctx, s, b.years[s.name()]) }
+	}
+	return errors.Join(measure(ctx, s), s.close(context.WithoutCancel(ctx)))
 }
 
 // build builds the program as it is shipped.

@@ -4,17 +4,19 @@ import "time"
 
 // plan says how much is measured and for how long.
 type plan struct {
-	sizes   map[string][]int // by database: how many posts there are while calls are compared
-	conns   []int
-	rounds  int
-	warm    time.Duration // before each round; not counted
-	round   time.Duration
-	starts  int           // how often the start is timed
-	idle    time.Duration // how long the program rests before its memory is read
-	growth  []int         // the two sizes between which a page must not grow dearer; none: not measured
-	ratios  int           // how many ratios of such a pair are taken
-	growFor time.Duration // one round of such a pair
-	crowds  int           // how often reads are held against a hundred reports
+	sizes                 map[string][]int // by database: how many posts there are while calls are compared
+	conns                 []int
+	rounds                int
+	warm                  time.Duration // before each round; not counted
+	round                 time.Duration
+	starts                int            // how often the start is timed
+	idle                  time.Duration  // how long the program rests before its memory is read
+	growth                []int          // the two sizes between which a page must not grow dearer; none: not measured
+	ratios                int            // how many ratios of such a pair are taken
+	growFor               time.Duration  // one round of such a pair
+	years                 map[string]int // by database: how many teams' three years the largest service holds, where years are measured
+	yearRounds, yearTimes int            // how many rounds, and how often each asks
+	crowds                int            // how often reads are held against a hundred reports
 }
 
 const (
@@ -29,6 +31,7 @@ var fullPlan = plan{
 	starts: 5, idle: 5 * time.Second,
 	growth: []int{10 * thousand, million}, ratios: 5, growFor: 3 * time.Second,
 	crowds: 5,
+	years:  map[string]int{"sqlite": 100, "postgres": fullTeams}, yearRounds: 7, yearTimes: 15,
 }
 
 // quickPlan ends within a minute. It shows where something went wrong, not what exactly it costs.
@@ -38,6 +41,7 @@ var quickPlan = plan{
 	rounds: 3, warm: 60 * time.Millisecond, round: 220 * time.Millisecond,
 	starts: 3, idle: 2 * time.Second,
 	crowds: 1,
+	years:  map[string]int{"sqlite": 200, "postgres": 100}, yearRounds: 3, yearTimes: 5,
 }
 
 const (

@@ -32,9 +32,14 @@ type process struct {
 	rests   bool // it is stopped while another one is measured
 }
 
-// environment is ours without what configures pressroom otherwise.
+// environment is ours, with what configures pressroom.
 func environment(binary, url, sealingKey string) []string {
-	out := []string{"PRESSROOM_DATABASE=" + url, "PRESSROOM_SEALING_KEY=" + sealingKey, "PRESSROOM_BLOBS=file:" + filepath.Join(filepath.Dir(binary), "media")}
+	return append(outside(), "PRESSROOM_DATABASE="+url, "PRESSROOM_SEALING_KEY="+sealingKey, "PRESSROOM_BLOBS=file:"+filepath.Join(filepath.Dir(binary), "media"))
+}
+
+// outside is this process's environment without what configures pressroom.
+func outside() []string {
+	var out []string
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "PRESSROOM_") {
 			out = append(out, pair)

@@ -71,17 +71,9 @@ func (d *dataset) makeTeam(ctx context.Context, binary, url string) error {
 		return fmt.Errorf("making a sealing key: %w", err)
 	}
 	d.SealingKey = strings.TrimSpace(string(raw))
-	admin := func(into any, args ...string) error {
-		cmd := exec.CommandContext(ctx, binary, append([]string{"--log-level=warn", "admin", "--json"}, args...)...)
-		cmd.Env, cmd.Stderr = environment(binary, url, d.SealingKey), os.Stderr
-		out, err := cmd.Output()
-		if err != nil {
-			return fmt.Errorf("pressroom admin %s: %w", strings.Join(args, " "), err)
-		}
-		return json.Unmarshal(out, into)
-	}
+	admin := administer(ctx, binary, url, d.SealingKey)
 	var made struct{ ID int64 }
-	if err := admin(&made, "people", "add", "--name=Ada Okafor", "--email=ada@harbour.example"); err != nil {
+	if err := admin(&made, "people", "add", "--name=Ada Okafor", "--email="+ownerEmail, "--password-stdin"); err != nil {
 		return err
 	}
 	d.Person = made.ID
@@ -99,6 +91,25 @@ func (d *dataset) makeTeam(ctx context.Context, binary, url string) error {
 	d.KeyID, d.Key = key.ID, key.Key
 	return nil
 }
+
+// administer runs pressroom admin on a database. Whoever asks for a password on standard input gets the owners'.
+func administer(ctx context.Context, binary, url, sealingKey string) func(into any, args ...string) error {
+	return func(into any, args ...string) error {
+		cmd := exec.CommandContext(ctx, binary, append([]string{"--log-level=warn", "admin", "--json"}, args...)...)
+		cmd.Env, cmd.Stderr, cmd.Stdin = environment(binary, url, sealingKey), os.Stderr, strings.NewReader(ownerPassword+"\n")
+		out, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("pressroom admin %s: %w", strings.Join(args, " "), err)
+		}
+		return json.Unmarshal(out, into)
+	}
+}
+
+// Who owns the seeded team, and signs in to the app.
+const (
+	ownerEmail    = "ada@harbour.example"
+	ownerPassword = "quiet harbour lantern 41"
+)
 
 // openBulk opens a database for filling it quickly: what a crash would lose is made again.
 func openBulk(ctx context.Context, url string) (*sql.DB, error) {

@@ -21,7 +21,10 @@ type storage interface {
 	name() string
 	// copy gives the URL of a fresh copy of a database with so many posts.
 	copy(ctx context.Context, posts int, label string) (string, dataset, error)
-	// drop throws a copy away.
+	// empty gives the URL of a database with nothing in it, and size how many bytes one takes.
+	empty(ctx context.Context, label string) (string, error)
+	size(ctx context.Context, url string) (int64, error)
+	// drop throws one away.
 	drop(ctx context.Context, url string) error
 	// close throws away what is not worth keeping until the next run.
 	close(ctx context.Context) error
@@ -127,6 +130,20 @@ func (s *sqliteFiles) copy(ctx context.Context, posts int, label string) (string
 		return "", d, err
 	}
 	return "sqlite:" + to, d, copyFile(from, to)
+}
+
+// empty is on the disk: years of data do not fit into memory.
+func (s *sqliteFiles) empty(_ context.Context, label string) (string, error) {
+	path := filepath.Join(s.dir, "years-"+label+".db")
+	return "sqlite:" + path, removeSQLite(path)
+}
+
+func (*sqliteFiles) size(_ context.Context, url string) (int64, error) {
+	file, err := os.Stat(url[len("sqlite:"):])
+	if err != nil {
+		return 0, fmt.Errorf("looking how large a database is: %w", err)
+	}
+	return file.Size(), nil
 }
 
 func (*sqliteFiles) drop(_ context.Context, url string) error {

@@ -62,6 +62,22 @@ func (p *postgresServer) copy(ctx context.Context, posts int, label string) (str
 	return url, d, err
 }
 
+func (p *postgresServer) empty(ctx context.Context, label string) (string, error) {
+	return p.create(ctx, "years_"+label, "")
+}
+
+func (p *postgresServer) size(ctx context.Context, address string) (int64, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return 0, fmt.Errorf("looking how large a database is: %w", err)
+	}
+	var bytes int64
+	if err := p.root.QueryRowContext(ctx, "SELECT pg_database_size($1)", u.Path[1:]).Scan(&bytes); err != nil {
+		return 0, fmt.Errorf("looking how large a database is: %w", err)
+	}
+	return bytes, nil
+}
+
 func (p *postgresServer) drop(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -78,8 +78,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if err != nil {
 		return out, err
 	}
-	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanItems,
-		`SELECT `+columns+` FROM `+tables+` WHERE `+where+` ORDER BY m.id DESC LIMIT ?`, append(args, in.Limit+1)...)
+	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanItems, pageOf(where, in.Query != ""), append(args, in.Limit+1)...)
 	if err != nil {
 		return out, fmt.Errorf("listing media: %w", err)
 	}
@@ -97,6 +96,15 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	}
 	out.Data.Storage, err = s.storage(ctx, call)
 	return out, err
+}
+
+// pageOf is a page of items that meet a condition. One that looks into names is met in an index that holds them, so that only
+// the items that are shown are read.
+func pageOf(where string, byName bool) string {
+	if !byName {
+		return `SELECT ` + columns + ` FROM ` + tables + ` WHERE ` + where + ` ORDER BY m.id DESC LIMIT ?`
+	}
+	return `SELECT ` + columns + ` FROM ` + tables + ` WHERE m.id IN (SELECT m.id FROM media m WHERE ` + where + ` ORDER BY m.id DESC LIMIT ?) ORDER BY m.id DESC`
 }
 
 // filters is the condition of one page, each a walk along an index of the team.

@@ -83,12 +83,11 @@ type listQuery struct {
 func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	q := &listQuery{from: "posts p", order: "p.id DESC", bySlot: in.From != nil || in.To != nil}
 	q.add("p.team_id = ?", call.TeamID)
-	if in.AccountID != nil {
-		q.from, q.order = "post_targets t JOIN posts p ON p.id = t.post_id", "t.post_id DESC"
-		q.add("t.account_id = ?", *in.AccountID)
-	}
 	if in.Status != "" {
 		q.add("p.status = ?", in.Status)
+	}
+	if in.AccountID != nil {
+		q.ofAccount(*in.AccountID, in.Status)
 	}
 	if q.bySlot {
 		q.order = "p.slot_at DESC, p.id DESC"
@@ -112,6 +111,18 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 		q.add(slotted)
 	}
 	return q, q.after(call, in.Cursor)
+}
+
+// ofAccount walks along the account's own posts, or, where a narrower index leads the way, asks of each post there whether it
+// goes to the account. SQLite takes the tables of a CROSS JOIN in their order; left to choose, it sorts all of the team's posts.
+func (q *listQuery) ofAccount(account int64, status string) {
+	if q.bySlot || status != "" && Status(status) != Published {
+		q.add("EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?)", account)
+		return
+	}
+	q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
+	q.add("p.id = t.post_id")
+	q.add("t.account_id = ?", account)
 }
 
 // slotted is the condition of the index of slots. It stands behind the bounds wherever there are some: of two lower bounds

@@ -1,0 +1,393 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// decade is a service that has gathered a share of three years' data, filled and running.
+type decade struct {
+	teams  int
+	url    string
+	middle string // the time of the post in the middle, in RFC 3339
+	p      *process
+	large  dataset          // of the team with a tenth of everything
+	usual  dataset          // of a team like all the others
+	pages  string           // the cookie of the large team's owner, who is an operator too
+	scans  map[string]int64 // how often a table was read whole before anything was measured
+}
+
+// overYears fills databases with 1, 10 and 100 % of three years' data and holds the time that each list, search and report
+// takes with all of it against the time it takes with a hundredth.
+func (b *bench) overYears(ctx context.Context, s storage, full int) error {
+	var st stage
+	return errors.Join(b.overYearsOn(ctx, &st, s, full), st.close())
+}
+
+func (b *bench) overYearsOn(ctx context.Context, st *stage, s storage, full int) error {
+	example, err := sampled(ctx, b.binary, b.dir)
+	if err != nil {
+		return err
+	}
+	var all []*decade
+	for _, share := range []int{100, 10, 1} {
+		d, err := b.grown(ctx, st, s, example, "of"+strconv.Itoa(share), max(full/share, leastTeams))
+		if err != nil {
+			return err
+		}
+		all = append(all, d)
+	}
+	for _, c := range b.yearCalls(s.name()) {
+		if !b.wants(c.name) {
+			continue
+		}
+		if err := b.holdYears(ctx, c, all); err != nil {
+			return err
+		}
+	}
+	return b.sequential(ctx, s, all[len(all)-1])
+}
+
+const leastTeams = 10
+
+// grown fills a database and starts the program on it.
+func (b *bench) grown(ctx context.Context, st *stage, s storage, example sample, label string, teams int) (*decade, error) {
+	url, err := s.empty(ctx, label)
+	if err != nil {
+		return nil, err
+	}
+	st.ends = append(st.ends, func() error { return s.drop(context.WithoutCancel(ctx), url) })
+	d := &decade{teams: teams, url: url}
+	if err := d.makeTeams(ctx, b.binary); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	y := years{Teams: teams, Now: time.Now().UnixMicro(), postgres: s.name() == "postgres"}
+	d.middle = time.UnixMicro(y.First() + (y.Now-y.First())/2).UTC().Format(time.RFC3339)
+	if err := b.fillYears(ctx, url, y, example); err != nil {
+		return nil, err
+	}
+	bytes, err := s.size(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("%s/years/%s/%d_teams", s.name(), label, teams)
+	fmt.Fprintf(b.report.out, "%s: %d posts, %d hashtag figures, filled in %s, %d MiB\n", name, y.Posts(), y.figures(), time.Since(began).Round(time.Second), bytes>>20)
+	b.report.add(absolute(name+"/fill_s", time.Since(began).Seconds(), 0), absolute(name+"/size_mib", float64(bytes>>20), 0))
+	if d.p, err = startOurs(ctx, b.binary, url, d.large); err != nil {
+		return nil, err
+	}
+	d.p.rests = false
+	st.ends = append(st.ends, d.p.stop)
+	if d.pages, err = d.signIn(ctx); err != nil || !y.postgres {
+		return d, err
+	}
+	d.scans, err = d.readWhole(ctx)
+	return d, err
+}
+
+// makeTeams has the program make two teams with a key each. The first one's owner looks after the service too.
+func (d *decade) makeTeams(ctx context.Context, binary string) error {
+	if err := d.large.makeTeam(ctx, binary, d.url); err != nil {
+		return err
+	}
+	d.usual.SealingKey = d.large.SealingKey
+	admin := administer(ctx, binary, d.url, d.large.SealingKey)
+	var done struct{}
+	for _, args := range [][]string{
+		{"people", "operator", ownerEmail, "--on"},
+		{"people", "add", "--name=Ben Adeyemi", "--email=ben@hill.example"},
+		{"teams", "add", "--name=Hill Bakery", "--owner=2", "--timezone=Europe/Berlin", "--plan=agency"},
+	} {
+		if err := admin(&done, args...); err != nil {
+			return err
+		}
+	}
+	return admin(&d.usual, "keys", "add", "--team=2", "--level=full", "--name=bench")
+}
+
+// fillYears fills a database and leaves it as the service's own care would.
+func (b *bench) fillYears(ctx context.Context, url string, y years, example sample) error {
+	db, err := openBulk(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting to fill: %w", err)
+	}
+	defer conn.Close()
+	err = y.fill(ctx, conn, example, func(name string, rows int64, took time.Duration) {
+		if took > time.Second {
+			fmt.Fprintf(b.report.out, "  %-40s %12d rows %8s\n", name, rows, took.Round(100*time.Millisecond))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	tidy := "PRAGMA wal_checkpoint(TRUNCATE)"
+	if y.postgres {
+		tidy = "VACUUM ANALYZE"
+	}
+	if _, err := conn.ExecContext(ctx, tidy); err != nil {
+		return fmt.Errorf("tidying: %w", err)
+	}
+	return nil
+}
+
+// signIn signs the owner in to the app and gives the cookie.
+func (d *decade) signIn(ctx context.Context) (string, error) {
+	form := url.Values{"email": {ownerEmail}, "password": {ownerPassword}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+d.p.addr+"/sign-in", strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", fmt.Errorf("signing in: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := http.DefaultTransport.RoundTrip(req) // which follows no redirect
+	if err != nil {
+		return "", fmt.Errorf("signing in: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusSeeOther || len(res.Cookies()) == 0 {
+		return "", fmt.Errorf("signing in was answered with %d", res.StatusCode)
+	}
+	c := res.Cookies()[0]
+	return c.Name + "=" + c.Value, nil
+}
+
+// yearCall is one of the requests that are asked at each size.
+type yearCall struct {
+	name string
+	make func(ctx context.Context, d *decade) (request, error)
+}
+
+type request struct{ path, header, value string }
+
+// yearCalls are every list, search and report: of the largest team and of a usual one, then the app's and the operator's pages.
+func (b *bench) yearCalls(database string) []yearCall {
+	var out []yearCall
+	add := func(kind string, names []string, header string, value func(d *decade) string) {
+		for _, name := range names {
+			out = append(out, yearCall{database + "/years/" + kind + name, func(ctx context.Context, d *decade) (request, error) {
+				path, err := d.fit(ctx, name)
+				return request{path, header, value(d)}, err
+			}})
+		}
+	}
+	add("large/", largeReads, "Authorization", func(d *decade) string { return "Bearer " + d.large.Key })
+	add("usual/", usualReads, "Authorization", func(d *decade) string { return "Bearer " + d.usual.Key })
+	add("app", appPages, "Cookie", func(d *decade) string { return d.pages })
+	return out
+}
+
+// What stands in braces is filled in: an id of the large team's, a time in the middle of its posts, a cursor there.
+var (
+	largeReads = []string{
+		"me", "credits", "limits", "posts?limit=20", "posts?limit=50", "posts?status=draft", "posts?status=scheduled", "posts?status=failed", "posts?status=published",
+		"posts?account_id=1", "posts?account_id=1&status=failed", "posts?from={middle}", "posts?to={middle}", "posts?limit=20&to={middle}&cursor={cursor}", "posts/{post}", "posts/{draft}/validation",
+		"media", "media?kind=video", "media?folder_id=1", "media?query=harbour", "media?query=nothing-is-called-so", "media?query=image{media}.jpg", "reports", "reports?query=profile0", "reports?query=nothing-so",
+		"reports?tracked_only=true", "reports?status=error", "reports/profile/{report}", "social-accounts", "social-accounts/1/analytics?period_days=7", "hashtag-lists", "hashtag-lists?scope=own", "hashtag-lists/{list}",
+		"brand-voices", "brand-voices/1", "jobs/{job}",
+	}
+	usualReads = []string{"posts?limit=20", "posts?status=failed", "posts?from={middle}", "media", "media?query=nothing-is-called-so", "reports", "social-accounts", "hashtag-lists"}
+	appPages   = []string{
+		"/", "/posts", "/posts?status=failed", "/calendar", "/posts/{post}", "/media", "/reports", "/reports/{report}", "/accounts", "/accounts/1", "/hashtags", "/voices", "/notices", "/settings", "/settings/credits",
+		"/settings/audit", "/settings/audit?kind=post.published", "/settings/keys", "/operator", "/operator/teams", "/operator/people", "/operator/queue", "/operator/networks", "/operator/posts", "/operator/ledger", "/operator/events",
+	}
+)
+
+var blank = regexp.MustCompile(`\{(\w+)\}`)
+
+// fit fills a path in.
+func (d *decade) fit(ctx context.Context, path string) (string, error) {
+	var failed error
+	out := blank.ReplaceAllStringFunc(path, func(in string) string {
+		text, err := d.known(ctx, in[1:len(in)-1])
+		failed = errors.Join(failed, err)
+		return text
+	})
+	if !strings.HasPrefix(out, "/") {
+		out = "/api/v1/" + out
+	}
+	return out, failed
+}
+
+// firsts are where the id is found that a path needs: the first one of a list.
+var firsts = map[string]string{
+	"post": "posts?limit=1&status=published", "draft": "posts?limit=1&status=draft", "report": "reports?limit=1", "list": "hashtag-lists?scope=own&limit=1", "media": "media?limit=1",
+}
+
+var (
+	firstID    = regexp.MustCompile(`"id":"?([^",]+)`)
+	nextCursor = regexp.MustCompile(`"cursor":"([^"]+)"`)
+)
+
+// known tells what a path needs.
+func (d *decade) known(ctx context.Context, what string) (string, error) {
+	switch what {
+	case "middle":
+		return d.middle, nil
+	case "cursor":
+		return d.found(ctx, "posts?limit=20&to="+d.middle, nextCursor)
+	case "job":
+		id, err := d.found(ctx, firsts["post"], firstID)
+		return "social_post:" + id, err
+	}
+	return d.found(ctx, firsts[what], firstID)
+}
+
+// found is what an answer to the large team's key holds.
+func (d *decade) found(ctx context.Context, path string, pattern *regexp.Regexp) (string, error) {
+	c, err := dial(d.p.addr)
+	if err != nil {
+		return "", err
+	}
+	defer c.close()
+	status, body, err := c.do(get(d.p, "/api/v1/"+path), true)
+	if err != nil {
+		return "", errors.Join(ctx.Err(), err)
+	}
+	match := pattern.FindSubmatch(body)
+	if status != http.StatusOK || match == nil {
+		return "", fmt.Errorf("%s was answered with %d and tells no %s", path, status, pattern)
+	}
+	return string(match[1]), nil
+}
+
+// aged is a request to one of the services, over a connection that stays open.
+type aged struct {
+	client *http.Client
+	r      *http.Request
+	took   []float64 // milliseconds: the median of each round
+}
+
+func newAged(ctx context.Context, d *decade, r request) (*aged, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.p.addr+r.path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking for %s: %w", r.path, err)
+	}
+	req.Header.Set(r.header, r.value)
+	return &aged{client: &http.Client{Transport: &http.Transport{DisableCompression: true}}, r: req}, nil
+}
+
+func (a *aged) close() { a.client.CloseIdleConnections() }
+
+func (a *aged) round(times int) error {
+	took := make([]time.Duration, times)
+	for i := range took {
+		began := time.Now()
+		res, err := a.client.Do(a.r)
+		if err != nil {
+			return fmt.Errorf("asking for %s: %w", a.r.URL.Path, err)
+		}
+		_, err = io.Copy(io.Discard, res.Body)
+		took[i] = time.Since(began)
+		if err = errors.Join(err, res.Body.Close()); err != nil {
+			return fmt.Errorf("reading %s: %w", a.r.URL.Path, err)
+		}
+		if res.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s was answered with %d", a.r.URL, res.StatusCode)
+		}
+	}
+	slices.Sort(took)
+	a.took = append(a.took, milliseconds(percentile(took, 0.5)))
+	return nil
+}
+
+// holdYears asks all services in turn, so that what else the machine does meets them alike.
+func (b *bench) holdYears(ctx context.Context, c yearCall, all []*decade) error {
+	var sides []*aged
+	for _, d := range all {
+		r, err := c.make(ctx, d)
+		if err != nil {
+			return err
+		}
+		one, err := newAged(ctx, d, r)
+		if err != nil {
+			return err
+		}
+		defer one.close()
+		sides = append(sides, one)
+	}
+	for n := range b.yearRounds + 1 {
+		for _, one := range sides {
+			if err := errors.Join(ctx.Err(), one.round(b.yearTimes)); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			if n == 0 {
+				one.took = nil // it warmed up
+			}
+		}
+	}
+	most, least := sides[2], sides[0]
+	if c.unfilled() {
+		least = sides[1]
+	}
+	grown := ratios(most.took, least.took)
+	e := entry{Name: c.name, Better: less, Ours: median(most.took), Floor: median(least.took), Ratio: median(grown), Target: growthTarget, noise: spread(grown)}
+	e.Holds = e.Ratio <= e.Target || e.Ours-e.Floor < unmeasurable
+	b.report.add(e)
+	b.report.add(against(c.name+"/tenth", less, median(sides[1].took), median(sides[0].took), 0))
+	return nil
+}
+
+// unfilled tells of what a hundredth of the data does not fill yet, a month or a page of teams: it is held against a tenth.
+func (c yearCall) unfilled() bool {
+	return slices.ContainsFunc([]string{"/calendar", "app/accounts/1", "/operator/teams", "/operator/people"}, func(end string) bool { return strings.HasSuffix(c.name, end) })
+}
+
+// unmeasurable is a difference in milliseconds that is the clock's and the scheduler's.
+const unmeasurable = 0.05
+
+// sequential tells which large tables were read from end to end while everything was asked of all the data. Of SQLite's plans
+// the tests of each subject hold what they are.
+func (b *bench) sequential(ctx context.Context, s storage, d *decade) error {
+	if d.scans == nil {
+		return nil
+	}
+	now, err := d.readWhole(ctx)
+	if err != nil {
+		return err
+	}
+	for _, table := range slices.Sorted(maps.Keys(now)) {
+		b.report.add(absolute(s.name()+"/years/read_whole/"+table, float64(now[table]-d.scans[table]), 0.5))
+	}
+	return nil
+}
+
+const largeTable = 10_000 // rows
+
+// readWhole counts how often PostgreSQL read each large table from end to end.
+func (d *decade) readWhole(ctx context.Context) (map[string]int64, error) {
+	db, err := openBulk(ctx, d.url)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(ctx, `SELECT relname, seq_scan FROM pg_stat_user_tables WHERE n_live_tup > $1`, largeTable)
+	if err != nil {
+		return nil, fmt.Errorf("looking which tables were read whole: %w", err)
+	}
+	defer rows.Close()
+	out := map[string]int64{}
+	for rows.Next() {
+		var table string
+		var scans int64
+		if err := rows.Scan(&table, &scans); err != nil {
+			return nil, fmt.Errorf("looking which tables were read whole: %w", err)
+		}
+		out[table] = scans
+	}
+	return out, rows.Err()
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/template"
+	"time"
+)
+
+//go:embed years.sql
+var yearsSQL string
+
+// years is how much a service has gathered: all numbers follow from how many teams there are. The first two teams are
+// made by the program itself; the first holds a tenth of everything.
+type years struct {
+	Teams    int
+	Now      int64 // microseconds, as all times
+	postgres bool
+}
+
+// What each team of a service has gathered on average after three years, and what is known of hashtags for each team.
+const (
+	postsEach        = 5000
+	hashtagsEach     = 2000
+	hashtagPostsEach = 3000
+	linksOfPost      = 5
+	accountsEach     = 4
+	reportsEach      = 20
+	listsEach        = 20
+	paidEach         = 200
+	mediaEach        = 30 // for each of the ten turns of the teams, so that a post's files are its team's
+	threeYears       = 3 * 365 * 24 * time.Hour
+	fullTeams        = 1000 // of whose posts and hashtags the figures are 5 and 20 million
+)
+
+func (y years) MoreTeams() int       { return max(y.Teams-2, 0) }
+func (y years) Posts() int           { return postsEach * y.Teams }
+func (y years) HalfPosts() int       { return y.Posts() / 2 }
+func (y years) Targets() int         { return 2 * y.Posts() }
+func (y years) Failures() int        { return y.Posts() / 50 }
+func (y years) Accounts() int        { return accountsEach * y.Teams }
+func (y years) Folders() int         { return 10 * y.Teams }
+func (y years) Media() int           { return mediaEach * y.turn() }
+func (y years) Paid() int            { return paidEach * y.Teams }
+func (y years) Reports() int         { return reportsEach * y.Teams }
+func (y years) Lists() int           { return listsEach * y.Teams }
+func (y years) Searches() int        { return 50 * y.Teams }
+func (y years) Voices() int          { return 5 * y.Teams }
+func (y years) Hashtags() int        { return hashtagsEach * y.Teams }
+func (y years) HashtagPosts() int    { return hashtagPostsEach * y.Teams }
+func (y years) figures() int         { return y.Hashtags() + y.HashtagPosts() + linksOfPost*y.HashtagPosts() }
+func (y years) turn() int            { return 10 * (y.Teams - 1) } // after so many posts the teams come in the same order again
+func (y years) Step() int64          { return threeYears.Microseconds() / int64(postsEach*fullTeams) }
+func (y years) PaidStep() int64      { return y.Step() * postsEach / paidEach }
+func (y years) ReportStep() int64    { return y.Step() * postsEach / reportsEach }
+func (y years) First() int64         { return y.Now - y.Step()*int64(y.Posts()) - time.Hour.Microseconds() }
+func (y years) Far() int64           { return micros(farAway) }
+func (y years) path(i string) string { return fmt.Sprintf("((%s) / 10)", i) }
+
+// words are what the statements are written with.
+func (y years) words() template.FuncMap {
+	choose := func(sqlite, postgres string) string {
+		if y.postgres {
+			return postgres
+		}
+		return sqlite
+	}
+	series := func(name string, n int) string {
+		return fmt.Sprintf(choose("(WITH RECURSIVE c (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM c WHERE i + 1 < %[2]d) SELECT i FROM c LIMIT %[2]d) AS %[1]s",
+			"generate_series(0::bigint, %[2]d - 1) AS %[1]s (i)"), name, n)
+	}
+	hex := func(expr string, width int) string {
+		return fmt.Sprintf(choose("printf('%%0%[2]dx', %[1]s)", "lpad(to_hex((%[1]s)::bigint), %[2]d, '0')"), expr, width)
+	}
+	mix := func(expr string, below int) string {
+		return fmt.Sprintf("((((%s) %% 1000003) * 48271 %% 2147483647) %% %d)", expr, below)
+	}
+	// A UUIDv7 of the time; kind keeps the ids of one table from those of another.
+	id := func(kind int, millis, number string) string {
+		return fmt.Sprintf("SUBSTR(%[1]s, 1, 8) || '-' || SUBSTR(%[1]s, 9, 4) || '-7%03[2]d-8%03[2]d-' || %[3]s", hex(millis, 12), kind, hex(number, 12))
+	}
+	at := func(i string, step int64) string { return fmt.Sprintf("(%d + (%s) * %d) / 1000", y.First(), i, step) }
+	team := func(i string) string {
+		return fmt.Sprintf("(CASE WHEN (%[1]s) %% 10 = 0 THEN 1 ELSE 2 + %[2]s %% %[3]d END)", i, y.path(i), y.Teams-1)
+	}
+	return template.FuncMap{
+		"series":   func(n int) string { return series("g", n) },
+		"seriesAs": series,
+		"mix":      mix,
+		"team":     team,
+		"status": func(i string) string {
+			return fmt.Sprintf("(CASE WHEN %[1]s < 20 THEN 'draft' WHEN %[1]s < 28 THEN 'scheduled' WHEN %[1]s < 30 THEN 'failed' ELSE 'published' END)", mix(y.path(i)+" * 7 + "+i, 100))
+		},
+		"account": func(i, position string) string {
+			return fmt.Sprintf("(1 + 4 * (%s - 1) + (%s + %s) %% 4)", team(i), y.path(i), position)
+		},
+		"mediaOf":    func(i string) string { return fmt.Sprintf("(%s) %% %d", i, y.Media()) },
+		"postID":     func(i string) string { return id(1, at(i, y.Step()), i) },
+		"deliveryID": func(i, position string) string { return id(2, at(i, y.Step()), "2 * ("+i+") + "+position) },
+		"reportID":   func(i string) string { return id(3, at(i, y.ReportStep()), i) },
+		"hashtag": func(i string) string {
+			return word(mix(i, 32)) + " || " + word(mix("("+i+") / 40", 32)) + " || (" + i + ")"
+		},
+		"word": func(i string) string { return word(mix(i, 32)) },
+		"bytes": func(expr string) string {
+			return fmt.Sprintf(choose("CAST(%s AS BLOB)", "convert_to(%s, 'UTF8')"), expr)
+		},
+		"lower":   func(expr string) string { return "LOWER(" + expr + ")" },
+		"newline": func() string { return choose("char(10)", "chr(10)") },
+	}
+}
+
+// sixes are words of six letters, so that one is a part of a text.
+const sixes = "coffeebakeryharborsunsetgardentravelsummerwintermarketdesignstudiovintagfloralsocialorganivegansrusticmodernlovelygoldensilverurbaneforestmeadowislandsaltedcreamydoughyroastespressbaristcandle"
+
+func word(number string) string { return fmt.Sprintf("SUBSTR('%s', 1 + 6 * %s, 6)", sixes, number) }
+
+// statements are what fills the database, each with its name.
+func (y years) statements() ([][2]string, error) {
+	t, err := template.New("years").Funcs(y.words()).Parse(yearsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("reading years.sql: %w", err)
+	}
+	var text strings.Builder
+	if err := t.Execute(&text, y); err != nil {
+		return nil, fmt.Errorf("writing years.sql out: %w", err)
+	}
+	var out [][2]string
+	for _, part := range strings.Split(text.String(), "\n;\n") {
+		at := strings.LastIndex(part, "\n-- ")
+		if strings.HasPrefix(part, "-- ") && at < 0 {
+			at = -1
+		}
+		name, statement, _ := strings.Cut(part[at+len("\n-- "):], "\n")
+		out = append(out, [2]string{name, statement})
+	}
+	return out, nil
+}
+
+// fill writes everything, in one transaction a statement.
+func (y years) fill(ctx context.Context, conn *sql.Conn, s sample, tell func(name string, rows int64, took time.Duration)) error {
+	if err := s.put(ctx, conn, y.postgres); err != nil {
+		return err
+	}
+	all, err := y.statements()
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		began := time.Now()
+		done, err := conn.ExecContext(ctx, one[1])
+		if err != nil {
+			return fmt.Errorf("filling %s: %w", one[0], err)
+		}
+		rows, _ := done.RowsAffected() // both drivers tell
+		tell(one[0], rows, time.Since(began))
+	}
+	return nil
+}
+
+// sample is what the program itself made of a demo team: texts that could not be made up here.
+type sample struct {
+	texts map[string]string
+	posts [][]any // of its report
+}
+
+const sampleQuery = `SELECT r.account, r.analysis, r.notes, v.guide FROM reports r, brand_voices v WHERE r.status = 'ready' ORDER BY v.id LIMIT 1`
+
+// sampled starts a demo team in a directory and reads what it has once its report is there.
+func sampled(ctx context.Context, binary, dir string) (sample, error) {
+	out := sample{texts: map[string]string{}}
+	data := filepath.Join(dir, "sample")
+	if err := os.RemoveAll(data); err != nil {
+		return out, fmt.Errorf("making a demo team: %w", err)
+	}
+	addr, err := freeAddress()
+	if err != nil {
+		return out, err
+	}
+	cmd := exec.CommandContext(ctx, binary, "--log-level=warn", "quickstart", "--data", data, "--addr", addr)
+	cmd.Env = outside()
+	if err := cmd.Start(); err != nil {
+		return out, fmt.Errorf("making a demo team: %w", err)
+	}
+	demo := &process{name: "quickstart", cmd: cmd}
+	return out, errors.Join(out.read(ctx, filepath.Join(data, "pressroom.db")), demo.stop())
+}
+
+func (s *sample) read(ctx context.Context, path string) error {
+	for until := time.Now().Add(startWithin); ; {
+		err := s.readOnce(ctx, path)
+		if err == nil || time.Now().After(until) || ctx.Err() != nil {
+			return err
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+}
+
+func (s *sample) readOnce(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("the demo team: %w", err)
+	}
+	db, err := openBulk(ctx, "sqlite:"+path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var account, analysis, notes, guide string
+	if err := db.QueryRowContext(ctx, sampleQuery).Scan(&account, &analysis, &notes, &guide); err != nil {
+		return fmt.Errorf("reading the demo team's report: %w", err)
+	}
+	s.texts["account"], s.texts["analysis"], s.texts["notes"], s.texts["guide"] = account, analysis, notes, guide
+	s.posts, err = rowsOf(ctx, db, `SELECT shown, post, taken_at, format, caption, url, likes, comments, views FROM report_posts`, 9)
+	return err
+}
+
+func rowsOf(ctx context.Context, db *sql.DB, query string, columns int) ([][]any, error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("reading the demo team's report: %w", err)
+	}
+	defer rows.Close()
+	var out [][]any
+	for rows.Next() {
+		row, into := make([]any, columns), make([]any, columns)
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, fmt.Errorf("reading the demo team's report: %w", err)
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}
+
+// put lays the sample where the statements find it, for this connection alone.
+func (s sample) put(ctx context.Context, conn *sql.Conn, postgres bool) error {
+	for _, statement := range []string{
+		`CREATE TEMPORARY TABLE grown_texts (name TEXT, text TEXT)`,
+		`CREATE TEMPORARY TABLE grown_captions (n BIGINT PRIMARY KEY, caption TEXT, excerpt TEXT)`,
+		`CREATE TEMPORARY TABLE grown_report_posts (shown TEXT, post TEXT, taken_at BIGINT, format TEXT, caption TEXT, url TEXT, likes BIGINT, comments BIGINT, views BIGINT)`,
+	} {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("laying out the sample: %w", err)
+		}
+	}
+	rows := map[string][][]any{"grown_report_posts": s.posts}
+	for name, text := range s.texts {
+		rows["grown_texts"] = append(rows["grown_texts"], []any{name, text})
+	}
+	for i := range 1000 {
+		rows["grown_captions"] = append(rows["grown_captions"], []any{i, caption(i), excerptOf(caption(i))})
+	}
+	for table, all := range rows {
+		for _, row := range all {
+			if err := insertRow(ctx, conn, table, row, postgres); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func insertRow(ctx context.Context, conn *sql.Conn, table string, row []any, postgres bool) error {
+	marks := make([]string, len(row))
+	for i := range row {
+		marks[i] = "?"
+		if postgres {
+			marks[i] = fmt.Sprintf("$%d", i+1)
+		}
+	}
+	if _, err := conn.ExecContext(ctx, "INSERT INTO "+table+" VALUES ("+strings.Join(marks, ", ")+")", row...); err != nil {
+		return fmt.Errorf("laying out the sample in %s: %w", table, err)
+	}
+	return nil
+}

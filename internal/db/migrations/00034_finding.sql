@@ -1,0 +1,9 @@
+-- All that lists are narrowed by stands in an index, so that looking for what is rare reads no rows beside it.
+
+-- +goose Up
+CREATE INDEX reports_found ON reports (team_id, id, status, kind, platform, tracked, available_until, subject);
+CREATE INDEX media_found ON media (team_id, id, deleted_at, kind, folder_id, search);
+
+-- +goose Down
+DROP INDEX media_found;
+DROP INDEX reports_found;
