@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick storm clean
+.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick growth storm clean
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
@@ -39,6 +39,9 @@ bench: ## Measure against bare handlers and write build/bench.json
 	scripts/with-postgres go test -run '^$$' -bench Pages -benchtime 30x ./test/app
 	scripts/with-postgres go test -run '^$$' -bench Rush -benchtime 1x ./test/networks
 	go test -run '^$$' -bench Crowd -benchtime 1x ./test/tools
+
+growth: ## Fill both databases with years of data and hold every list, search and report against a hundredth of it (an hour, 40 GB)
+	POSTGRES_FOLDER=build scripts/with-postgres go run ./bench -years -out build/growth.json
 
 storm: ## Publish 2,000 posts to nine networks while programs are killed and networks fail, then count what they hold
 	PRESSROOM_STORM=2000 scripts/with-postgres go test ./test/networks -run TestStorm -count=1 -timeout 20m -v

@@ -120,7 +120,7 @@ func (y years) words() template.FuncMap {
 // sixes are words of six letters, so that one is a part of a text.
 const sixes = "coffeebakeryharborsunsetgardentravelsummerwintermarketdesignstudiovintagfloralsocialorganivegansrusticmodernlovelygoldensilverurbaneforestmeadowislandsaltedcreamydoughyroastespressbaristcandle"
 
-func word(number string) string { return fmt.Sprintf("SUBSTR('%s', 1 + 6 * %s, 6)", sixes, number) }
+func word(number string) string { return fmt.Sprintf("SUBSTR('%s', 1 + 6 * CAST(%s AS INTEGER), 6)", sixes, number) }
 
 // statements are what fills the database, each with its name.
 func (y years) statements() ([][2]string, error) {
