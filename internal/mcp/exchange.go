@@ -86,11 +86,11 @@ func (x *exchange) serve() {
 	x.streams = x.wantsProgress(body)
 	switch {
 	case x.streams:
-		x.hand(x.edge.streams)
+		x.hand(x.edge.streams())
 	case x.rpc == listTools:
 		x.serveList()
 	default:
-		x.hand(x.edge.tools)
+		x.hand(x.edge.tools())
 	}
 }
 

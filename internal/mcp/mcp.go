@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,21 +28,33 @@ type Options struct {
 }
 
 type edge struct {
-	tools   http.Handler
-	streams http.Handler // the same with answers as streams of events
-	shelf   *shelf
-	reg     *operation.Registry
-	pipe    *pipeline.Pipeline
-	opts    Options
-	origin  string // of the public address
+	protocols func() (http.Handler, http.Handler) // the tools, and the same with answers as streams of events
+	shelf     *shelf
+	reg       *operation.Registry
+	pipe      *pipeline.Pipeline
+	opts      Options
+	origin    string // of the public address
 }
 
 // New makes the edge over a registry. It serves one address, wherever it is mounted.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) http.Handler {
 	e := &edge{shelf: newShelf(), reg: reg, pipe: pipe, opts: opts, origin: originOf(opts.PublicURL)}
-	server := newServer(reg, opts)
-	e.tools, e.streams = protocol(server, true), protocol(server, false)
+	// The descriptions of all tools take longer to write than all else at the start, and nobody but an assistant asks for them.
+	e.protocols = sync.OnceValues(func() (http.Handler, http.Handler) {
+		server := newServer(reg, opts)
+		return protocol(server, true), protocol(server, false)
+	})
 	return e
+}
+
+func (e *edge) tools() http.Handler {
+	tools, _ := e.protocols()
+	return tools
+}
+
+func (e *edge) streams() http.Handler {
+	_, streams := e.protocols()
+	return streams
 }
 
 // protocol serves the protocol, with answers as plain JSON or as streams of events.

@@ -58,7 +58,7 @@ func (x *exchange) list() (int, []byte, []byte) {
 	case <-x.r.Context().Done():
 		return 0, nil, nil
 	}
-	made := x.made(x.edge.tools)
+	made := x.made(x.edge.tools())
 	head, tail, found := bytes.Cut(made.body.Bytes(), resultBegins)
 	if !found {
 		return made.status, made.body.Bytes(), nil
