@@ -116,7 +116,7 @@ type Untrusted struct {
 
 // Source says where an untrusted text came from.
 type Source struct {
-	Kind     string `json:"kind" enum:"biography|caption|comment|display_name|network_error"`
+	Kind     string `json:"kind" enum:"biography|caption|client_comment|comment|display_name|network_error"`
 	Platform string `json:"platform"`
 	Account  string `json:"account,omitempty" jsonschema:"User name of the account."`
 	URL      string `json:"url,omitempty"`

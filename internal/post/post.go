@@ -58,6 +58,7 @@ type Post struct {
 	Caption     string
 	Excerpt     string
 	Approval    Approval
+	Review      Review    // of the version that stands; empty where nobody has decided it
 	Round       int64     // the version of it that the client is shown, counted from 1; 0 where none was
 	SeriesID    int64     // the recurring series it belongs to, 0 where to none
 	Series      Series    // that series
@@ -118,6 +119,12 @@ func (p Post) slot() time.Time {
 		return p.ScheduledAt
 	}
 	return p.SubmittedAt
+}
+
+// Review is what a client decided of a version of a post.
+type Review struct {
+	Decided time.Time
+	Comment string // a stranger's text
 }
 
 // held tells whether the client's approval keeps the post from going out.

@@ -35,10 +35,17 @@ type Full struct {
 	ScheduledAt *moment.Moment  `json:"scheduled_at,omitempty" jsonschema:"When it goes out; of a draft, when it is wished to; of a recurring series' template, when that began."`
 	PublishedAt *moment.Moment  `json:"published_at,omitempty"`
 	Approval    Approval        `json:"approval" enum:"not_needed|waiting|approved|rejected"`
+	Review      *ClientReview   `json:"client_review,omitempty" jsonschema:"What the client decided of the post as it stands."`
 	Recurrence  *Recurrence     `json:"recurrence,omitempty"`
 	Accounts    []AccountResult `json:"accounts"`
 	CreatedAt   moment.Moment   `json:"created_at"`
 	UpdatedAt   moment.Moment   `json:"updated_at"`
+}
+
+// ClientReview is a client's decision; which one it is says approval.
+type ClientReview struct {
+	DecidedAt moment.Moment      `json:"decided_at"`
+	Comment   *operation.Pointer `json:"comment,omitempty" jsonschema:"Points at what the client wrote with it."`
 }
 
 // Media is a medium of a post.
@@ -97,6 +104,9 @@ func (s *Service) show(call operation.Call, p Post, quotes *operation.Quotes) Fu
 	}
 	for _, m := range p.Media {
 		out.Media = append(out.Media, Media{m.ID, m.Name, m.Type})
+	}
+	if !p.Review.Decided.IsZero() {
+		out.Review = &ClientReview{call.Moment(p.Review.Decided), quotes.Add(p.Review.Comment, operation.Source{Kind: "client_comment", Platform: "pressroom"})}
 	}
 	if p.SeriesID != 0 {
 		r := p.Series

@@ -47,9 +47,29 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 		}
 	}
 	if p.SeriesID != 0 {
-		p.Series, err = seriesOf(ctx, q, p.SeriesID, "")
+		if p.Series, err = seriesOf(ctx, q, p.SeriesID, ""); err != nil {
+			return p, err
+		}
+	}
+	if p.Round != 0 && (p.Approval == Approved || p.Approval == Rejected) {
+		p.Review, err = reviewOf(ctx, q, id, p.Round)
 	}
 	return p, err
+}
+
+// reviewOf reads what the client decided of a version; nothing where the team decided it.
+func reviewOf(ctx context.Context, q db.Querier, id string, round int64) (Review, error) {
+	var r Review
+	var decided int64
+	err := q.QueryRow(ctx, `SELECT comment, decided_at FROM post_approvals WHERE post_id = ? AND round = ? AND decided_at > 0`, id, round).Scan(&r.Comment, &decided)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading what the client decided: %w", err)
+	}
+	r.Decided = db.Time(decided)
+	return r, nil
 }
 
 // lock reads a post that the transaction is going to change.

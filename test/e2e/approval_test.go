@@ -59,3 +59,25 @@ func TestClientApproves(t *testing.T) {
 		}
 	})
 }
+
+// What a client says to a rejection is told with the post as a stranger's text, until the team changes the post.
+func TestClientRejects(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		id := w.full("create_post", toFirst(map[string]any{"caption": "for the client"})(w)).text("data.id")
+		link, err := w.Approvals.AskApproval(t.Context(), w.owner, id)
+		must(t, err)
+		w.browses(client.PostForm(link, url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).mustShow("Rejected by")
+		told := w.post(id)
+		told.mustHold(t, map[string]any{
+			"data.approval": "rejected", "data.client_review.comment.untrusted": "u1", "untrusted_content.0.text": "Not this picture.", "untrusted_content.0.source.kind": "client_comment",
+		})
+		if told.text("data.client_review.decided_at.utc") == "" {
+			t.Error("it is not told when the client decided")
+		}
+		w.full("update_post", map[string]any{"id": id, "caption": "for the client, with another picture"})
+		if changed := w.post(id); strings.Contains(string(changed.raw), "client_review") {
+			t.Errorf("a change to the post leaves the client's word on it: %s", changed.raw)
+		}
+	})
+}
