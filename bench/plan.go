@@ -41,7 +41,7 @@ var quickPlan = plan{
 	rounds: 3, warm: 60 * time.Millisecond, round: 220 * time.Millisecond,
 	starts: 3, idle: 2 * time.Second,
 	crowds: 1,
-	years:  map[string]int{"sqlite": 200, "postgres": 100}, yearRounds: 3, yearTimes: 5,
+	years:  map[string]int{"sqlite": 50, "postgres": 50}, yearRounds: 3, yearTimes: 5,
 }
 
 const (

@@ -54,7 +54,7 @@ func (r *report) head() {
 func (r *report) add(entries ...entry) {
 	for _, e := range entries {
 		r.entries = append(r.entries, e)
-		fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", e.Name, figure(e.Ours), figure(e.Floor), figure(e.Ratio), e.bound(), share(e.noise), e.verdict())
+		fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", e.Name, number(e.Ours), number(e.Floor), number(e.Ratio), e.bound(), share(e.noise), e.verdict())
 	}
 }
 
@@ -79,8 +79,8 @@ func (e entry) verdict() string {
 	return "ok"
 }
 
-// figure writes a number with as many digits as one can use.
-func figure(v float64) string {
+// number writes a number with as many digits as one can use.
+func number(v float64) string {
 	switch {
 	case v == 0:
 		return "-"
@@ -110,7 +110,7 @@ func (r *report) conclude() {
 	}
 	fmt.Fprintf(r.out, "\n%d of %d targets hold.\n", asked-len(missed), asked)
 	for _, e := range missed {
-		fmt.Fprintf(r.out, "MISSED %s: %s, asked is %s\n", e.Name, figure(cmp.Or(e.Ratio, e.Ours)), e.bound())
+		fmt.Fprintf(r.out, "MISSED %s: %s, asked is %s\n", e.Name, number(cmp.Or(e.Ratio, e.Ours)), e.bound())
 	}
 }
 

@@ -13,18 +13,24 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/source"
 )
 
 // decade is a service that has gathered a share of three years' data, filled and running.
 type decade struct {
-	teams  int
-	url    string
-	middle string // the time of the post in the middle, in RFC 3339
-	p      *process
-	large  dataset          // of the team with a tenth of everything
-	usual  dataset          // of a team like all the others
-	pages  string           // the cookie of the large team's owner, who is an operator too
-	scans  map[string]int64 // how often a table was read whole before anything was measured
+	teams    int
+	url      string
+	middle   string // the time of the post in the middle, in RFC 3339
+	p        *process
+	large    dataset // of the team with a tenth of everything
+	usual    dataset // of a team like all the others
+	pages    string  // the cookie of the large team's owner, who is an operator too
+	client   http.Client
+	hashtags *figure.Store
+	scans    map[string]int64 // how often a table was read whole before anything was measured
 }
 
 // overYears fills databases with 1, 10 and 100 % of three years' data and holds the time that each list, search and report
@@ -72,7 +78,7 @@ func (b *bench) grown(ctx context.Context, st *stage, s storage, example sample,
 		return nil, err
 	}
 	began := time.Now()
-	y := years{Teams: teams, Now: time.Now().UnixMicro(), postgres: s.name() == "postgres"}
+	y := years{Teams: teams, Now: time.Now().UnixMicro(), Postgres: s.name() == "postgres"}
 	d.middle = time.UnixMicro(y.First() + (y.Now-y.First())/2).UTC().Format(time.RFC3339)
 	if err := b.fillYears(ctx, url, y, example); err != nil {
 		return nil, err
@@ -89,7 +95,13 @@ func (b *bench) grown(ctx context.Context, st *stage, s storage, example sample,
 	}
 	d.p.rests = false
 	st.ends = append(st.ends, d.p.stop)
-	if d.pages, err = d.signIn(ctx); err != nil || !y.postgres {
+	opened, err := db.Open(ctx, url, db.Options{})
+	if err != nil {
+		return nil, err
+	}
+	d.hashtags = figure.New(opened)
+	st.ends = append(st.ends, opened.Close)
+	if d.pages, err = d.signIn(ctx); err != nil || !y.Postgres {
 		return d, err
 	}
 	d.scans, err = d.readWhole(ctx)
@@ -118,12 +130,12 @@ func (d *decade) makeTeams(ctx context.Context, binary string) error {
 
 // fillYears fills a database and leaves it as the service's own care would.
 func (b *bench) fillYears(ctx context.Context, url string, y years, example sample) error {
-	db, err := openBulk(ctx, url)
+	bulk, err := openBulk(ctx, url)
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	conn, err := db.Conn(ctx)
+	defer bulk.Close()
+	conn, err := bulk.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting to fill: %w", err)
 	}
@@ -137,7 +149,7 @@ func (b *bench) fillYears(ctx context.Context, url string, y years, example samp
 		return err
 	}
 	tidy := "PRAGMA wal_checkpoint(TRUNCATE)"
-	if y.postgres {
+	if y.Postgres {
 		tidy = "VACUUM ANALYZE"
 	}
 	if _, err := conn.ExecContext(ctx, tidy); err != nil {
@@ -169,24 +181,24 @@ func (d *decade) signIn(ctx context.Context) (string, error) {
 // yearCall is one of the requests that are asked at each size.
 type yearCall struct {
 	name string
-	make func(ctx context.Context, d *decade) (request, error)
+	make func(ctx context.Context, d *decade) (func() error, error)
 }
-
-type request struct{ path, header, value string }
 
 // yearCalls are every list, search and report: of the largest team and of a usual one, then the app's and the operator's pages.
 func (b *bench) yearCalls(database string) []yearCall {
 	var out []yearCall
 	add := func(kind string, names []string, header string, value func(d *decade) string) {
 		for _, name := range names {
-			out = append(out, yearCall{database + "/years/" + kind + name, func(ctx context.Context, d *decade) (request, error) {
-				path, err := d.fit(ctx, name)
-				return request{path, header, value(d)}, err
+			out = append(out, yearCall{database + "/years/" + kind + name, func(ctx context.Context, d *decade) (func() error, error) {
+				return d.requested(ctx, name, header, value(d))
 			}})
 		}
 	}
 	add("large/", largeReads, "Authorization", func(d *decade) string { return "Bearer " + d.large.Key })
 	add("usual/", usualReads, "Authorization", func(d *decade) string { return "Bearer " + d.usual.Key })
+	for _, word := range searches {
+		out = append(out, yearCall{database + "/years/search/" + word, func(ctx context.Context, d *decade) (func() error, error) { return d.searched(ctx, word) }})
+	}
 	add("app", appPages, "Cookie", func(d *decade) string { return d.pages })
 	return out
 }
@@ -206,6 +218,9 @@ var (
 		"/settings/audit", "/settings/audit?kind=post.published", "/settings/keys", "/operator", "/operator/teams", "/operator/people", "/operator/queue", "/operator/networks", "/operator/posts", "/operator/ledger", "/operator/events",
 	}
 )
+
+// searches are words of each kind: one that many hashtags hold, the end of one alone, and one that none holds.
+var searches = []string{"coffee", "roastcoffee", "1999", "quartz"}
 
 var blank = regexp.MustCompile(`\{(\w+)\}`)
 
@@ -265,40 +280,55 @@ func (d *decade) found(ctx context.Context, path string, pattern *regexp.Regexp)
 	return string(match[1]), nil
 }
 
-// aged is a request to one of the services, over a connection that stays open.
+// aged is one of the services, asked for one thing.
 type aged struct {
-	client *http.Client
-	r      *http.Request
-	took   []float64 // milliseconds: the median of each round
+	ask  func() error
+	took []float64 // milliseconds: the median of each round
 }
 
-func newAged(ctx context.Context, d *decade, r request) (*aged, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.p.addr+r.path, nil)
+// requested asks over a connection that stays open.
+func (d *decade) requested(ctx context.Context, path, header, value string) (func() error, error) {
+	path, err := d.fit(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("asking for %s: %w", r.path, err)
+		return nil, err
 	}
-	req.Header.Set(r.header, r.value)
-	return &aged{client: &http.Client{Transport: &http.Transport{DisableCompression: true}}, r: req}, nil
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.p.addr+path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking for %s: %w", path, err)
+	}
+	req.Header.Set(header, value)
+	return func() error {
+		res, err := d.client.Do(req)
+		if err != nil {
+			return fmt.Errorf("asking for %s: %w", path, err)
+		}
+		_, err = io.Copy(io.Discard, res.Body)
+		if err = errors.Join(err, res.Body.Close()); err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		if res.StatusCode != http.StatusOK {
+			return fmt.Errorf("%s was answered with %d", path, res.StatusCode)
+		}
+		return nil
+	}, nil
 }
 
-func (a *aged) close() { a.client.CloseIdleConnections() }
+// searched looks for hashtags as the job of a search does, once its source has answered.
+func (d *decade) searched(ctx context.Context, word string) (func() error, error) {
+	return func() error {
+		_, err := d.hashtags.Find(ctx, source.Instagram, word, figure.MostFound)
+		return err
+	}, nil
+}
 
 func (a *aged) round(times int) error {
 	took := make([]time.Duration, times)
 	for i := range took {
 		began := time.Now()
-		res, err := a.client.Do(a.r)
-		if err != nil {
-			return fmt.Errorf("asking for %s: %w", a.r.URL.Path, err)
+		if err := a.ask(); err != nil {
+			return err
 		}
-		_, err = io.Copy(io.Discard, res.Body)
 		took[i] = time.Since(began)
-		if err = errors.Join(err, res.Body.Close()); err != nil {
-			return fmt.Errorf("reading %s: %w", a.r.URL.Path, err)
-		}
-		if res.StatusCode != http.StatusOK {
-			return fmt.Errorf("%s was answered with %d", a.r.URL, res.StatusCode)
-		}
 	}
 	slices.Sort(took)
 	a.took = append(a.took, milliseconds(percentile(took, 0.5)))
@@ -309,16 +339,11 @@ func (a *aged) round(times int) error {
 func (b *bench) holdYears(ctx context.Context, c yearCall, all []*decade) error {
 	var sides []*aged
 	for _, d := range all {
-		r, err := c.make(ctx, d)
+		ask, err := c.make(ctx, d)
 		if err != nil {
 			return err
 		}
-		one, err := newAged(ctx, d, r)
-		if err != nil {
-			return err
-		}
-		defer one.close()
-		sides = append(sides, one)
+		sides = append(sides, &aged{ask: ask})
 	}
 	for n := range b.yearRounds + 1 {
 		for _, one := range sides {
@@ -331,6 +356,10 @@ func (b *bench) holdYears(ctx context.Context, c yearCall, all []*decade) error 
 		}
 	}
 	most, least := sides[2], sides[0]
+	if strings.Contains(c.name, "media?query=") {
+		b.report.add(absolute(c.name, median(most.took), nameSearchTarget))
+		return nil
+	}
 	if c.unfilled() {
 		least = sides[1]
 	}
@@ -346,6 +375,10 @@ func (b *bench) holdYears(ctx context.Context, c yearCall, all []*decade) error 
 func (c yearCall) unfilled() bool {
 	return slices.ContainsFunc([]string{"/calendar", "app/accounts/1", "/operator/teams", "/operator/people"}, func(end string) bool { return strings.HasSuffix(c.name, end) })
 }
+
+// nameSearchTarget is what looking for a text in the names of the largest team's files may take, in milliseconds: that reads all
+// those names, a tenth of the service's, and grows with them.
+const nameSearchTarget = 50
 
 // unmeasurable is a difference in milliseconds that is the clock's and the scheduler's.
 const unmeasurable = 0.05
@@ -370,12 +403,12 @@ const largeTable = 10_000 // rows
 
 // readWhole counts how often PostgreSQL read each large table from end to end.
 func (d *decade) readWhole(ctx context.Context) (map[string]int64, error) {
-	db, err := openBulk(ctx, d.url)
+	bulk, err := openBulk(ctx, d.url)
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
-	rows, err := db.QueryContext(ctx, `SELECT relname, seq_scan FROM pg_stat_user_tables WHERE n_live_tup > $1`, largeTable)
+	defer bulk.Close()
+	rows, err := bulk.QueryContext(ctx, `SELECT relname, seq_scan FROM pg_stat_user_tables WHERE n_live_tup > $1`, largeTable)
 	if err != nil {
 		return nil, fmt.Errorf("looking which tables were read whole: %w", err)
 	}

@@ -150,11 +150,25 @@ SELECT {{team "g.i"}}, 'List ' || g.i, 'instagram', 30, 30, {{.First}} FROM {{se
 INSERT INTO hashtag_list_items (list_id, position, hashtag)
 SELECT 1000000 + g.i, n.i + 1, {{hashtag "g.i * 30 + n.i"}} FROM {{series .Lists}} CROSS JOIN {{seriesAs "n" 30}}
 ;
+{{if .Postgres -}}
+-- hashtags: what they are found by is written after them, in its order
+ALTER TABLE hashtags DISABLE TRIGGER hashtags_become_found
+;
+{{end -}}
 -- hashtags
 INSERT INTO hashtags (platform, hashtag, posts, posts_low, posts_high, basis, posts_at, posts_per_day, score, measured_at, seen)
 SELECT CASE g.i % 3 WHEN 0 THEN 'tiktok' ELSE 'instagram' END, {{word "g.i"}} || {{word "g.i / 40"}} || g.i, 100 + {{mix "g.i" 10000000}}, 50, 20000000, 'estimated', {{.Now}}, 12.5, {{mix "g.i" 100}}, {{.Now}}, 5
 FROM {{series .Hashtags}} ORDER BY g.i
 ;
+{{if .Postgres -}}
+-- hashtag_grams
+INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
+SELECT DISTINCT h.platform, SUBSTR('^' || h.hashtag, o.at, 3), COALESCE(-h.posts, 1), h.id, h.hashtag FROM hashtags h JOIN hashtag_offsets o ON o.at < LENGTH(h.hashtag) ORDER BY 1, 2, 3, 4
+;
+-- hashtags: from now on as ever
+ALTER TABLE hashtags ENABLE TRIGGER hashtags_become_found
+;
+{{end -}}
 -- hashtag_posts
 INSERT INTO hashtag_posts (platform, post, hashtags, dice, seen_at)
 SELECT CASE g.i % 3 WHEN 0 THEN 'tiktok' ELSE 'instagram' END, 'seen-' || g.i, {{word "g.i"}} || ' ' || {{word "g.i / 40"}}, {{mix "g.i" 2000000000}}, {{.Now}} - {{mix "g.i" 80000000}} * 100000

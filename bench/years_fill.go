@@ -22,7 +22,7 @@ var yearsSQL string
 type years struct {
 	Teams    int
 	Now      int64 // microseconds, as all times
-	postgres bool
+	Postgres bool
 }
 
 // What each team of a service has gathered on average after three years, and what is known of hashtags for each team.
@@ -67,7 +67,7 @@ func (y years) path(i string) string { return fmt.Sprintf("((%s) / 10)", i) }
 // words are what the statements are written with.
 func (y years) words() template.FuncMap {
 	choose := func(sqlite, postgres string) string {
-		if y.postgres {
+		if y.Postgres {
 			return postgres
 		}
 		return sqlite
@@ -120,7 +120,9 @@ func (y years) words() template.FuncMap {
 // sixes are words of six letters, so that one is a part of a text.
 const sixes = "coffeebakeryharborsunsetgardentravelsummerwintermarketdesignstudiovintagfloralsocialorganivegansrusticmodernlovelygoldensilverurbaneforestmeadowislandsaltedcreamydoughyroastespressbaristcandle"
 
-func word(number string) string { return fmt.Sprintf("SUBSTR('%s', 1 + 6 * CAST(%s AS INTEGER), 6)", sixes, number) }
+func word(number string) string {
+	return fmt.Sprintf("SUBSTR('%s', 1 + 6 * CAST(%s AS INTEGER), 6)", sixes, number)
+}
 
 // statements are what fills the database, each with its name.
 func (y years) statements() ([][2]string, error) {
@@ -146,7 +148,7 @@ func (y years) statements() ([][2]string, error) {
 
 // fill writes everything, in one transaction a statement.
 func (y years) fill(ctx context.Context, conn *sql.Conn, s sample, tell func(name string, rows int64, took time.Duration)) error {
-	if err := s.put(ctx, conn, y.postgres); err != nil {
+	if err := s.put(ctx, conn, y.Postgres); err != nil {
 		return err
 	}
 	all, err := y.statements()

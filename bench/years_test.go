@@ -27,7 +27,7 @@ func TestYearsCanBeFilled(t *testing.T) {
 			_, err := d.Writer().ExecContext(t.Context(), statement)
 			must(err)
 		}
-		y := years{Teams: 3, Now: time.Now().UnixMicro(), postgres: d.Postgres()}
+		y := years{Teams: 3, Now: time.Now().UnixMicro(), Postgres: d.Postgres()}
 		conn, err := d.Writer().Conn(t.Context())
 		must(err)
 		example := sample{
