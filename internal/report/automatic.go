@@ -183,6 +183,9 @@ func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (terms.P
 // unmade is how long a report whose making failed stays listed.
 const unmade = 30 * day
 
+// forgotten are reports whose making failed long ago, in the words of their index.
+const forgotten = `SELECT id FROM reports WHERE status = 'error' AND tracked = 0 AND created_at <= ? LIMIT ?`
+
 // Sweep takes away reports whose time is over, a batch at a time.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
@@ -192,8 +195,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 		if err != nil {
 			return err
 		}
-		failed, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (SELECT id FROM reports WHERE status = ? AND created_at <= ? AND tracked = 0 LIMIT ?)`,
-			string(Failed), db.Micros(tx.Now().Add(-unmade)), sweepBatch)
+		failed, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+forgotten+`)`, db.Micros(tx.Now().Add(-unmade)), sweepBatch)
 		n = over + failed
 		return err
 	})

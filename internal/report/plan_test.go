@@ -44,6 +44,7 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 		}{
 			{"reports_", list, listArgs},
 			{"reports_", tracked, trackedArgs},
+			{"reports_failed", forgotten, []any{int64(1), sweepBatch}},
 			{"reports_due", due, []any{int64(1), lookBatch}},
 			{"report_posts_by_age", pageOfPosts, []any{"r7", int64(1) << 62, "", 20}},
 		} {
