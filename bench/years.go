@@ -140,7 +140,7 @@ func (b *bench) fillYears(ctx context.Context, url string, y years, example samp
 		return fmt.Errorf("connecting to fill: %w", err)
 	}
 	defer conn.Close()
-	err = y.fill(ctx, conn, example, func(name string, rows int64, took time.Duration) {
+	err = y.fill(ctx, conn, &example, func(name string, rows int64, took time.Duration) {
 		if took > time.Second {
 			fmt.Fprintf(b.report.out, "  %-40s %12d rows %8s\n", name, rows, took.Round(100*time.Millisecond))
 		}

@@ -135,7 +135,7 @@ func (y years) statements() ([][2]string, error) {
 		return nil, fmt.Errorf("writing years.sql out: %w", err)
 	}
 	var out [][2]string
-	for _, part := range strings.Split(text.String(), "\n;\n") {
+	for _, part := range strings.SplitSeq(text.String(), "\n;\n") {
 		at := strings.LastIndex(part, "\n-- ")
 		if strings.HasPrefix(part, "-- ") && at < 0 {
 			at = -1
@@ -147,7 +147,7 @@ func (y years) statements() ([][2]string, error) {
 }
 
 // fill writes everything, in one transaction a statement.
-func (y years) fill(ctx context.Context, conn *sql.Conn, s sample, tell func(name string, rows int64, took time.Duration)) error {
+func (y years) fill(ctx context.Context, conn *sql.Conn, s *sample, tell func(name string, rows int64, took time.Duration)) error {
 	if err := s.put(ctx, conn, y.Postgres); err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func rowsOf(ctx context.Context, db *sql.DB, query string, columns int) ([][]any
 }
 
 // put lays the sample where the statements find it, for this connection alone.
-func (s sample) put(ctx context.Context, conn *sql.Conn, postgres bool) error {
+func (s *sample) put(ctx context.Context, conn *sql.Conn, postgres bool) error {
 	for _, statement := range []string{
 		`CREATE TEMPORARY TABLE grown_texts (name TEXT, text TEXT)`,
 		`CREATE TEMPORARY TABLE grown_captions (n BIGINT PRIMARY KEY, caption TEXT, excerpt TEXT)`,

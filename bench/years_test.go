@@ -35,7 +35,7 @@ func TestYearsCanBeFilled(t *testing.T) {
 			posts: [][]any{{"posts", "1", int64(1), "reel", "a post", "https://network.example/1", int64(5), nil, nil}},
 		}
 		rows := map[string]int64{}
-		must(y.fill(t.Context(), conn, example, func(name string, n int64, _ time.Duration) { rows[name] = n }))
+		must(y.fill(t.Context(), conn, &example, func(name string, n int64, _ time.Duration) { rows[name] = n }))
 		must(conn.Close())
 		for name, want := range map[string]int64{"people": 1, "posts": 15_000, "post_targets": 30_000, "hashtags": 6_000, "hashtag_links": 45_000, "media": 600, "wallets": 3, "reports": 60} {
 			if rows[name] != want {
