@@ -135,7 +135,7 @@ func (y years) statements() ([][2]string, error) {
 		return nil, fmt.Errorf("writing years.sql out: %w", err)
 	}
 	var out [][2]string
-	for _, part := range strings.SplitSeq(text.String(), "\n;\n") {
+	for part := range strings.SplitSeq(text.String(), "\n;\n") {
 		at := strings.LastIndex(part, "\n-- ")
 		if strings.HasPrefix(part, "-- ") && at < 0 {
 			at = -1
