@@ -27,11 +27,12 @@ test-race: test-tools ## Run the tests of the whole program with the race detect
 test-tools: ## Install what the tests need and this machine lacks
 	scripts/test-tools
 
-check: ## Check format, vet, lint, generated files, known vulnerabilities and the API's description
+check: ## Check format, vet, lint, generated files, known vulnerabilities, the API's description and the TypeScript client
 	scripts/check
 
-generate: ## Write generated files anew: the API's description and the recorded dialogues
+generate: ## Write generated files anew: the API's description, the recorded dialogues and the clients
 	go test ./internal/openapi ./internal/mcp -update
+	go test ./internal/clientgen -update
 
 bench: ## Measure against bare handlers and write build/bench.json
 	scripts/with-postgres go run ./bench

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,6 +21,7 @@ type program struct {
 	Quickstart quickstartCmd `cmd:"" help:"Try everything at once: a demo team with sandbox networks in one directory. Needs no set-up."`
 	Serve      serveCmd      `cmd:"" help:"Run the service."`
 	Admin      adminCmd      `cmd:"" help:"The operator's commands: people, teams, keys, accounts."`
+	Call       callCmd       `cmd:"" passthrough:"" help:"Call an operation of the API, as a client with a key: pressroom call list_posts --limit 3."`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run the sandbox networks alone."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 
@@ -46,6 +48,9 @@ func main() {
 	k.FatalIfErrorf(err)
 	err = k.Run(log)
 	stop()
+	if status, ok := errors.AsType[statusError](err); ok {
+		os.Exit(int(status))
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pressroom: "+err.Error())
 		os.Exit(1)

@@ -19,8 +19,9 @@ var rooms = map[string][]string{
 	"sources":  {"internal/source/bridge", "internal/source/instagramgraph", "internal/source/joined", "internal/source/tiktokresearch", "internal/source/wire"},
 	"sandbox":  {"internal/sandbox"},
 	"app":      {"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/consent", "internal/web/frame", "internal/web/hashtags", "internal/web/leaving", "internal/web/library", "internal/web/notices", "internal/web/operator", "internal/web/plot", "internal/web/posts", "internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices"},
+	"calling":  {"internal/calling"},
 	"server":   {"internal/server"},
-	"tests":    {"internal/arrows", "internal/hashtag/plantedbeside", "internal/network/networktest", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/authenticator", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
+	"tests":    {"internal/arrows", "internal/clientgen", "internal/hashtag/plantedbeside", "internal/network/networktest", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/authenticator", "internal/testkit/pds", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
 }
 
 // forbidden lists the arrows that must not be. The names are rooms, packages, FOLDER/... with all below it, ours
@@ -116,6 +117,12 @@ var forbidden = []rule{
 	}, {
 		who: names("ours"), notWho: names("tests", "test/...", "bench/..."), what: names("tests"),
 		why: "what tests stand on must not be in the program",
+	}, {
+		who: names("client", "internal/calling", "examples/..."), what: names("ours"), notWhat: names("client"),
+		why: "a client knows what the description tells and nothing else, as any other program that calls the API",
+	}, {
+		who: names("ours"), notWho: names("internal/calling", "examples/..."), what: names("client"),
+		why: "the service does not call itself",
 	}, {
 		who: names("ours"), notWho: names("internal/job"), what: names("github.com/riverqueue/river"),
 		why: "the queue only wakes work up: nobody else sees its jobs or refers to their ids",

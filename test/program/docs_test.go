@@ -60,6 +60,7 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/voices.md", before: started},
 		{file: "docs/assistants.md", before: started},
 		{file: "docs/tools.md", before: started},
+		{file: "docs/clients.md", before: started},
 		{file: "docs/bridge.md"},
 	}
 	for _, g := range guides {

@@ -270,7 +270,7 @@ func TestHelpTellsEveryCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"quickstart", "serve", "admin", "sandbox", "version"} {
+	for _, want := range []string{"quickstart", "serve", "admin", "call", "sandbox", "version"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("--help does not tell of %s", want)
 		}

@@ -1,0 +1,126 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"mime"
+	"net/http"
+)
+
+// longestAnswer bounds what is read of an answer, in bytes.
+const longestAnswer = 64 << 20
+
+// CallOption changes one call.
+type CallOption func(*prepared)
+
+// IdempotencyKey gives a write a key of your own, 1 to 128 characters, in place of the one that is made for each call. Take a new one
+// for each new intent: the same key with other arguments is refused with [CodeIdempotencyKeyReused], and on a paid operation is
+// another call that is charged. Reads pass over it.
+func IdempotencyKey(key string) CallOption {
+	return func(p *prepared) { p.key = key }
+}
+
+// newKey is a key that nobody else makes.
+func newKey() string { return "go-" + rand.Text() }
+
+// Call runs an operation by its name, with arguments as a map, a struct or JSON, and gives the answer's data as they came.
+func (c *Client) Call(ctx context.Context, name string, in any, options ...CallOption) (*Answer[json.RawMessage], error) {
+	return do[json.RawMessage](ctx, c, name, in, options)
+}
+
+// CallPages is Call page after page, from the one that the arguments ask for. It ends after the first error.
+func (c *Client) CallPages(ctx context.Context, name string, in map[string]any, options ...CallOption) iter.Seq2[*Answer[json.RawMessage], error] {
+	in = maps.Clone(in)
+	first, _ := in["cursor"].(string)
+	return pages(first, func(cursor string) (*Answer[json.RawMessage], error) {
+		if cursor != "" {
+			in["cursor"] = cursor
+		}
+		return c.Call(ctx, name, in, options...)
+	})
+}
+
+func do[T any](ctx context.Context, c *Client, name string, in any, options []CallOption) (*Answer[T], error) {
+	o, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.prepare(o, in, options)
+	if err != nil {
+		return nil, err
+	}
+	var a *Answer[T]
+	err = c.retry.run(ctx, o.Name, p.key, func(ctx context.Context) error {
+		a, err = once[T](ctx, c, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// once sends a call and reads its answer.
+func once[T any](ctx context.Context, c *Client, p *prepared) (*Answer[T], error) {
+	resp, raw, err := c.exchange(ctx, p) //nolint:bodyclose // it is read and closed there
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, refusal(resp, raw)
+	}
+	a := &Answer[T]{
+		Raw: raw, Status: resp.StatusCode, Location: resp.Header.Get("Location"), IdempotencyKey: p.key,
+		Replayed: resp.Header.Get("Idempotent-Replayed") == "true", Header: resp.Header,
+	}
+	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != "application/json" {
+		return nil, &Error{Status: resp.StatusCode, Detail: "the answer is no JSON, so it is not the API's: look at the address"}
+	}
+	if err := json.Unmarshal(raw, a); err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	if a.Meta.RequestID == "" {
+		return nil, &Error{Status: resp.StatusCode, Detail: "the answer has no meta.request_id, so it is not the API's: look at the address"}
+	}
+	return a, nil
+}
+
+func (c *Client) exchange(ctx context.Context, p *prepared) (*http.Response, []byte, error) {
+	var body io.Reader
+	if p.body != nil {
+		body = bytes.NewReader(p.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, p.operation.Method, p.target.String(), body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.agent)
+	if p.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if p.key != "" {
+		req.Header.Set("Idempotency-Key", p.key)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sending: %w", err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, longestAnswer+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	if len(raw) > longestAnswer {
+		return nil, nil, &final{errors.New("the answer is longer than any of the API's")}
+	}
+	return resp, raw, nil
+}

@@ -1,0 +1,154 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+type (
+	// Operation is what the API's description tells of one operation.
+	Operation struct {
+		Name        string
+		Method      string
+		Path        string // below /api/v1, with {name} for arguments
+		Summary     string
+		Description string
+		Arguments   []Argument
+		TakesKey    bool // an Idempotency-Key; every write does
+		Paid        bool // whether it may cost credits
+		StartsJob   bool // whether it answers with a job to wait for
+		Paged       bool
+	}
+
+	// Argument is what an operation takes.
+	Argument struct {
+		Name        string
+		In          string // path, query or body
+		Type        string // string, integer, number, boolean, strings, integers or objects
+		Required    bool
+		Description string
+		Default     string
+		Values      []string // those that it may have, where they are few
+	}
+)
+
+// Operations are all that there are, by their names' order.
+func Operations() []Operation { return slices.Clone(operations) }
+
+func find(name string) (Operation, error) {
+	for _, o := range operations {
+		if o.Name == name {
+			return o, nil
+		}
+	}
+	return Operation{}, fmt.Errorf("there is no operation %q", name)
+}
+
+// prepared is a call as it is sent, as often as need be.
+type prepared struct {
+	operation Operation
+	target    *url.URL
+	body      []byte // nil of a read
+	key       string // the Idempotency-Key
+}
+
+// prepare puts arguments, a struct or map with the names of the wire, where they belong. Nothing is sent.
+func (c *Client) prepare(o Operation, in any, options []CallOption) (*prepared, error) {
+	given, err := members(in)
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{operation: o, key: newKey()}
+	for _, option := range options {
+		option(p)
+	}
+	if !o.TakesKey {
+		p.key = ""
+	} else if p.key == "" {
+		return nil, errors.New("the Idempotency-Key is empty")
+	}
+	path, query, err := o.place(given)
+	if err != nil {
+		return nil, err
+	}
+	if p.target, err = c.base.Parse(c.base.EscapedPath() + path); err != nil {
+		return nil, fmt.Errorf("%s: an argument of its path cannot stand in an address: %w", o.Name, err)
+	}
+	if o.Method == http.MethodGet {
+		p.target.RawQuery = query.Encode()
+		return p, nil
+	}
+	if p.body, err = json.Marshal(given); err != nil {
+		return nil, fmt.Errorf("%s: writing its arguments: %w", o.Name, err)
+	}
+	return p, nil
+}
+
+// place takes out of the arguments what stands in the address. Of a read that is all, also what the service will not know.
+func (o Operation) place(given map[string]json.RawMessage) (string, url.Values, error) {
+	path, query := o.Path, url.Values{}
+	for _, a := range o.Arguments {
+		if a.In != "path" {
+			continue
+		}
+		text := plain(given[a.Name])
+		if text == "" || text == "." || text == ".." {
+			return "", nil, fmt.Errorf("%s: %s is no id", o.Name, a.Name)
+		}
+		path = strings.Replace(path, "{"+a.Name+"}", url.PathEscape(text), 1)
+		delete(given, a.Name)
+	}
+	if o.Method == http.MethodGet {
+		for name, raw := range given {
+			query.Set(name, plain(raw))
+		}
+	}
+	return path, query, nil
+}
+
+// members are an input's, without those that are null: the API takes no null.
+func members(in any) (map[string]json.RawMessage, error) {
+	given := map[string]json.RawMessage{}
+	if in == nil {
+		return given, nil
+	}
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return nil, fmt.Errorf("writing the arguments: %w", err)
+	}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return nil, errors.New("the arguments are no JSON object")
+	}
+	for name, value := range given {
+		if string(value) == "null" {
+			delete(given, name)
+		}
+	}
+	if given == nil { // in was null itself
+		given = map[string]json.RawMessage{}
+	}
+	return given, nil
+}
+
+// plain is a JSON value as it stands in an address: lists are joined by commas.
+func plain(raw json.RawMessage) string {
+	var several []json.RawMessage
+	if bytes.HasPrefix(raw, []byte("[")) && json.Unmarshal(raw, &several) == nil {
+		texts := make([]string, len(several))
+		for i, one := range several {
+			texts[i] = plain(one)
+		}
+		return strings.Join(texts, ",")
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}

@@ -1,0 +1,45 @@
+package client
+
+import (
+	"errors"
+	"iter"
+)
+
+// pages asks for page after page until there are no more.
+func pages[T any](cursor string, ask func(cursor string) (*Answer[T], error)) iter.Seq2[*Answer[T], error] {
+	return func(yield func(*Answer[T], error) bool) {
+		for at := cursor; ; {
+			a, err := ask(at)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(a, nil) || a.Page == nil || !a.Page.HasMore {
+				return
+			}
+			if a.Page.Cursor == "" || a.Page.Cursor == at {
+				yield(nil, errors.New("the service names no further page and says that there is one"))
+				return
+			}
+			at = a.Page.Cursor
+		}
+	}
+}
+
+// items are those of all pages.
+func items[T, I any](all iter.Seq2[*Answer[T], error], of func(T) []I) iter.Seq2[I, error] {
+	return func(yield func(I, error) bool) {
+		for a, err := range all {
+			if err != nil {
+				var none I
+				yield(none, err)
+				return
+			}
+			for _, item := range of(a.Data) {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,26 @@
+import { JobFailed } from "./errors.js";
+import type { Job, Pressroom } from "./generated.js";
+import type { Answer } from "./runtime.js";
+
+const askFor = 20; // seconds that the service holds a question about a job
+const firstPause = 200;
+const longestPause = 5_000;
+
+export interface WaitOptions {
+  signal?: AbortSignal;
+}
+
+/** Waits until a job has ended. One that failed, wholly or in part, rejects with a JobFailed, whose job tells what did succeed. */
+export async function wait(client: Pressroom, jobId: string, options: WaitOptions = {}): Promise<Answer<Job>> {
+  for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
+    const asked = Date.now();
+    const answer = await client.getJob({ job_id: jobId, wait_seconds: askFor }, options);
+    const job = answer.data;
+    if (job.finished) {
+      if (job.state === "failed" || job.state === "partially_succeeded") throw new JobFailed(job);
+      return answer;
+    }
+    if (Date.now() - asked > askFor * 500) pause = firstPause;
+    await client.policy.sleep(pause / 2 + Math.random() * (pause / 2), options.signal);
+  }
+}

@@ -1,0 +1,177 @@
+// What the client does about answers, in front of a server that gives them as it is told.
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test, type TestContext } from "node:test";
+import { Pressroom, Refused, Unanswered, type Code, type Options } from "../src/index.js";
+import { retryAfter } from "../src/retry.js";
+
+type Answering = (response: ServerResponse, request: IncomingMessage) => void;
+
+const success = JSON.stringify({ data: { id: "p" }, meta: { request_id: "r" } });
+
+function answer(status: number, type: string, body: string, headers: Record<string, string> = {}): Answering {
+  return (response) => response.writeHead(status, { "Content-Type": type, ...headers }).end(body);
+}
+
+const ok = answer(200, "application/json", success);
+
+function problem(status: number, code: Code, headers: Record<string, string> = {}): Answering {
+  const body = { type: "x", title: "T.", status, detail: "D.", code, context: { argument: "caption", reason: "too_long" } };
+  return answer(status, "application/problem+json", JSON.stringify(body), headers);
+}
+
+function proxy(status: number, headers: Record<string, string> = {}): Answering {
+  return answer(status, "text/html", "<h1>busy</h1>", headers);
+}
+
+const cut: Answering = (response) => {
+  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": "1000" });
+  response.write('{"data":', () => response.destroy());
+};
+
+interface Asked {
+  url: string;
+  key: string | undefined;
+  authorization: string | undefined;
+}
+
+async function serving(t: TestContext, answers: Answering[], options: Partial<Options> = {}): Promise<{ client: Pressroom; asked: Asked[]; waits: number[]; url: string }> {
+  const asked: Asked[] = [];
+  const waits: number[] = [];
+  const server = createServer((request, response) => {
+    asked.push({ url: request.url ?? "", key: request.headers["idempotency-key"] as string | undefined, authorization: request.headers.authorization });
+    request.resume();
+    answers[Math.min(asked.length, answers.length) - 1]?.(response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const sleep: NonNullable<Options["sleep"]> = (ms) => {
+    waits.push(ms);
+    return Promise.resolve();
+  };
+  return { client: new Pressroom({ url, key: "prk_test", sleep, ...options }), asked, waits, url };
+}
+
+const draft = { caption: "c", account_ids: [1] };
+
+const cases: { name: string; answers: Answering[]; asked: number; code?: Code; wait?: number }[] = [
+  { name: "a proxy's 503", answers: [proxy(503), ok], asked: 2 },
+  { name: "a proxy's 502 in seconds", answers: [proxy(502, { "Retry-After": "7" }), ok], asked: 2, wait: 7000 },
+  { name: "429 in seconds", answers: [problem(429, "rate_limited", { "Retry-After": "3" }), ok], asked: 2, wait: 3000 },
+  { name: "429 that lasts", answers: [problem(429, "daily_call_limit_reached", { "Retry-After": "3600" }), ok], asked: 1, code: "daily_call_limit_reached" },
+  { name: "a key in use", answers: [problem(409, "idempotency_key_in_progress", { "Retry-After": "1" }), ok], asked: 2, wait: 1000 },
+  { name: "500 with a key", answers: [problem(500, "internal_error"), ok], asked: 2 },
+  { name: "cut off", answers: [cut, ok], asked: 2 },
+  { name: "always busy", answers: [problem(429, "rate_limited", { "Retry-After": "1" })], asked: 5, code: "rate_limited", wait: 1000 },
+  { name: "a key that was used", answers: [problem(422, "idempotency_key_reused"), ok], asked: 1, code: "idempotency_key_reused" },
+  { name: "a network that said no", answers: [problem(502, "provider_unavailable"), ok], asked: 1, code: "provider_unavailable" },
+  { name: "no credits", answers: [problem(402, "insufficient_credits"), ok], asked: 1, code: "insufficient_credits" },
+  { name: "a code of a later version", answers: [problem(422, "brand_new"), ok], asked: 1, code: "brand_new" },
+];
+
+for (const c of cases) {
+  test(`repeats: ${c.name}`, async (t) => {
+    const { client, asked, waits } = await serving(t, c.answers);
+    if (c.code) await assert.rejects(client.createPost(draft), (e) => e instanceof Refused && e.code === c.code && e.attempts === c.asked);
+    else assert.equal((await client.createPost(draft)).http.idempotencyKey, asked[0]?.key);
+    assert.equal(asked.length, c.asked);
+    if (c.wait !== undefined) assert.ok(waits[0] !== undefined && waits[0] >= c.wait && waits[0] < c.wait + 1000, `it paused ${waits.join()}`);
+    assert.ok(asked[0]?.key, "no key was sent");
+    assert.equal(new Set(asked.map((a) => a.key)).size, 1, "the key changed");
+  });
+}
+
+test("each call has a key of its own, a read has none, and one of the caller's is taken", async (t) => {
+  const { client, asked } = await serving(t, [ok]);
+  await client.createPost(draft);
+  await client.createPost(draft);
+  await client.createPost(draft, { idempotencyKey: "mine" });
+  await client.getPost({ id: "p" }, { idempotencyKey: "mine" });
+  assert.notEqual(asked[0]?.key, asked[1]?.key);
+  assert.deepEqual([asked[2]?.key, asked[3]?.key], ["mine", undefined]);
+});
+
+test("a date is counted from the clock of the answer that names it", () => {
+  const now = Date.parse("2026-03-29T08:00:00Z");
+  const date = (ms: number): string => new Date(now + ms).toUTCString();
+  const cases: [Record<string, string>, number][] = [
+    [{ "retry-after": "120" }, 120_000],
+    [{ "retry-after": "-5" }, 0],
+    [{ "retry-after": "soon" }, 0],
+    [{}, 0],
+    [{ "retry-after": date(30_000) }, 30_000],
+    [{ "retry-after": date(-30_000) }, 0],
+    [{ "retry-after": date(3_600_000), date: date(3_595_000) }, 5_000],
+  ];
+  for (const [headers, want] of cases) assert.equal(retryAfter(new Headers(headers), now), want, JSON.stringify(headers));
+});
+
+test("a redirect is not followed", async (t) => {
+  const other = await serving(t, [ok]);
+  for (const status of [301, 302, 307, 308]) {
+    const { client, asked } = await serving(t, [answer(status, "text/plain", "", { Location: `${other.url}/api/v1/me` })]);
+    await assert.rejects(client.getIdentity(), (e) => e instanceof Refused && e.detail.includes("redirect"));
+    assert.equal(asked.length, 1);
+  }
+  assert.equal(other.asked.length, 0);
+});
+
+test("what is no answer of the API's is told as what it is", async (t) => {
+  const cases: [Answering, number, string][] = [
+    [proxy(404), 404, "proxy"],
+    [proxy(200), 200, "no JSON"],
+    [answer(200, "application/json", '{"ok":true}'), 200, "meta"],
+    [answer(422, "application/problem+json", "{"), 422, "proxy"],
+  ];
+  for (const [answering, status, says] of cases) {
+    const { client } = await serving(t, [answering]);
+    await assert.rejects(client.getIdentity(), (e) => e instanceof Refused && e.status === status && e.code === "" && e.detail.includes(says));
+  }
+});
+
+test("a call that is aborted tells its key", async (t) => {
+  const abort = new AbortController();
+  const { client } = await serving(t, [(): void => { abort.abort(new Error("enough")); }]);
+  await assert.rejects(client.createPost(draft, { signal: abort.signal, idempotencyKey: "k" }), (e) => {
+    return e instanceof Unanswered && e.idempotencyKey === "k" && e.attempts === 1;
+  });
+});
+
+test("an attempt that takes too long is repeated", async (t) => {
+  const { client, asked } = await serving(t, [() => undefined, ok], { attemptTimeout: 500 });
+  await client.getPost({ id: "p" });
+  assert.equal(asked.length, 2);
+});
+
+test("arguments stand where the description puts them", async (t) => {
+  const { client, asked } = await serving(t, [ok]);
+  await client.listMedia({ folder_id: 0 });
+  await client.listSocialAccounts({ active_only: false });
+  await client.getReport({ type: "profile", id: "a b/c", sections: ["times", "posts"] });
+  assert.deepEqual(asked.map((a) => a.url), ["/api/v1/media?folder_id=0", "/api/v1/social-accounts?active_only=false", "/api/v1/reports/profile/a%20b%2Fc?sections=times%2Cposts"]);
+  for (const id of ["", ".", ".."]) await assert.rejects(client.getPost({ id }), TypeError);
+  assert.equal(asked.length, 3);
+});
+
+test("a service that always names the same page is not asked forever", async (t) => {
+  const page = JSON.stringify({ data: { posts: [{ id: "a" }] }, meta: { request_id: "r" }, page: { has_more: true, cursor: "1" } });
+  const { client, asked } = await serving(t, [answer(200, "application/json", page)]);
+  await assert.rejects(async () => {
+    for await (const post of client.listPostsAll()) assert.equal(post.id, "a");
+  }, /no further page/);
+  assert.equal(asked.length, 2);
+});
+
+test("addresses and keys", () => {
+  for (const url of ["http://press.example.com", "http://127.0.0.1.example.com", "ftp://press.example.com", "press.example.com", "https://ada:pw@press.example.com", "https://press.example.com?x=1", ""]) {
+    assert.throws(() => new Pressroom({ url, key: "prk_x" }), TypeError, url);
+  }
+  for (const url of ["https://press.example.com", "http://localhost:8080/", "http://[::1]/api/v1"]) new Pressroom({ url, key: "prk_x" });
+  new Pressroom({ url: "http://press.example.com", key: "prk_x", plainHttp: true });
+  for (const key of ["", " ", "prk_\nx"]) assert.throws(() => new Pressroom({ url: "https://press.example.com", key }), TypeError);
+});

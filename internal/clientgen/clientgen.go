@@ -1,0 +1,72 @@
+// Package clientgen writes what of the clients follows from the API's description: their types, their methods and
+// the table of operations. The rest of them is written by hand.
+package clientgen
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"go/format"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+var (
+	//go:embed go.tmpl
+	goText string
+	//go:embed typescript.tmpl
+	typescriptText string
+)
+
+var functions = template.FuncMap{
+	"exported": exported, "lowerCamel": lowerCamel, "wrapped": wrapped, "quote": strconv.Quote, "sentence": sentence,
+	"goField": goField, "goType": goType, "constant": constant, "doc": doc,
+	"tsType": tsType, "tsOptional": tsOptional, "literals": literals, "jsdoc": jsdoc,
+}
+
+// Go is the generated part of the Go client, from the text of the description.
+func Go(description []byte) ([]byte, error) {
+	text, err := render("go.tmpl", goText, description)
+	if err != nil {
+		return nil, err
+	}
+	formatted, err := format.Source(text)
+	if err != nil {
+		return nil, fmt.Errorf("formatting the Go client: %w", err)
+	}
+	return formatted, nil
+}
+
+// TypeScript is the generated part of the TypeScript client, from the text of the description.
+func TypeScript(description []byte) ([]byte, error) {
+	return render("typescript.tmpl", typescriptText, description)
+}
+
+func render(name, text string, description []byte) ([]byte, error) {
+	d, err := parse(description)
+	if err != nil {
+		return nil, err
+	}
+	m, err := build(d)
+	if err != nil {
+		return nil, err
+	}
+	t, err := template.New(name).Funcs(functions).Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, m); err != nil {
+		return nil, fmt.Errorf("filling %s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// sentence is a text that ends like one.
+func sentence(text string) string {
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
+}

@@ -1,0 +1,67 @@
+package clientgen
+
+// told are optional texts of answers of which absent and empty differ.
+var told = map[string]bool{"PostAccount.caption": true}
+
+var goBasic = map[string]string{
+	"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "any": "json.RawMessage", "texts": "map[string]string",
+}
+
+func goBase(s shape) string {
+	if s.Name {
+		return s.Base
+	}
+	return goBasic[s.Base]
+}
+
+// goType is a field's type. What may be left out is a pointer where its zero value says something else than its absence.
+func goType(r *record, f field) string {
+	base := goBase(f.Shape)
+	switch {
+	case f.Shape.List:
+		return "[]" + base
+	case f.nullable():
+		return "*" + base
+	case f.Required, f.Shape.Base == "any", f.Shape.Base == "texts":
+		return base
+	case r.Input && f.zeroIsAbsent():
+		return base
+	case !r.Input && (f.Shape.Base == "string" || f.Shape.Enum) && !told[r.Name+"."+f.Wire]:
+		return base
+	}
+	return "*" + base
+}
+
+func (f field) nullable() bool { return f.schema.Nullable }
+
+// zeroIsAbsent tells whether the zero value of an argument can mean nothing but that it is left out.
+func (f field) zeroIsAbsent() bool {
+	switch f.Shape.Base {
+	case "string":
+		return f.schema.MinLength > 0 || f.query || f.schema.Pattern != ""
+	case "integer":
+		return f.schema.Minimum != nil && *f.schema.Minimum >= 0 && (*f.schema.Minimum > 0 || string(f.schema.Default) == "0")
+	case "boolean":
+		return string(f.schema.Default) != "true"
+	}
+	return f.Shape.Enum
+}
+
+func goField(r *record, f field) string {
+	tag := f.Wire
+	if !f.Required {
+		tag += ",omitzero"
+	}
+	return exported(f.Wire) + " " + goType(r, f) + " `json:\"" + tag + "\"`"
+}
+
+// constant is the name of one value of an enum.
+func constant(owner, value string) string { return owner + exported(value) }
+
+// doc is a comment, or nothing where there is nothing to say.
+func doc(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return wrapped(prefix+"// ", text)
+}

@@ -1,0 +1,273 @@
+package clientgen
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+type (
+	// model is the description as types with names and operations.
+	model struct {
+		Records    []*record
+		Enums      []*enum
+		Codes      []string
+		Operations []*call
+	}
+
+	// record is an object with known members.
+	record struct {
+		Name    string
+		Comment string
+		Input   bool
+		Fields  []field
+	}
+
+	field struct {
+		Wire     string
+		Comment  string
+		Required bool
+		Shape    shape
+		query    bool // whether it is an argument in a query string
+		schema   *schema
+	}
+
+	// shape is what a value is: a basic type, or the name of a record or enum, or a list of such.
+	shape struct {
+		Base string // string, integer, number, boolean, any, texts (an object of strings), or a name
+		Name bool   // whether Base is a name
+		Enum bool
+		List bool
+	}
+
+	enum struct {
+		Name   string
+		Values []string
+	}
+
+	call struct {
+		Name, Method, Path   string
+		Summary, Description string
+		Arguments            []argument
+		Input, Answer        string
+		KeyLength            int
+		Paid, Job            bool
+		Paged                bool
+		Free                 bool   // whether it can be called without arguments
+		Items                *field // of a paged answer with one list, that list
+	}
+
+	argument struct {
+		Name, In    string
+		Description string
+		Required    bool
+		Type        string // string, integer, boolean, number, strings, integers or objects
+		Default     string
+		Enum        []string
+		schema      *schema
+	}
+)
+
+// handwritten are components that the clients' own code has a type for.
+var handwritten = []string{"Moment", "Problem"}
+
+// builder collects types while it walks the description.
+type builder struct {
+	model
+	byForm   map[string]string // the form of an object to its record's name
+	byValues map[string]string // an enum's values to its name
+	taken    map[string]bool
+	used     map[string]bool // of renamed
+}
+
+func build(d *document) (*model, error) {
+	b := &builder{byForm: map[string]string{}, byValues: map[string]string{}, taken: map[string]bool{}, used: map[string]bool{}}
+	components := slices.Clone(d.Components.Schemas)
+	slices.SortFunc(components, func(x, y member[*schema]) int { return cmp.Compare(b.name(x.Name), b.name(y.Name)) })
+	for _, c := range components {
+		b.byForm[form(c.Value)] = b.name(c.Name)
+	}
+	for _, c := range components {
+		if c.Name == "Problem" {
+			code, _ := c.Value.Properties.get("code")
+			b.Codes = code.Enum
+		}
+		if !slices.Contains(handwritten, c.Name) {
+			b.record(b.name(c.Name), c.Value, false)
+		}
+	}
+	for _, p := range d.Paths {
+		for method, o := range p.Value {
+			if err := b.operation(strings.ToUpper(method), p.Name, o); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortFunc(b.Operations, func(x, y *call) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(b.Records, func(x, y *record) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(b.Enums, func(x, y *enum) int { return cmp.Compare(x.Name, y.Name) })
+	for from := range renamed {
+		if !b.used[from] {
+			return nil, fmt.Errorf("nothing is called %s any more: take it from the renamed", from)
+		}
+	}
+	return &b.model, nil
+}
+
+func (b *builder) name(derived string) string {
+	if to, ok := renamed[derived]; ok {
+		b.used[derived] = true
+		return to
+	}
+	return derived
+}
+
+// fresh is a name that nothing else has.
+func (b *builder) fresh(derived string) string {
+	name := b.name(derived)
+	for n := 2; b.taken[name]; n++ {
+		name = fmt.Sprintf("%s%d", b.name(derived), n)
+	}
+	b.taken[name] = true
+	return name
+}
+
+func (b *builder) record(name string, s *schema, input bool) *record {
+	b.taken[name] = true
+	r := &record{Name: name, Comment: s.Description, Input: input}
+	for _, p := range s.Properties {
+		r.Fields = append(r.Fields, field{
+			Wire: p.Name, Comment: p.Value.Description, Required: slices.Contains(s.Required, p.Name),
+			Shape: b.shape(name, p.Name, p.Value), schema: p.Value,
+		})
+	}
+	b.Records = append(b.Records, r)
+	return r
+}
+
+func (b *builder) shape(owner, wire string, s *schema) shape {
+	switch {
+	case s.Ref != "":
+		return shape{Base: b.name(component(s.Ref)), Name: true}
+	case s.Type == "array":
+		of := b.shape(owner, singular(wire), s.Items)
+		of.List = true
+		return of
+	case s.Type == "object" && len(s.Properties) > 0:
+		return shape{Base: b.inline(owner+exported(wire), s), Name: true}
+	case s.Type == "object":
+		return shape{Base: "texts"}
+	case len(s.Enum) > 1 && s.Type == "string":
+		return shape{Base: b.enum(owner+exported(wire), s.Enum), Name: true, Enum: true}
+	case s.Type == "":
+		return shape{Base: "any"}
+	}
+	return shape{Base: string(s.Type)}
+}
+
+// inline is an object without a name. Two of one form are one type.
+func (b *builder) inline(derived string, s *schema) string {
+	if known, ok := b.byForm[form(s)]; ok {
+		return known
+	}
+	name := b.fresh(derived)
+	b.byForm[form(s)] = name
+	b.record(name, s, false)
+	return name
+}
+
+// form is what makes two objects the same type, whatever is said about either.
+func form(s *schema) string {
+	raw, err := json.Marshal([]any{s.Properties, s.Required})
+	if err != nil {
+		panic(err) // it was read from JSON
+	}
+	return string(raw)
+}
+
+func (b *builder) enum(derived string, values []string) string {
+	key := strings.Join(values, "|")
+	if known, ok := b.byValues[key]; ok {
+		return known
+	}
+	name := b.fresh(derived)
+	b.byValues[key] = name
+	b.Enums = append(b.Enums, &enum{Name: name, Values: values})
+	return name
+}
+
+func (b *builder) operation(method, path string, o operation) error {
+	status, envelope, err := o.answer()
+	if err != nil {
+		return err
+	}
+	length, err := o.keyLength()
+	if err != nil {
+		return err
+	}
+	data, _ := envelope.Properties.get("data")
+	c := &call{
+		Name: o.ID, Method: method, Path: path, Summary: o.Summary, Description: o.Description, Answer: b.name(component(data.Ref)),
+		KeyLength: length, Paid: o.Price != nil, Job: status == "202", Arguments: o.arguments(),
+	}
+	c.Paged = slices.ContainsFunc(c.Arguments, func(a argument) bool { return a.In == "query" && a.Name == "cursor" })
+	b.input(c)
+	if c.Paged {
+		c.Items = b.items(c.Answer)
+	}
+	for i := range c.Arguments {
+		c.Arguments[i].describe()
+	}
+	b.Operations = append(b.Operations, c)
+	return nil
+}
+
+// input makes the record of what an operation takes, if it takes anything.
+func (b *builder) input(c *call) {
+	if len(c.Arguments) == 0 {
+		return
+	}
+	s := &schema{}
+	for _, a := range c.Arguments {
+		described := *a.schema
+		described.Description = a.Description
+		s.Properties = append(s.Properties, member[*schema]{a.Name, &described})
+		if a.Required {
+			s.Required = append(s.Required, a.Name)
+		}
+	}
+	c.Input = exported(c.Name) + "Input"
+	r := b.record(c.Input, s, true)
+	r.Comment = "What " + c.Name + " takes."
+	c.Free = len(s.Required) == 0
+	for i := range r.Fields {
+		r.Fields[i].query = c.Arguments[i].In == "query"
+	}
+}
+
+// items is the list of a paged answer, where it is one list of records named in the operation's answer.
+func (b *builder) items(answer string) *field {
+	for _, r := range b.Records {
+		if r.Name != answer || !strings.HasSuffix(answer, "List") && !strings.HasSuffix(answer, "Lists") {
+			continue
+		}
+		for i, f := range r.Fields {
+			if f.Shape.List {
+				return &r.Fields[i] // the collection that the list is named after stands first
+			}
+		}
+	}
+	return nil
+}
+
+func (a *argument) describe() {
+	a.Enum, a.Type = a.schema.Enum, string(a.schema.Type)
+	if a.schema.Type == "array" {
+		a.Type = string(a.schema.Items.Type) + "s"
+	}
+	if string(a.schema.Default) != "[]" {
+		a.Default = strings.Trim(string(a.schema.Default), `"`)
+	}
+}

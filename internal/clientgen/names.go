@@ -1,0 +1,109 @@
+package clientgen
+
+import (
+	"strings"
+	"unicode"
+)
+
+// renamed are types that are called otherwise than by where they stand. One that nobody needs any more is an error.
+var renamed = map[string]string{
+	"CreditCredits":                           "Credits",
+	"InsightAnalytics":                        "AccountAnalytics",
+	"JobEntry":                                "Job",
+	"LimitPlanLimits":                         "PlanLimits",
+	"ListChanged":                             "HashtagListChange",
+	"ListLists":                               "HashtagLists",
+	"ListOpened":                              "HashtagList",
+	"MediaUploadBatch":                        "UploadBatch",
+	"OperationPointer":                        "Pointer",
+	"PostChanged":                             "PostChange",
+	"PostFull":                                "Post",
+	"PostPublication":                         "Publication",
+	"PostRetried":                             "PublicationRetry",
+	"PostValidation":                          "Validation",
+	"SocialLink":                              "ConnectLink",
+	"SocialList":                              "SocialAccountList",
+	"TeamIdentity":                            "Identity",
+	"VoiceFull":                               "BrandVoice",
+	"VoiceList":                               "BrandVoiceList",
+	"BrandVoiceListBrandVoice":                "BrandVoiceEntry",
+	"HashtagListsHashtagList":                 "HashtagListEntry",
+	"MediaListMedia":                          "MediaItem",
+	"PostListPost":                            "PostEntry",
+	"ReportListReport":                        "ReportEntry",
+	"SocialAccountListSocialAccount":          "SocialAccount",
+	"DownloadProfileMediaInputType":           "MediaDownloadType",
+	"GetConnectLinkInputPlatform":             "ConnectPlatform",
+	"HashtagListPlatform":                     "AnalysisPlatform",
+	"IdentityCapability":                      "Capability",
+	"ListHashtagListsInputScope":              "HashtagListScope",
+	"MediaItemKind":                           "MediaKind",
+	"MediaItemType":                           "MediaType",
+	"PostChangeProblem":                       "PostProblem",
+	"PublicationRetrySkippedReason":           "SkippedReason",
+	"ReportEntryKind":                         "ReportKind",
+	"ReportEntryStatus":                       "ReportStatus",
+	"AccountAnalyticsCadenceByWeekdayWeekday": "Weekday",
+	"HashtagListHashtag":                      "HashtagFigures",
+	"HashtagFiguresTier":                      "HashtagTier",
+	"SocialAccountPlatform":                   "Platform",
+	"UploadBatchUpload":                       "Uploads",
+	"UploadsUpload":                           "UploadLink",
+	"UploadLinkFile":                          "UploadFile",
+	"UploadLinkState":                         "UploadState",
+}
+
+var initialisms = map[string]string{
+	"id": "ID", "ids": "IDs", "url": "URL", "mime": "MIME", "sha256": "SHA256", "api": "API", "utc": "UTC",
+}
+
+// exported is a name of the description as Go writes those that others may use: account_ids is AccountIDs.
+func exported(name string) string {
+	var out strings.Builder
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if known, ok := initialisms[word]; ok {
+			out.WriteString(known)
+			continue
+		}
+		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return out.String()
+}
+
+// lowerCamel is an operation's name as TypeScript writes methods.
+func lowerCamel(name string) string {
+	first, rest, several := strings.Cut(name, "_")
+	if !several {
+		return first
+	}
+	for word := range strings.SplitSeq(rest, "_") {
+		first += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return first
+}
+
+// singular is one of what a list is named after.
+func singular(name string) string {
+	switch {
+	case strings.HasSuffix(name, "ies"):
+		return strings.TrimSuffix(name, "ies") + "y"
+	case strings.HasSuffix(name, "media"), strings.HasSuffix(name, "ss"):
+		return name
+	}
+	return strings.TrimSuffix(name, "s")
+}
+
+// wrapped is a text as comment lines, each after the prefix.
+func wrapped(prefix, text string) string {
+	const width = 118
+	var out strings.Builder
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(prefix)+len(line)+1+len(word) > width {
+			out.WriteString(prefix + line + "\n")
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return out.String() + prefix + line + "\n"
+}

@@ -1,0 +1,56 @@
+package clientgen
+
+import (
+	"strconv"
+	"strings"
+)
+
+var tsBasic = map[string]string{
+	"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "any": "unknown", "texts": "Record<string, string>",
+}
+
+// tsType is a field's type. Lists of inputs may be read-only.
+func tsType(r *record, f field) string {
+	base, basic := tsBasic[f.Shape.Base]
+	if f.Shape.Name || !basic {
+		base = f.Shape.Base
+	}
+	if f.Shape.List && r.Input {
+		base = "readonly " + base + "[]"
+	} else if f.Shape.List {
+		base += "[]"
+	}
+	if f.nullable() {
+		base += " | null"
+	}
+	return base
+}
+
+func tsOptional(f field) string {
+	if f.Required {
+		return ""
+	}
+	return "?"
+}
+
+// literals are an enum's values as a union.
+func literals(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = strconv.Quote(v)
+	}
+	return strings.Join(quoted, " | ")
+}
+
+// jsdoc is a comment of one or more lines, or nothing.
+func jsdoc(indent, text string) string {
+	if text == "" {
+		return ""
+	}
+	text = strings.ReplaceAll(text, "*/", "* /")
+	lines := strings.Split(strings.TrimSuffix(wrapped(indent+" * ", text), "\n"), "\n")
+	if len(lines) == 1 {
+		return indent + "/** " + strings.TrimPrefix(lines[0], indent+" * ") + " */\n"
+	}
+	return indent + "/**\n" + strings.Join(lines, "\n") + "\n" + indent + " */\n"
+}

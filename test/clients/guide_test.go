@@ -1,0 +1,62 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+const guide = "../../docs/clients.md"
+
+// snippet is the program that the guide shows in a language.
+func snippet(t *testing.T, language string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllSubmatch(raw, -1)
+	if len(found) != 1 {
+		t.Fatalf("the guide has %d programs in %s", len(found), language)
+	}
+	return found[0][1]
+}
+
+// The programs of the guide do what they say. The one in Go is a module of its own, which needs no other module than ours.
+func TestGuideInGo(t *testing.T) {
+	t.Parallel()
+	g := quickstart(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(file, snippet(t, "go"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "guide")
+	g.must(t, dir, nil, "go", "mod", "init", "guide")
+	g.must(t, dir, nil, "go", "mod", "edit", "-require", "pressroom@v0.0.0", "-replace", "pressroom="+root)
+	g.must(t, dir, []string{"GOFLAGS=-mod=readonly", "GOPROXY=off"}, "go", "build", "-o", program, ".")
+	g.must(t, dir, nil, program)
+	if n := g.held(t, "Open from eight."); n != 1 {
+		t.Errorf("the networks hold the post %d times", n)
+	}
+}
+
+func TestGuideInTypeScript(t *testing.T) {
+	t.Parallel()
+	needsTypeScript(t)
+	g := quickstart(t)
+	dir := consumer(t, filepath.Join(examplesDir, "import-pictures"))
+	if err := os.WriteFile(filepath.Join(dir, "import.ts"), snippet(t, "ts"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.must(t, dir, nil, "node", compiler(t), "-p", ".")
+	g.must(t, dir, nil, "node", filepath.Join(dir, "dist/import.js"))
+	if n := g.held(t, "Open from nine."); n != 1 {
+		t.Errorf("the networks hold the post %d times", n)
+	}
+}

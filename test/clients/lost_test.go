@@ -1,0 +1,224 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"pressroom/client"
+)
+
+// picture is a PNG that nobody else has, with noise in it as many pixels wide and high.
+func picture(t *testing.T, seed uint64, side int) []byte {
+	t.Helper()
+	noise := rand.New(rand.NewPCG(seed, 1))
+	m := image.NewNRGBA(image.Rect(0, 0, side, side))
+	for y := range side {
+		for x := range side {
+			v := noise.Uint32()
+			m.Set(x, y, color.NRGBA{R: uint8(v), G: uint8(v >> 8), B: uint8(v >> 16), A: 255})
+		}
+	}
+	var out bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&out, m); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// Where the first answer to everything is lost, everything is done once, charged once and told in the end.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	g := quickstart(t)
+	transport := &lossy{lost: map[string]bool{}}
+	c := g.client(t, client.WithHTTPClient(&http.Client{Transport: transport}))
+	before := balance(t, g.client(t))
+
+	results, err := c.Upload(t.Context(), []client.File{client.FileOf("a.png", picture(t, 1, 20)), client.FileOf("b.png", picture(t, 2, 20))}, client.UploadInput{})
+	if err != nil || results[0].MediaID == 0 || results[1].MediaID == 0 {
+		t.Fatalf("%v: %v", results, err)
+	}
+	post, err := c.CreatePost(t.Context(), client.CreatePostInput{Caption: "kept-once", AccountIDs: []int64{1}, MediaIDs: []int64{results[0].MediaID}})
+	if err != nil || !post.Replayed {
+		t.Fatalf("%+v: %v", post, err)
+	}
+	published, err := c.PublishPost(t.Context(), client.PublishPostInput{PostID: post.Data.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Wait(t.Context(), published.Data.JobID); err != nil {
+		t.Fatal(err)
+	}
+	if n := g.held(t, "kept-once"); n != 1 {
+		t.Errorf("the networks hold the post %d times", n)
+	}
+	drafts := 0
+	for p, err := range c.ListPostsAll(t.Context(), client.ListPostsInput{Limit: 1}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Excerpt == "kept-once" {
+			drafts++
+		}
+	}
+	if drafts != 1 {
+		t.Errorf("there are %d such posts", drafts)
+	}
+
+	report, err := c.CreateReport(t.Context(), client.CreateReportInput{Type: client.ReportKindProfile, Subject: "lost.answers"})
+	if err != nil || !report.Replayed {
+		t.Fatalf("%+v: %v", report, err)
+	}
+	job, err := c.Wait(t.Context(), report.Data.JobID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := client.Result[client.ReportResult](job.Data)
+	if err != nil || made.Report.Status != client.ReportStatusReady {
+		t.Errorf("%+v: %v", made, err)
+	}
+	if after := balance(t, g.client(t)); made.CreditsCharged == 0 || before-after != made.CreditsCharged {
+		t.Errorf("of %d credits %d are left; charged were %d", before, after, made.CreditsCharged)
+	}
+}
+
+func balance(t *testing.T, c *client.Client) int64 {
+	t.Helper()
+	credits, err := c.GetCredits(t.Context())
+	if err != nil || credits.Data.Balance == nil {
+		t.Fatalf("%+v: %v", credits, err)
+	}
+	return *credits.Data.Balance
+}
+
+// A large file goes out without being held in memory, one that was changed on the way is told, and what is there is not sent again.
+func TestUploads(t *testing.T) {
+	t.Parallel()
+	g := quickstart(t)
+	c := g.client(t)
+	path := filepath.Join(t.TempDir(), "large.png")
+	large := picture(t, 3, 3000)
+	if len(large) < 20<<20 {
+		t.Fatalf("the picture has only %d bytes", len(large))
+	}
+	if err := os.WriteFile(path, large, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := client.FileAt(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := c.Upload(t.Context(), []client.File{file}, client.UploadInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := func(p *client.Answer[client.MediaList]) bool {
+		return slices.ContainsFunc(p.Data.Media, func(m client.MediaItem) bool { return m.ID == first[0].MediaID && m.SizeBytes == int64(len(large)) })
+	}
+	if list, err := c.ListMedia(t.Context(), client.ListMediaInput{}); err != nil || !item(list) {
+		t.Errorf("%+v: %v", list, err)
+	}
+	file.Open = nil // nobody reads what is there already
+	again, err := c.Upload(t.Context(), []client.File{file}, client.UploadInput{})
+	if err != nil || again[0].MediaID != first[0].MediaID {
+		t.Errorf("%v: %v", again, err)
+	}
+	if err := os.WriteFile(path, picture(t, 4, 30), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shrinking, err := client.FileAt(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 100); err != nil {
+		t.Fatal(err)
+	}
+	growing := client.FileOf("growing.png", picture(t, 6, 30))
+	growing.Size -= 10
+	results, err := c.Upload(t.Context(), []client.File{shrinking, growing, client.FileOf("well.png", picture(t, 5, 10))}, client.UploadInput{})
+	if err == nil || results[2].MediaID == 0 {
+		t.Errorf("%v: %v", results, err)
+	}
+	for _, r := range results[:2] {
+		if lost, is := errors.AsType[*client.UnansweredError](r.Err); !is || lost.Attempts != 1 {
+			t.Errorf("a file that changed: %v", r.Err)
+		}
+	}
+}
+
+// More files than a batch takes are several batches, and a program that begins anew goes on with those that it opened.
+func TestManyFiles(t *testing.T) {
+	t.Parallel()
+	g := quickstart(t)
+	c := g.client(t)
+	files := make([]client.File, 53)
+	for i := range files {
+		files[i] = client.FileOf("many.png", picture(t, uint64(100+i), 4))
+	}
+	first, err := c.Upload(t.Context(), files, client.UploadInput{}, client.IdempotencyKey("many"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.Upload(t.Context(), files, client.UploadInput{}, client.IdempotencyKey("many"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range files {
+		if first[i].MediaID == 0 || first[i].MediaID != again[i].MediaID {
+			t.Errorf("file %d is %d and then %d", i, first[i].MediaID, again[i].MediaID)
+		}
+	}
+}
+
+// What went wrong is told by the answer: the argument, the job, and what networks said, apart from the data.
+func TestReasonsAreTold(t *testing.T) {
+	t.Parallel()
+	g := quickstart(t)
+	c := g.client(t)
+	in := client.CreatePostInput{Caption: "one [sandbox:reject@bluesky]", AccountIDs: []int64{1}}
+	post, err := c.CreatePost(t.Context(), in, client.IdempotencyKey("same"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Caption = "two"
+	if _, err := c.CreatePost(t.Context(), in, client.IdempotencyKey("same")); client.CodeOf(err) != client.CodeIdempotencyKeyReused {
+		t.Errorf("the same key with another body: %v", err)
+	}
+	published, err := c.PublishPost(t.Context(), client.PublishPostInput{PostID: post.Data.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job, err := c.Wait(t.Context(), published.Data.JobID)
+	failed, is := errors.AsType[*client.JobFailedError](err)
+	if !is || failed.State != client.JobStateFailed || failed.Code != "rejected_content" || job == nil {
+		t.Fatalf("%v", err)
+	}
+	result, err := client.Result[client.PostResult](job.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := job.Text(result.Accounts[0].NetworkMessage); said == "" {
+		t.Errorf("what the network said is not told: %+v", result)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Wait(ctx, published.Data.JobID); !errors.Is(err, context.Canceled) {
+		t.Errorf("a wait that was given up: %v", err)
+	}
+	drafts, err := client.New(g.AppURL, g.Keys.Drafts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := drafts.PublishPost(t.Context(), client.PublishPostInput{PostID: post.Data.ID}); client.CodeOf(err) != client.CodePublishNotAllowed {
+		t.Errorf("%v", err)
+	}
+}

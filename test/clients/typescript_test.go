@@ -1,0 +1,53 @@
+package clients
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+const typescriptDir = "../../clients/typescript"
+
+// needsTypeScript ends the test where Node.js or the compiler is missing: in CI as failed.
+func needsTypeScript(t *testing.T) {
+	t.Helper()
+	lacks := t.Skip
+	if os.Getenv("CI") == "true" {
+		lacks = t.Fatal
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		lacks("Node.js is missing: run make test-tools")
+	}
+	if _, err := os.Stat(filepath.Join(typescriptDir, "node_modules/typescript/bin/tsc")); err != nil {
+		lacks("the packages of clients/typescript are missing: run make test-tools")
+	}
+	if out, err := compiled(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// compiled is the TypeScript client with its tests, compiled once, under the strictest rules.
+var compiled = sync.OnceValues(func() (string, error) {
+	cmd := exec.Command("node", "node_modules/typescript/bin/tsc", "-p", ".")
+	cmd.Dir = typescriptDir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+})
+
+// The TypeScript client's own tests run against the program.
+func TestTypeScript(t *testing.T) {
+	t.Parallel()
+	needsTypeScript(t)
+	g := quickstart(t)
+	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=tap", "dist/test/")
+	cmd.Dir, cmd.Env = typescriptDir, g.environment()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if n := g.held(t, "typed-once"); n != 1 {
+		t.Errorf("the networks hold the post %d times", n)
+	}
+}
