@@ -345,6 +345,7 @@ const (
 	PostAccountErrorCodeMissedWaitingApproval PostAccountErrorCode = "missed_waiting_approval"
 	PostAccountErrorCodePreflightBlocked      PostAccountErrorCode = "preflight_blocked"
 	PostAccountErrorCodePlanLimitReached      PostAccountErrorCode = "plan_limit_reached"
+	PostAccountErrorCodeMissedWhileHeld       PostAccountErrorCode = "missed_while_held"
 )
 
 // PostAccountState is one of the constants of this type. Further values may be added.

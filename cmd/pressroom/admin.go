@@ -21,20 +21,24 @@ import (
 type adminCmd struct {
 	JSON bool `help:"Print JSON."`
 
-	SealingKey adminSealingKey `cmd:"" help:"Print a new sealing key."`
-	Reseal     adminReseal     `cmd:"" help:"Seal everything with the first of several sealing keys, so that the others can be taken away. Ends with status 1 while a node still seals with another."`
-	Terms      adminTerms      `cmd:"" help:"Print the plans, prices and limits that hold: what a file for --terms may say."`
-	People     adminPeople     `cmd:"" help:"People."`
-	Teams      adminTeams      `cmd:"" help:"Teams: members, plan, time zone, access, closing."`
-	Keys       adminKeys       `cmd:"" help:"API keys."`
-	Accounts   adminAccounts   `cmd:"" help:"Social accounts."`
-	Posts      adminPosts      `cmd:"" help:"Posts of which nobody knows whether they went out."`
-	Credits    adminCredits    `cmd:"" help:"Credits of a team."`
-	Audit      adminAudit      `cmd:"" help:"Prove that the ledger of credits adds up, and that every file of the media library is there and no other. Ends with status 1 where not."`
-	API        adminAPI        `cmd:"" name:"api" help:"Switch the API on or off for every key."`
-	Pause      adminPause      `cmd:"" help:"Pause a key, a team or the service: everything, or spending or publishing alone."`
-	Resume     adminResume     `cmd:"" help:"End a pause."`
-	Pauses     adminPauses     `cmd:"" help:"List pauses, and whether the API is off. Teams and people that are switched off, closed or on hold stand in their lists."`
+	SealingKey   adminSealingKey   `cmd:"" help:"Print a new sealing key."`
+	Reseal       adminReseal       `cmd:"" help:"Seal everything with the first of several sealing keys, so that the others can be taken away. Ends with status 1 while a node still seals with another."`
+	Terms        adminTerms        `cmd:"" help:"Print the plans, prices and limits that hold: what a file for --terms may say."`
+	People       adminPeople       `cmd:"" help:"People."`
+	Teams        adminTeams        `cmd:"" help:"Teams: members, plan, time zone, access, closing."`
+	Keys         adminKeys         `cmd:"" help:"API keys."`
+	Accounts     adminAccounts     `cmd:"" help:"Social accounts."`
+	Posts        adminPosts        `cmd:"" help:"Posts of which nobody knows whether they went out."`
+	Credits      adminCredits      `cmd:"" help:"Credits of a team."`
+	Audit        adminAudit        `cmd:"" help:"Prove that the ledger of credits adds up, and that every file of the media library is there and no other. Ends with status 1 where not."`
+	Backup       adminBackup       `cmd:"" help:"Copy the database and the files to a folder, while the service goes on."`
+	VerifyBackup adminVerifyBackup `cmd:"" help:"Read all of a backup and say whether it is whole. Ends with status 1 where not."`
+	Restore      adminRestore      `cmd:"" help:"Fill an empty database and an empty store of files from a backup. Nothing is published by itself until resume."`
+	API          adminAPI          `cmd:"" name:"api" help:"Switch the API on or off for every key."`
+	Pause        adminPause        `cmd:"" help:"Pause a key, a team or the service: everything, or spending or publishing alone."`
+	Resume       adminResume       `cmd:"" help:"End a pause; or, without saying of what, the hold of a database that was restored or copied, after asking the networks what went out meanwhile."`
+	Hold         adminHold         `cmd:"" help:"Hold the whole service: nothing is published or charged by itself, nor by anybody's call, until resume. Reading and drafting go on."`
+	Pauses       adminPauses       `cmd:"" help:"List pauses, and whether the API is off. Teams and people that are switched off, closed or on hold stand in their lists."`
 }
 
 type (
@@ -42,31 +46,41 @@ type (
 	adminReseal     struct{ storeFlags }
 )
 
-// open opens the service without serving.
-func (f storeFlags) open(ctx context.Context, log *slog.Logger) (*server.Server, error) {
-	cfg, err := f.config(log)
-	if err != nil {
-		return nil, err
-	}
-	cfg.LookAtFiles = true
-	return server.Open(ctx, cfg)
-}
-
 // with runs some work on an opened service and prints what it returns. A database that is not there is not made:
 // whoever switches something off at the wrong place has to hear of it.
 func with[T any](ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error)) error {
-	if path, isSQLite := strings.CutPrefix(f.Database, "sqlite:"); isSQLite {
-		if _, err := os.Stat(path); err != nil {
-			full, _ := filepath.Abs(path) // the path as it was given where that fails
-			return fmt.Errorf("there is no database at %s; say where it is by PRESSROOM_DATABASE (--database). pressroom serve and pressroom admin people add make one", cmp.Or(full, path))
-		}
+	if err := f.there(); err != nil {
+		return err
 	}
 	return withNew(ctx, f, a, log, work)
 }
 
+// there refuses an SQLite file that is not there.
+func (f storeFlags) there() error {
+	path, isSQLite := strings.CutPrefix(f.Database, "sqlite:")
+	if !isSQLite {
+		return nil
+	}
+	if _, err := os.Stat(path); err != nil {
+		full, _ := filepath.Abs(path) // the path as it was given where that fails
+		return fmt.Errorf("there is no database at %s; say where it is by PRESSROOM_DATABASE (--database). pressroom serve and pressroom admin people add make one", cmp.Or(full, path))
+	}
+	return nil
+}
+
 // withNew is with for what may be done first of all.
 func withNew[T any](ctx context.Context, f storeFlags, a *program, log *slog.Logger, work func(*server.Server) (T, error)) error {
-	s, err := f.open(ctx, log)
+	cfg, err := f.config(log)
+	if err != nil {
+		return err
+	}
+	return withConfig(ctx, cfg, a, work)
+}
+
+// withConfig is with for what needs to know more.
+func withConfig[T any](ctx context.Context, cfg server.Config, a *program, work func(*server.Server) (T, error)) error {
+	cfg.LookAtFiles = true
+	s, err := server.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}

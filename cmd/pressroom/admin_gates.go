@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
+	"pressroom/internal/delivery"
+	"pressroom/internal/hold"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 )
@@ -25,7 +28,16 @@ type (
 		pauseFlags
 		Reason string `help:"Why, for the operator's own list; callers are not told."`
 	}
-	adminResume struct{ pauseFlags }
+	adminResume struct {
+		pauseFlags
+		Late     time.Duration `help:"After a hold: how late a post may still go out. What is later fails, and may be retried by a person." default:"1h"`
+		Networks string        `help:"After a hold: the networks' settings, as serve has them." type:"path" env:"PRESSROOM_NETWORKS"`
+		DryRun   bool          `help:"After a hold: ask the networks and tell what would be done, and change nothing."`
+	}
+	adminHold struct {
+		storeFlags
+		Reason string `help:"Why, for the operator's own page; callers are not told."`
+	}
 	adminPauses struct{ storeFlags }
 )
 
@@ -69,13 +81,42 @@ func (c adminPause) Run(ctx context.Context, p *program, log *slog.Logger) error
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Pause(ctx, what) })
 }
 
-// Run ends a pause.
+// Run holds the service.
+func (c adminHold) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (hold.State, error) { return s.Hold.Hold(ctx, c.Reason) })
+}
+
+// Run ends a pause, or the hold.
 func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	if !c.Service && c.Team == 0 && c.Key == 0 && c.Only == string(team.Everything) {
+		return c.lift(ctx, p, log)
+	}
+	if c.DryRun {
+		return errors.New("--dry-run is for the end of a hold: a pause is ended at once")
+	}
 	what, err := c.pause()
 	if err != nil {
 		return err
 	}
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Resume(ctx, what) })
+}
+
+// lift ends the hold.
+func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) error {
+	if c.Late < 0 {
+		return errors.New("--late may not be below 0")
+	}
+	if err := c.there(); err != nil {
+		return err
+	}
+	cfg, err := c.config(log)
+	if err != nil {
+		return err
+	}
+	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
+		return err
+	}
+	return withConfig(ctx, cfg, p, func(s *server.Server) (delivery.Reckoning, error) { return s.Resume(ctx, c.Late, c.DryRun) })
 }
 
 // Run lists what is paused.

@@ -28,10 +28,11 @@ const (
 
 // storeFlags are what every command on a real database needs.
 type storeFlags struct {
-	Database   string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
-	SealingKey string `help:"Key that networks' tokens are sealed with; make one with: pressroom admin sealing-key. The first of several seals, those after a comma open what they sealed before. With SQLite it is made beside the file where none is given." env:"PRESSROOM_SEALING_KEY"`
-	Blobs      string `help:"Where the media library's files lie: file:FOLDER, or s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. With SQLite a folder beside the file where none is given." env:"PRESSROOM_BLOBS"`
-	Terms      string `help:"JSON file with plans, prices and limits in place of the shipped ones; pressroom admin terms prints those." type:"path" env:"PRESSROOM_TERMS"`
+	Database     string `help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME." default:"sqlite:pressroom.db" env:"PRESSROOM_DATABASE"`
+	SealingKey   string `help:"Key that networks' tokens are sealed with; make one with: pressroom admin sealing-key. The first of several seals, those after a comma open what they sealed before. With SQLite it is made beside the file where none is given." env:"PRESSROOM_SEALING_KEY"`
+	Blobs        string `help:"Where the media library's files lie: file:FOLDER, or s3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. With SQLite a folder beside the file where none is given." env:"PRESSROOM_BLOBS"`
+	TrustReplica bool   `help:"Go on by itself where a replica of PostgreSQL takes over: it is synchronous, so that no commit can be lost. Without it a failover is held until pressroom admin resume." env:"PRESSROOM_TRUST_REPLICA"`
+	Terms        string `help:"JSON file with plans, prices and limits in place of the shipped ones; pressroom admin terms prints those." type:"path" env:"PRESSROOM_TERMS"`
 }
 
 type serveCmd struct {
@@ -169,7 +170,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 		return server.Config{}, err
 	}
 	blobs, err := f.blobs()
-	return server.Config{Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true}, err
+	return server.Config{Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, TrustReplica: f.TrustReplica, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true}, err
 }
 
 // blobs is the store given, or with SQLite a folder beside the file.

@@ -45,6 +45,7 @@ type Gates struct {
 	NotOwner    bool         // the key's person does not own the team any more
 	NotRole     bool         // the role of the connection's person can publish no more
 	PausedKinds []Capability // kinds of action that are paused: spend, publish
+	Held        bool         // publishing and spending are, as the service was restored or copied, until its operator resumes it
 }
 
 // InApp tells whether the person acts in the app: no key limits it.

@@ -24,6 +24,7 @@ type Querier interface {
 // DB is an open database.
 type DB struct {
 	dialect dialect
+	path    string  // of SQLite's file
 	read    *sql.DB // SQLite: a pool of readers; PostgreSQL: the same pool as write
 	write   *sql.DB // SQLite: the one writer connection
 	now     func() time.Time
@@ -34,6 +35,9 @@ type DB struct {
 // Options of Open.
 type Options struct {
 	Now func() time.Time // the clock; time.Now where nil
+	// Connected looks at each new connection to PostgreSQL before it is used, by what runs a statement on it and what reads
+	// one row; an error refuses the connection. SQLite's are files, which nobody takes over.
+	Connected func(ctx context.Context, exec func(query string, args ...any) error, ask func(query string, dest ...any) error) error
 }
 
 // Open opens a database by its URL: sqlite:PATH or postgres://… . It does not migrate.
@@ -47,7 +51,7 @@ func Open(ctx context.Context, url string, opts Options) (*DB, error) {
 	case isSQLite:
 		return d, d.openSQLite(ctx, path)
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
-		return d, d.openPostgres(ctx, url)
+		return d, d.openPostgres(ctx, url, opts)
 	}
 	return nil, errors.New("the database has to be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
 }

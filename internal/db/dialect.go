@@ -72,6 +72,7 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("opening the SQLite file: %w", err)
 	}
+	d.path = path
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("making the SQLite file: %w", err)
 	}
@@ -96,7 +97,7 @@ const (
 	postgresLockFor = "5s" // longest wait for another transaction's row before the caller is told to come again
 )
 
-func (d *DB) openPostgres(ctx context.Context, url string) error {
+func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
 		return errors.New("the PostgreSQL address cannot be read; it has the form postgres://USER:PASSWORD@HOST:PORT/NAME")
@@ -104,7 +105,7 @@ func (d *DB) openPostgres(ctx context.Context, url string) error {
 	cfg.RuntimeParams["lock_timeout"] = postgresLockFor
 	cfg.RuntimeParams["application_name"] = "pressroom"
 	d.dialect.postgres = true
-	d.write = stdlib.OpenDB(*cfg)
+	d.write = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.look))
 	conns := max(8, postgresConns*runtime.GOMAXPROCS(0))
 	d.write.SetMaxOpenConns(conns)
 	d.write.SetMaxIdleConns(conns)
@@ -113,6 +114,18 @@ func (d *DB) openPostgres(ctx context.Context, url string) error {
 		return errors.Join(err, d.write.Close())
 	}
 	return nil
+}
+
+// look shows a new connection to whoever wants to look at it.
+func (o Options) look(ctx context.Context, conn *pgx.Conn) error {
+	if o.Connected == nil {
+		return nil
+	}
+	exec := func(query string, args ...any) error {
+		_, err := conn.Exec(ctx, query, args...)
+		return err
+	}
+	return o.Connected(ctx, exec, func(query string, dest ...any) error { return conn.QueryRow(ctx, query).Scan(dest...) })
 }
 
 // refuseForgetful keeps off a PostgreSQL that may lose what it acknowledged: a post could go out twice.

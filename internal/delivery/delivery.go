@@ -102,7 +102,7 @@ func (s *Service) Submit(ctx context.Context, tx *db.Tx, o post.Order) error {
 	made := make([]delivery, len(o.Targets))
 	ids := make([]string, len(o.Targets))
 	for i, t := range o.Targets {
-		first, err := firstSubmission(ctx, tx, o.Post.ID, t.AccountID)
+		first, err := firstSubmission(ctx, tx, o.Post, t.AccountID)
 		if err != nil {
 			return err
 		}
@@ -125,11 +125,16 @@ func (s *Service) Submit(ctx context.Context, tx *db.Tx, o post.Order) error {
 	return nil
 }
 
-func firstSubmission(ctx context.Context, tx *db.Tx, postID string, account int64) (int64, error) {
+// firstSubmission is the time by which the network knows a publication. That of a post whose time has come is this time,
+// so that every copy of the database makes it the same.
+func firstSubmission(ctx context.Context, tx *db.Tx, p post.Post, account int64) (int64, error) {
 	var first int64
-	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`, postID, account).Scan(&first)
+	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`, p.ID, account).Scan(&first)
 	if err != nil {
 		return 0, fmt.Errorf("reading the first delivery: %w", err)
+	}
+	if at := db.Micros(p.ScheduledAt); first == 0 && at > 0 && at <= db.Micros(tx.Now()) {
+		first = at
 	}
 	if first == 0 {
 		first = db.Micros(tx.Now())

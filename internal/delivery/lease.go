@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"pressroom/internal/db"
+	"pressroom/internal/hold"
 	"pressroom/internal/job"
 	"pressroom/internal/post"
 )
@@ -14,26 +15,27 @@ import (
 // errFenced says that somebody else holds the delivery by now: whatever we meant to write is theirs to decide.
 var errFenced = errors.New("the lease of the delivery was lost")
 
-// claim takes the lease of a delivery that nobody holds and whose time has come; never of a team that is being deleted. It reports false where there is
-// nothing to do.
+// claim takes the lease of a delivery that nobody holds and whose time has come; never of a team that is being deleted, nor while all is held. It reports
+// false where there is nothing to do.
 func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) {
 	d := delivery{ID: id}
 	err := s.db.Write(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(s.opts.Lease))
 		var phaseText, draft string
-		var first, created, due int64
+		var first, created, due, earlier int64
 		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
-				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0)
+				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0) AND `+hold.Free+`
 			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at, created_at,
-				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id)`,
+				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id),
+				(SELECT COUNT(*) FROM deliveries x WHERE x.post_id = deliveries.post_id AND x.account_id = deliveries.account_id AND x.created_at < deliveries.created_at)`,
 			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).
-			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &d.NetworkID, &first, &created, &due)
+			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &d.NetworkID, &first, &created, &due, &earlier)
 		if err != nil {
 			return err
 		}
 		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
 		d.DueAt = d.CreatedAt
-		if due > 0 && due < created && first == created { // neither sent ahead of its time, nor a retry
+		if due > 0 && due < created && earlier == 0 { // neither sent ahead of its time, nor a retry
 			d.DueAt = db.Time(due)
 		}
 		if d.Phase == doubtful || d.Phase == linking {

@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/hold"
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
@@ -233,6 +234,9 @@ func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 	var id int64
 	err := f.s.db.Write(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
 		if call == "commit" {
+			if err := free(ctx, tx); err != nil {
+				return err
+			}
 			if err := fencedIn(ctx, tx, f.d, `UPDATE deliveries SET phase = ?, tries = ?`, string(committing), f.d.Tries); err != nil {
 				return err
 			}
@@ -247,6 +251,15 @@ func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 		f.d.Phase = committing
 	}
 	return id, nil
+}
+
+// free refuses to begin a commit while all is held: a replica of PostgreSQL may have taken over since the delivery was claimed.
+func free(ctx context.Context, tx *db.Tx) error {
+	state, err := hold.Read(ctx, tx)
+	if err == nil && state.Held() {
+		err = errFenced
+	}
+	return err
 }
 
 // mostOthers bounds what a network's list is compared with: no network lists more of an account's newest posts.

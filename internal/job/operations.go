@@ -71,6 +71,7 @@ var messages = map[string]string{
 	"missed_waiting_approval": "At its time the post waited for the client's approval, so it was not sent.",
 	"preflight_blocked":       "At its time the post broke a rule of the network, so it was not sent.",
 	"plan_limit_reached":      "At its time the plan's posts of the month were used up, so it was not sent.",
+	"missed_while_held":       "At its time the service was held by its operator, and it was too late to send it when it went on. It was not sent; retry sends it now.",
 	"internal_error":          "Something failed on our side.",
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/db"
+	"pressroom/internal/hold"
 )
 
 // Do is how the work behind a type of job is done. It ends the job by Held.Finish, in the transaction of the work's
@@ -106,6 +107,9 @@ func (w *Worker) At(ctx context.Context, tx *db.Tx, id string, at time.Time) err
 	return wakeAt(ctx, tx, id, at)
 }
 
+// unheld is true of a job that may be worked on: while all is held, what is charged for waits.
+const unheld = `(reservation_id = 0 OR ` + hold.Free + `)`
+
 // bring does the work of a job that nobody holds. It is called by the queue, with any job, any number of times.
 func (w *Worker) bring(ctx context.Context, id string) error {
 	h, mine, err := w.claim(ctx, id)
@@ -130,7 +134,7 @@ func (w *Worker) claim(ctx context.Context, id string) (Held, bool, error) {
 	err := w.db.Write(ctx, "job.claim", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(lease))
 		var team int64
-		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND finished_at = 0 AND lease_until < ? RETURNING team_id, epoch`,
+		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND finished_at = 0 AND lease_until < ? AND `+unheld+` RETURNING team_id, epoch`,
 			w.owner, until, until, id, db.Micros(tx.Now())).Scan(&team, &h.Epoch)
 		if err != nil {
 			return err
@@ -183,7 +187,7 @@ func (w *Worker) Run(ctx context.Context, report func(error)) {
 func (w *Worker) wake(ctx context.Context) error {
 	now := w.db.Now()
 	var waiting int
-	err := w.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE wake_at > 0 AND wake_at <= ? LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
+	err := w.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+unheld+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
 	if err != nil {
 		return fmt.Errorf("looking for jobs to wake: %w", err)
 	}
@@ -192,7 +196,7 @@ func (w *Worker) wake(ctx context.Context) error {
 	}
 	return w.db.Write(ctx, "job.wake", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
-			`UPDATE jobs SET wake_at = ? WHERE id IN (SELECT id FROM jobs WHERE wake_at > 0 AND wake_at <= ? ORDER BY wake_at LIMIT ?) AND wake_at > 0 AND wake_at <= ? RETURNING id`,
+			`UPDATE jobs SET wake_at = ? WHERE id IN (SELECT id FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+unheld+` ORDER BY wake_at LIMIT ?) AND wake_at > 0 AND wake_at <= ? RETURNING id`,
 			db.Micros(now.Add(rewake)), db.Micros(now), wakeBatch, db.Micros(now))
 		if err != nil {
 			return fmt.Errorf("waking jobs: %w", err)

@@ -11,6 +11,12 @@ type Collector interface {
 	Collect(ctx context.Context, g Grant, since time.Time, most int) (Collected, error)
 }
 
+// Reticent is a Collector whose list may lack posts that stand: that one is not in it proves nothing.
+type Reticent interface {
+	Collector
+	Reticent()
+}
+
 // Collected is what a network tells an account of itself. A figure that it did not tell is nil, never 0.
 type Collected struct {
 	Followers *int64

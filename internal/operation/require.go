@@ -37,6 +37,12 @@ var suspended = map[access.Capability]*fault.Error{
 	access.Spend:   fault.New(fault.ConnectionSuspended, "Spending credits is paused. What costs nothing goes on; try again once it is resumed.").With("paused", string(access.Spend)),
 }
 
+// held says the same where the service itself was restored or copied.
+var held = map[access.Capability]*fault.Error{
+	access.Publish: fault.New(fault.ConnectionSuspended, "Publishing rests: the operator first looks at what went out already. Reading and drafting go on, and scheduled posts wait; try again later.").With("paused", string(access.Publish)),
+	access.Spend:   fault.New(fault.ConnectionSuspended, "Spending credits rests until the operator has looked at what was done already. What costs nothing goes on; try again later.").With("paused", string(access.Spend)),
+}
+
 // Require refuses a caller without a capability: with the capability's own refusal where level and role do not give
 // it, whatever else is the case, and with connection_suspended where only a pause takes it away.
 func (c Call) Require(needed access.Capability) error {
@@ -44,6 +50,9 @@ func (c Call) Require(needed access.Capability) error {
 	case c.Can(needed):
 		return nil
 	case slices.Contains(c.Allowed(), needed):
+		if c.Gates.Held && (needed == access.Publish || needed == access.Spend) {
+			return held[needed]
+		}
 		return suspended[needed]
 	case c.InApp():
 		return deniedInApp[needed]

@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
+	"pressroom/internal/hold"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 )
@@ -222,8 +223,11 @@ func (s *Service) sendAgain(ctx context.Context, tx *db.Tx, call operation.Call,
 }
 
 // flowing is true of a post whose team may publish: neither is the team closed, nor publishing paused for it or for
-// the whole service. What is scheduled waits meanwhile, and goes out once it may.
-const flowing = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
+// the whole service, nor is all held. What is scheduled waits meanwhile, and goes out once it may.
+const flowing = hold.Free + ` AND ` + unpaused
+
+// unpaused is flowing, whether all is held or not.
+const unpaused = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
 	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service' OR x.scope = 'team' AND x.target = posts.team_id))`
 
 // Due lists scheduled posts whose time has come, the longest due first.

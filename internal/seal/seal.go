@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -132,6 +133,14 @@ func sum(key, body []byte) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write(body)
 	return mac.Sum(nil)
+}
+
+// ID names the first key without telling anything of it: the same for the same key alone.
+func (s *Sealer) ID() string { return hex.EncodeToString(s.Signer("key id").keys[0][:8]) }
+
+// Has tells whether a key of that ID is one of the keys.
+func (s *Sealer) Has(id string) bool {
+	return slices.ContainsFunc(s.Signer("key id").keys, func(key []byte) bool { return hex.EncodeToString(key[:8]) == id })
 }
 
 // Seal makes a text unreadable; it opens only with the same bond.

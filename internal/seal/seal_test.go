@@ -104,3 +104,15 @@ func TestWhatIsNoKey(t *testing.T) {
 		t.Errorf("keys with white space: %v", err)
 	}
 }
+
+func TestKeysHaveNames(t *testing.T) {
+	t.Parallel()
+	old, next := key(t), key(t)
+	both := sealer(t, next, old)
+	if both.ID() != sealer(t, next).ID() || both.ID() == sealer(t, old).ID() {
+		t.Error("the name is not that of the first key")
+	}
+	if !both.Has(sealer(t, old).ID()) || sealer(t, next).Has(sealer(t, old).ID()) {
+		t.Error("a key is known by its name where it is one of the keys, and nowhere else")
+	}
+}

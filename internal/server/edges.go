@@ -47,7 +47,7 @@ func (s *Server) buildEdges() error {
 		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media, Settings: figures,
 		Leaving:   s.Leaving,
 		Programs:  s.Programs,
-		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms},
+		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms, Hold: s.Hold},
 		Directory: from, Description: description, Notices: s.Notices,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
@@ -102,6 +102,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		checks["files"] = "cannot be reached: uploads, imports and posts with media wait or are refused"
 		s.cfg.Log.ErrorContext(ctx, "the store of files does not answer", "error", err)
 	}
+	s.tellHold(ctx, checks)
 	if shared, answering := s.rates.Shared(ctx); shared {
 		checks["redis"] = "ok"
 		if !answering { // no reason to take no more requests
@@ -109,6 +110,18 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	tell(w, status, checks)
+}
+
+// tellHold says whether all is held. A node that is takes requests as ever.
+func (s *Server) tellHold(ctx context.Context, checks map[string]string) {
+	state, err := s.Hold.State(ctx)
+	if err != nil {
+		return // the database says so itself
+	}
+	checks["publishing"] = "ok"
+	if state.Held() {
+		checks["publishing"] = "held since " + state.HeldAt.Format(time.RFC3339) + ", as " + state.Why.Text() + ": pressroom admin resume"
+	}
 }
 
 // tellNetworks says how this node stands to each network. One that fails is no reason to take no more requests.

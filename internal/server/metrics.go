@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"pressroom/internal/delivery"
+	"pressroom/internal/hold"
 )
 
 // metrics is what the program tells Prometheus.
@@ -55,6 +58,24 @@ func (m *metrics) calledNetwork(platform, call, result string) {
 }
 
 func (m *metrics) stood(late time.Duration) { m.lateness.Observe(late.Seconds()) }
+
+// tellHeld has the figures say whether all is held; nothing while the database does not.
+func (m *metrics) tellHeld(s *hold.Service) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "pressroom_held", Help: "1 while nothing is published or charged by itself, as the database was restored or copied, or the operator holds it.",
+	}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+		defer cancel()
+		state, err := s.State(ctx)
+		switch {
+		case err != nil:
+			return math.NaN()
+		case state.Held():
+			return 1
+		}
+		return 0
+	}))
+}
 
 var (
 	circuitMetric  = prometheus.NewDesc("pressroom_network_circuit", "1 for how this node stands to a network: closed, half_open or open.", []string{"platform", "state"}, nil)

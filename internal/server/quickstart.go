@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/hold"
 	"pressroom/internal/network"
 	"pressroom/internal/notice"
 	"pressroom/internal/operation"
@@ -203,12 +204,25 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 	if err := q.connectEverywhere(ctx, teams[0].ID); err != nil {
 		return err
 	}
+	if err := q.goOn(ctx); err != nil {
+		return err
+	}
 	if first {
 		if err := q.samples(ctx, teams[0].ID, account); err != nil {
 			return err
 		}
 	}
 	return q.findSample(ctx)
+}
+
+// goOn resumes a directory that was copied or moved: what its sandbox networks hold came along, and is asked for.
+func (q *Quickstart) goOn(ctx context.Context) error {
+	state, err := q.Hold.State(ctx)
+	if err != nil || !state.Held() || state.Why == hold.ByHand {
+		return err
+	}
+	_, err = q.Resume(ctx, LateByDefault, false)
+	return err
 }
 
 // settle makes the demo account on the sandbox's Bluesky, and at the first start the posts that the team had before.

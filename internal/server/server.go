@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/hashtag/search"
+	"pressroom/internal/hold"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
 	"pressroom/internal/leaving"
@@ -74,6 +76,7 @@ type Config struct {
 	CollectEvery time.Duration
 	// LookAtFiles is for what only looks at the library: the store of files is taken as it is.
 	LookAtFiles    bool
+	TrustReplica   bool           // see hold.Options
 	TrustedProxies []string       // networks whose X-Forwarded-For is believed
 	ImportAllow    []string       // hosts and networks from which files are imported although they are private
 	ImportRoots    *x509.CertPool // whose certificates imports trust; the system's where nil
@@ -120,6 +123,7 @@ type Server struct {
 	Leaving   *leaving.Service // by it data goes
 	Notices   *notice.Service
 	Programs  *oauth.Service // by it people let assistants in
+	Hold      *hold.Service  // keeps a restored or copied database from publishing by itself
 
 	cfg       Config
 	db        *db.DB
@@ -160,6 +164,9 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.build(sealer); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	if err := s.Hold.Look(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	if err := s.Accounts.CheckSealing(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -173,7 +180,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 
 // OpenDatabase opens the database and brings it to today's shape.
 func OpenDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
-	d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now})
+	d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now, Connected: hold.NewFailover(cfg.TrustReplica).Connected})
 	if err != nil {
 		return nil, err
 	}
@@ -241,6 +248,12 @@ func (s *Server) buildGround(offered terms.Terms) error {
 	if s.rates, err = limit.NewRates(offered.Limits, limit.RatesOptions{Redis: s.cfg.Redis, Now: s.cfg.Now, Log: s.cfg.Log}); err != nil {
 		return err
 	}
+	file, _ := strings.CutPrefix(s.cfg.Database, "sqlite:")
+	if s.db.Postgres() {
+		file = ""
+	}
+	s.Hold = hold.New(s.db, hold.Options{File: file, TrustReplica: s.cfg.TrustReplica, Log: s.cfg.Log})
+	s.metrics.tellHeld(s.Hold)
 	s.calls = limit.NewCalls(s.db)
 	s.Credits = credit.New(s.db)
 	s.Credits.CountFree = s.calls.CountFree
@@ -343,6 +356,7 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 	tasks.Go(func() { s.Teams.Watch(ctx, report("looking for changed keys")) })
 	tasks.Go(func() { s.Teams.RunUses(ctx, report("noting which keys are used")) })
+	tasks.Go(func() { s.Hold.Watch(ctx, report("looking where the database lives")) })
 	if s.cfg.Role == RoleAPI {
 		return
 	}
@@ -351,14 +365,18 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Posts.RunSeries(ctx, report("making posts of recurring series")) })
 	tasks.Go(func() { s.Reports.RunTracking(ctx, report("refreshing tracked reports")) })
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
-	tasks.Go(func() { s.Accounts.Run(ctx, report("renewing grants")) })
-	tasks.Go(func() { s.Leaving.Run(ctx, report("deleting teams")) })
-	tasks.Go(func() { s.Insight.Run(ctx, report("collecting accounts' figures")) })
-	if s.measuring != nil {
-		tasks.Go(func() { s.measuring.Run(ctx, report("measuring hashtags")) })
+	// What uses grants, which may be another installation's too, sends mail or takes files away rests while all is held.
+	unheld := func(work func(context.Context)) {
+		tasks.Go(func() { s.Hold.While(ctx, report("looking whether all is held"), work) })
 	}
-	tasks.Go(func() { s.Notices.RunMail(ctx, report("sending mail")) })
-	tasks.Go(func() { s.sweep(ctx, report("sweeping")) })
+	unheld(func(ctx context.Context) { s.Accounts.Run(ctx, report("renewing grants")) })
+	unheld(func(ctx context.Context) { s.Leaving.Run(ctx, report("deleting teams")) })
+	unheld(func(ctx context.Context) { s.Insight.Run(ctx, report("collecting accounts' figures")) })
+	if s.measuring != nil {
+		unheld(func(ctx context.Context) { s.measuring.Run(ctx, report("measuring hashtags")) })
+	}
+	unheld(func(ctx context.Context) { s.Notices.RunMail(ctx, report("sending mail")) })
+	unheld(func(ctx context.Context) { s.sweep(ctx, report("sweeping")) })
 }
 
 const sweepEvery = time.Minute

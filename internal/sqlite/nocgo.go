@@ -26,6 +26,11 @@ func DSN(path string, writer bool) string {
 
 const busy = 5 // SQLITE_BUSY, the low byte of a result code
 
+// Still is how a file is opened for reading alone that nobody writes to: nothing is made beside it.
+func Still(path string) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro&immutable=1"
+}
+
 // Busy tells whether a statement gave up waiting for another process's transaction.
 func Busy(err error) bool {
 	var e *sqlite.Error

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
+	"pressroom/internal/hold"
 )
 
 // Scope is what a pause holds for.
@@ -142,7 +143,11 @@ func (s *Service) pausedFor(ctx context.Context, team, key int64) (access.Gates,
 			g.PausedKinds = append(g.PausedKinds, access.Publish)
 		}
 	}
-	return g, nil
+	held, err := hold.Read(ctx, s.db)
+	if g.Held = held.Held(); g.Held {
+		g.PausedKinds = append(g.PausedKinds, access.Publish, access.Spend)
+	}
+	return g, err
 }
 
 // SetAccess switches API and tool access of a team on or off (the owner's switch).

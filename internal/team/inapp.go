@@ -37,7 +37,7 @@ func (s *Service) InApp(ctx context.Context, person, team int64) (*access.Actor,
 	if err != nil {
 		return nil, err
 	}
-	a.Gates = access.Gates{TeamClosed: closed > 0, PausedKinds: paused.PausedKinds}
+	a.Gates = access.Gates{TeamClosed: closed > 0, PausedKinds: paused.PausedKinds, Held: paused.Held}
 	if paused.Paused {
 		a.Gates.PausedKinds = []access.Capability{access.Write, access.Publish, access.Spend}
 	}

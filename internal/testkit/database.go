@@ -29,7 +29,7 @@ func EachDatabase(t *testing.T, run func(t *testing.T, url string)) {
 // EachEmptyDatabase runs a test on a fresh database of each kind there is, without tables.
 func EachEmptyDatabase(t *testing.T, run func(t *testing.T, url string)) {
 	t.Helper()
-	each(t, emptySQLite, emptyPostgres, run)
+	each(t, emptySQLite, EmptyPostgres, run)
 }
 
 func each(t *testing.T, sqlite, postgres func(testing.TB) string, run func(t *testing.T, url string)) {
@@ -95,7 +95,8 @@ func Postgres(tb testing.TB) string {
 	return postgres(tb, " TEMPLATE "+template)
 }
 
-func emptyPostgres(tb testing.TB) string {
+// EmptyPostgres is the URL of a fresh PostgreSQL database without tables, dropped when the test ends.
+func EmptyPostgres(tb testing.TB) string {
 	tb.Helper()
 	return postgres(tb, "")
 }

@@ -159,3 +159,16 @@ func TestOperatorSeesWhatWaits(t *testing.T) {
 		b.open("/operator").lacks("All is well")
 	})
 }
+
+// An operator sees that all is held and why; people see why nothing can be published.
+func TestOperatorSeesAHold(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.operates(t, access.Owner)
+		b.open("/operator").lacks("Nothing is published or charged by itself")
+		_, err := h.Hold.Hold(t.Context(), "a flood in the cellar")
+		must(t, err)
+		b.open("/operator").wants(http.StatusOK, "Nothing is published or charged by itself", "the operator holds it (a flood in the cellar)", "pressroom admin resume").lacks("All is well")
+		b.open("/posts/new").wants(http.StatusOK, "Publishing rests: the operator first looks at what went out already.")
+	})
+}

@@ -1,7 +1,9 @@
 package crash
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -11,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"pressroom/internal/db"
 	"pressroom/internal/testkit"
 )
 
@@ -20,7 +23,10 @@ var postgresOnce sync.Mutex // PostgreSQL copies a database only while nobody el
 func copyOf(t *testing.T, from string) (string, error) {
 	if path, ok := strings.CutPrefix(from, "sqlite:"); ok {
 		to := filepath.Join(t.TempDir(), fmt.Sprintf("%p.db", new(int)))
-		return "sqlite:" + to, copyFile(path, to)
+		if err := copyFile(path, to); err != nil {
+			return "", err
+		}
+		return "sqlite:" + to, unheld("sqlite:" + to)
 	}
 	postgresOnce.Lock()
 	defer postgresOnce.Unlock()
@@ -43,7 +49,23 @@ func copyOf(t *testing.T, from string) (string, error) {
 		return "", err
 	}
 	_, err = server.Exec("CREATE DATABASE " + name + " TEMPLATE " + strings.TrimPrefix(source.Path, "/"))
-	return to, err
+	if err != nil {
+		return "", err
+	}
+	return to, unheld(to)
+}
+
+// unheld lets a copy live where it is: a real one would be held, and these stand for the original.
+func unheld(database string) error {
+	d, err := db.Open(context.Background(), database, db.Options{})
+	if err != nil {
+		return err
+	}
+	err = d.Write(context.Background(), "test.unheld", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`)
+		return err
+	})
+	return errors.Join(err, d.Close())
 }
 
 func copyFile(from, to string) error {

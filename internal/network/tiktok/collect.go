@@ -26,7 +26,10 @@ var (
 	ownCounts = []string{"view_count", "like_count", "comment_count", "share_count"}
 )
 
-var _ network.Collector = (*Network)(nil)
+var _ network.Reticent = (*Network)(nil)
+
+// Reticent says that posts which not everybody may see are not listed, and perhaps none of photos.
+func (*Network) Reticent() {}
 
 // Collect lists the account's public posts with their figures.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {

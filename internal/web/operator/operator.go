@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
+	"pressroom/internal/hold"
 	"pressroom/internal/job"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
@@ -34,6 +35,7 @@ type Services struct {
 	Jobs      *job.Store
 	Posts     *post.Service
 	Platforms []string // of the networks that are spoken with
+	Hold      *hold.Service
 }
 
 // Part is these pages.
@@ -138,6 +140,7 @@ type overview struct {
 
 	Paused      int
 	APIOff      bool
+	Hold        hold.State
 	Unconfirmed int
 	Rests       []string // networks that do not take anything
 }
@@ -170,6 +173,9 @@ func (p *Part) standing(ctx context.Context) (overview, error) {
 		return out, err
 	}
 	out.Paused, out.APIOff = len(pauses), off
+	if out.Hold, err = p.Hold.State(ctx); err != nil {
+		return out, err
+	}
 	doubts, err := p.Delivery.Unconfirmed(ctx, 0)
 	if err != nil {
 		return out, err

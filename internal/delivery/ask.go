@@ -1,0 +1,173 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"pressroom/internal/db"
+	"pressroom/internal/network"
+	"pressroom/internal/social"
+)
+
+const (
+	askedWithin = 2 * time.Minute // of one account
+	mostListed  = 500             // posts of an account
+	askedSkew   = 5 * time.Minute // how far the network's clock may be behind ours
+)
+
+// underWay are the deliveries that have no end yet, with more conditions about d.
+func (s *Service) underWay(ctx context.Context, where string, args ...any) ([]delivery, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error {
+		var phaseText, draft string
+		var first, created int64
+		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &d.NetworkID, &first, &created)
+		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
+		return err
+	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, d.job_id, d.phase, d.draft, d.tries, d.looks, d.epoch, d.network_id, d.first_at, d.created_at
+		FROM deliveries d WHERE d.phase IN ('planned', 'prepared', 'committing')`+where+` ORDER BY d.created_at, d.id`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("listing deliveries under way: %w", err)
+	}
+	return out, nil
+}
+
+// askOf asks an account's network for what the account shows since a time, and finds there what was to go out. What the
+// network was given the whole of before is asked for by itself, as the network knows more of that.
+func (s *Service) askOf(ctx context.Context, account int64, doubts []*doubt, since time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, askedWithin)
+	defer cancel()
+	for _, d := range doubts {
+		d.asked, d.Why = true, "the network could not be asked"
+	}
+	grant, listed, reticent, err := s.list(ctx, account, since.Add(-askedSkew))
+	if err != nil {
+		s.log.WarnContext(ctx, "a network could not be asked what went out", "account", account, "error", err)
+		return
+	}
+	for _, d := range doubts {
+		d.verdict, d.Why = network.Absent, ""
+		if reticent || len(listed) >= mostListed {
+			d.verdict, d.Why = network.Unknown, "the network's list of posts does not tell of all"
+		}
+	}
+	match(doubts, listed)
+	for _, d := range doubts {
+		if d.verdict != network.Stands && (d.delivery.Phase == prepared || d.delivery.Phase == committing) {
+			s.resolveOne(ctx, grant, d)
+		}
+	}
+}
+
+// resolveOne asks for what was fixed to the byte before.
+func (s *Service) resolveOne(ctx context.Context, grant social.Grant, d *doubt) {
+	n, err := s.accounts.Network(grant.Platform)
+	if err != nil {
+		d.verdict = network.Unknown
+		return
+	}
+	t, _, err := tried(ctx, s.db, d.delivery, 0)
+	if err != nil {
+		d.verdict = network.Unknown
+		return
+	}
+	verdict, receipt, err := n.Resolve(ctx, grant.Grant, d.delivery.Draft, t)
+	switch {
+	case verdict == network.Stands:
+		d.verdict, d.receipt = verdict, receipt
+	case verdict == network.Unknown:
+		d.verdict, d.Why = verdict, "the network cannot say"
+	case err != nil: // it was given up there: what follows is a new one
+	}
+}
+
+// list reads what an account shows and is not known here. It is true of a network whose list may lack posts.
+func (s *Service) list(ctx context.Context, account int64, since time.Time) (social.Grant, []network.Figures, bool, error) {
+	grant, err := s.accounts.Grant(ctx, account)
+	if err != nil {
+		return grant, nil, false, err
+	}
+	n, err := s.accounts.Network(grant.Platform)
+	if err != nil {
+		return grant, nil, false, err
+	}
+	from, ok := n.(network.Collector)
+	switch {
+	case grant.Lost:
+		return grant, nil, false, errors.New("the connection is lost")
+	case !ok:
+		return grant, nil, false, errors.New("the network does not list posts")
+	}
+	told, err := from.Collect(ctx, grant.Grant, since, mostListed)
+	if err != nil && classOf(err) == network.AuthRefresh {
+		if grant, err = s.accounts.Refresh(ctx, account, grant); err == nil {
+			told, err = from.Collect(ctx, grant.Grant, since, mostListed)
+		}
+	}
+	if err != nil {
+		return grant, nil, false, fmt.Errorf("listing what account %d shows: %w", account, err)
+	}
+	known, _, err := tried(ctx, s.db, delivery{AccountID: account}, 0)
+	if err != nil {
+		return grant, nil, false, err
+	}
+	_, reticent := n.(network.Reticent)
+	return grant, slices.DeleteFunc(told.Posts, func(f network.Figures) bool { return known.Another(f.ID, f.URL) }), reticent, nil
+}
+
+// match gives each post that a network lists to the one of ours with its text whose time is nearest. What only begins
+// alike may be a text that the network has cut: of that a person decides.
+func match(doubts []*doubt, listed []network.Figures) {
+	taken := map[*doubt]bool{}
+	give := func(f network.Figures, is func(a, b string) bool) *doubt {
+		var best *doubt
+		for _, d := range doubts {
+			if !taken[d] && is(bare(d.text), bare(f.Text)) && (best == nil || d.Due.Sub(f.PostedAt).Abs() < best.Due.Sub(f.PostedAt).Abs()) {
+				best = d
+			}
+		}
+		if best != nil {
+			taken[best] = true
+		}
+		return best
+	}
+	rest := []network.Figures{}
+	for _, f := range listed {
+		d := give(f, func(a, b string) bool { return a == b })
+		switch {
+		case d == nil:
+			rest = append(rest, f)
+		case bare(f.Text) == "": // a picture without words could be any
+			d.verdict, d.Why = network.Unknown, "the account shows a post without a text that could be this one"
+		default:
+			d.verdict, d.receipt = network.Stands, network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
+		}
+	}
+	for _, f := range rest {
+		if d := give(f, alike); d != nil {
+			d.verdict, d.Why = network.Unknown, "the account shows a post that could be this one: "+f.URL
+		}
+	}
+}
+
+// alike tells whether one of two texts begins with the other.
+func alike(a, b string) bool {
+	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
+}
+
+// bare is a text without what networks change of it: spaces, the form of its characters, and addresses, which some put
+// their own in the place of.
+func bare(text string) string {
+	text = norm.NFC.String(html.UnescapeString(text))
+	for _, link := range network.Links(text) {
+		text = strings.Replace(text, link, "", 1)
+	}
+	return strings.Join(strings.Fields(strings.TrimSuffix(strings.TrimSpace(text), "…")), " ")
+}

@@ -1,0 +1,40 @@
+package hold
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+)
+
+// Failover notices on each new connection to PostgreSQL, before anything is done by it, that a replica has taken over: a
+// server that goes on has no need for new connections, and one that took over has none of the old.
+type Failover struct {
+	trust bool
+	seen  atomic.Int64 // the timeline
+}
+
+// NewFailover makes what looks at connections. With trust a replica that takes over has lost nothing.
+func NewFailover(trust bool) *Failover { return &Failover{trust: trust} }
+
+// Connected looks at a new connection. What cannot be asked, as of a database that is not migrated yet, is left to Look.
+func (f *Failover) Connected(_ context.Context, exec func(query string, args ...any) error, ask func(query string, dest ...any) error) error {
+	now, err := timeline(ask)
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	was := f.seen.Load()
+	if was == 0 || was == now || f.trust {
+		f.seen.Store(now)
+		return nil
+	}
+	// One statement: the connection is nobody's yet.
+	err = exec(`WITH held AS (UPDATE hold SET held_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, why = 'failed_over',
+			since = COALESCE((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0) WHERE id = 1 AND held_at = 0 RETURNING held_at),
+		told AS (INSERT INTO events (team_id, at, kind, subject, detail) SELECT 0, held_at, 'service.held', '', '{"why":"failed_over"}' FROM held)
+		UPDATE access_version SET version = version + 1 WHERE id = 1 AND EXISTS (SELECT 1 FROM held)`)
+	if err != nil {
+		return fmt.Errorf("holding the database, as a replica took over: %w", err)
+	}
+	f.seen.Store(now)
+	return nil
+}

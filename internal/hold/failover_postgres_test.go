@@ -1,0 +1,48 @@
+package hold_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"testing"
+
+	"pressroom/internal/hold"
+	"pressroom/internal/testkit"
+)
+
+// The statement that holds a database after a failover is one that PostgreSQL takes, and holds once.
+func TestFailoverHolds(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(testkit.PostgresVariable) == "" {
+		t.Skip("needs PostgreSQL: scripts/with-postgres")
+	}
+	url := testkit.Postgres(t)
+	s, d := open(t, url)
+	conn, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	f := hold.NewFailover(false)
+	for n := range 3 {
+		exec := func(query string, args ...any) error {
+			_, err := conn.ExecContext(t.Context(), query, args...)
+			return err
+		}
+		ask := func(_ string, dest ...any) error {
+			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
+			return err
+		}
+		if err := f.Connected(t.Context(), exec, ask); err != nil {
+			t.Fatal(err)
+		}
+		state, err := s.State(t.Context())
+		if err != nil || state.Held() != (n > 0) || n > 0 && state.Why != hold.FailedOver {
+			t.Errorf("after %d failovers: %+v %v", n, state, err)
+		}
+	}
+	var events, version int
+	if err := d.QueryRow(t.Context(), `SELECT (SELECT COUNT(*) FROM events WHERE kind = 'service.held'), (SELECT version FROM access_version)`).Scan(&events, &version); err != nil || events != 1 || version != 2 {
+		t.Errorf("%d events, access %d, %v", events, version, err)
+	}
+}

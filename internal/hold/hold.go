@@ -1,0 +1,233 @@
+// Package hold keeps a database that was restored or copied from publishing and charging by itself until the operator
+// has looked at what went out meanwhile.
+//
+// The database remembers where it lives. Where it finds itself elsewhere, or older than it was, it is held: reads and
+// drafts go on, and what would publish or charge waits. The condition Free stands in the statements that begin such
+// work, so that it holds on every node from the transaction on that sets it.
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/fault"
+)
+
+// Free is an SQL condition that is true while nothing is held.
+const Free = `NOT EXISTS (SELECT 1 FROM hold WHERE held_at > 0)`
+
+// Why is what a database is held for.
+type Why string
+
+// The reasons.
+const (
+	Restored   Why = "restored"    // from a backup
+	Copied     Why = "copied"      // it finds itself where it did not live before
+	WentBack   Why = "went_back"   // it is older than it was
+	FailedOver Why = "failed_over" // PostgreSQL goes on from a replica, which may lack the last commits
+	ByHand     Why = "by_hand"
+)
+
+// Text says a reason to the operator.
+func (w Why) Text() string {
+	switch w {
+	case Restored:
+		return "this database was restored from a backup"
+	case Copied:
+		return "this database lives elsewhere than before: it is a copy, or was moved"
+	case WentBack:
+		return "this database is older than it was: somebody put an earlier copy in its place"
+	case FailedOver:
+		return "PostgreSQL goes on from a replica, which may lack the last commits"
+	case ByHand:
+		return "the operator holds it"
+	}
+	return "it is held"
+}
+
+// State is whether a database is held.
+type State struct {
+	HeldAt time.Time `json:"held_at,omitzero"` // zero where it is not
+	Why    Why       `json:"why,omitempty"`
+	Reason string    `json:"reason,omitempty"` // the operator's own words
+	// Since is from when on something may have gone out that this database does not know: the moment of the backup, or of
+	// the last event that a copy holds.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Held tells whether it is.
+func (s State) Held() bool { return !s.HeldAt.IsZero() }
+
+// Options say where a database lives.
+type Options struct {
+	File         string // of SQLite; empty for PostgreSQL
+	TrustReplica bool   // a failover of PostgreSQL loses nothing: go on after it
+	Log          *slog.Logger
+}
+
+// Service holds and lifts.
+type Service struct {
+	db   *db.DB
+	opts Options
+}
+
+// New makes the service.
+func New(d *db.DB, opts Options) *Service { return &Service{d, opts} }
+
+// Read tells whether a database is held.
+func Read(ctx context.Context, q db.Querier) (State, error) {
+	var s State
+	var held, since int64
+	err := q.QueryRow(ctx, `SELECT held_at, why, reason, since FROM hold WHERE id = 1`).Scan(&held, &s.Why, &s.Reason, &since)
+	if err != nil {
+		return s, fmt.Errorf("reading whether the database is held: %w", err)
+	}
+	s.HeldAt, s.Since = db.Time(held), db.Time(since)
+	return s, nil
+}
+
+// State tells whether the database is held.
+func (s *Service) State(ctx context.Context) (State, error) { return Read(ctx, s.db) }
+
+// maxReason bounds the operator's words.
+const maxReason = 200 // characters
+
+// Hold holds the database by hand. Holding again changes the words alone, and never what it was held for.
+func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
+	if utf8.RuneCountInString(reason) > maxReason || !utf8.ValidString(reason) || containsControl(reason) {
+		return State{}, fault.Refusal("the reason has to be one line of at most 200 characters")
+	}
+	var out State
+	err := s.db.Write(ctx, "hold.by_hand", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := set(ctx, tx, ByHand, tx.Now()); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE hold SET reason = ? WHERE id = 1`, reason); err != nil {
+			return fmt.Errorf("noting why the database is held: %w", err)
+		}
+		var err error
+		out, err = Read(ctx, tx)
+		return err
+	})
+	return out, err
+}
+
+func containsControl(text string) bool {
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// Begin holds a database that was just filled from a backup of a moment, by a function that runs a statement in the
+// transaction that fills it. Where it lives is found out when it is first opened.
+func Begin(exec func(query string, args ...any) error, now, since time.Time) error {
+	err := exec(`UPDATE hold SET place = '', starts = 0, held_at = ?, why = ?, reason = '', since = ? WHERE id = 1`, db.Micros(now), string(Restored), db.Micros(since))
+	if err != nil {
+		return fmt.Errorf("holding what was restored: %w", err)
+	}
+	err = exec(`INSERT INTO events (team_id, at, kind, subject, detail) VALUES (0, ?, 'service.held', '', '{"why":"restored"}')`, db.Micros(now))
+	if err != nil {
+		return fmt.Errorf("recording that what was restored is held: %w", err)
+	}
+	return nil
+}
+
+// set holds the database unless it is held already; it tells whether it was not.
+func set(ctx context.Context, tx *db.Tx, why Why, since time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND held_at = 0`, db.Micros(tx.Now()), string(why), db.Micros(since))
+	if err != nil {
+		return false, fmt.Errorf("holding the database: %w", err)
+	}
+	if n == 0 {
+		return false, nil
+	}
+	if err := accessChanged(ctx, tx); err != nil {
+		return false, err
+	}
+	return true, event.Record(ctx, tx, 0, event.Actor{}, "service.held", "", map[string]any{"why": why})
+}
+
+// accessChanged has every node forget what it remembers of keys: a hold takes capabilities from all of them.
+func accessChanged(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`); err != nil {
+		return fmt.Errorf("noting a change of access: %w", err)
+	}
+	return nil
+}
+
+// errNotHeld says that there is nothing to lift.
+var errNotHeld = fault.Refusal("nothing is held")
+
+// NotHeld tells whether an error says that there is nothing to lift.
+func NotHeld(err error) bool { return errors.Is(err, errNotHeld) }
+
+// Lift ends the hold in the caller's transaction. The detail goes into its event.
+func Lift(ctx context.Context, tx *db.Tx, detail map[string]any) error {
+	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = 0, why = '', reason = '', since = 0 WHERE id = 1 AND held_at > 0`)
+	if err != nil {
+		return fmt.Errorf("lifting the hold: %w", err)
+	}
+	if n == 0 {
+		return errNotHeld
+	}
+	if err := accessChanged(ctx, tx); err != nil {
+		return err
+	}
+	return event.Record(ctx, tx, 0, event.Actor{}, "service.resumed", "", detail)
+}
+
+const lookEvery = 500 * time.Millisecond
+
+// While runs some work as long as nothing is held, until the context ends: the context it gets ends with either. The
+// work is begun again once the hold is lifted.
+func (s *Service) While(ctx context.Context, report func(error), work func(context.Context)) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var stop func()
+	defer func() {
+		if stop != nil {
+			stop()
+		}
+	}()
+	for {
+		state, err := s.State(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			report(err) // all stays as it is
+		case err == nil && state.Held() && stop != nil:
+			stop()
+			stop = nil
+		case err == nil && !state.Held() && stop == nil:
+			stop = start(ctx, work)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// start runs some work in the background; the function that it gives ends it and waits for that.
+func start(ctx context.Context, work func(context.Context)) func() {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		work(ctx)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}

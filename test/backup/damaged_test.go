@@ -1,0 +1,135 @@
+package backup
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressroom/internal/backup"
+	"pressroom/internal/blob"
+	"pressroom/internal/seal"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/s3"
+)
+
+// small makes an installation with little in it, backed up.
+func (w *world) small(url, blobs string) (server.Config, string) {
+	w.t.Helper()
+	cfg := w.config(url, blobs)
+	h := w.start(cfg)
+	h.draft(h.home("bluesky"), "bluesky", "Small")
+	folder := filepath.Join(w.t.TempDir(), "backup")
+	_, err := server.Backup(w.t.Context(), cfg, folder)
+	must(w.t, err)
+	h.stop()
+	return cfg, folder
+}
+
+// What is wrong with a backup is found, and such a one is not restored.
+func TestDamaged(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWorld(t)
+		_, folder := w.small(url, testkit.Blobs(t))
+		manifest, err := backup.Read(folder)
+		must(t, err)
+		file := filepath.Join(folder, "files", manifest.Files[0].Name)
+		table := filepath.Join(folder, manifest.Database.Folder, manifest.Database.Files[len(manifest.Database.Files)-1].Name)
+		for name, damage := range map[string]struct {
+			path, rule string
+			change     func([]byte) []byte
+		}{
+			"a changed file":     {file, "other_digest", func(raw []byte) []byte { raw[len(raw)/2] ^= 1; return raw }},
+			"a shorter file":     {file, "other_size", func(raw []byte) []byte { return raw[:len(raw)-1] }},
+			"a file that is not": {file, "missing", nil},
+			"a changed database": {table, "other_digest", func(raw []byte) []byte { raw[len(raw)/2] ^= 1; return raw }},
+		} {
+			whole, err := os.ReadFile(damage.path)
+			must(t, err)
+			if damage.change == nil {
+				must(t, os.Remove(damage.path))
+			} else {
+				must(t, os.WriteFile(damage.path, damage.change(slices.Clone(whole)), 0o600))
+			}
+			found, err := server.VerifyBackup(t.Context(), w.config(url, ""), folder)
+			must(t, err)
+			if len(found.Findings) != 1 || found.Findings[0].Rule != damage.rule {
+				t.Errorf("%s: %+v", name, found.Findings)
+			}
+			target := w.config(empty(t, url), testkit.Blobs(t))
+			if _, err := server.Restore(t.Context(), target, folder); err == nil || !strings.Contains(err.Error(), "not whole") {
+				t.Errorf("%s is restored: %v", name, err)
+			}
+			must(t, os.WriteFile(damage.path, whole, 0o600))
+		}
+		path := filepath.Join(folder, "manifest.json")
+		whole, err := os.ReadFile(path)
+		must(t, err)
+		must(t, os.WriteFile(path, []byte(strings.Replace(string(whole), `"size":`, `"size":1`, 1)), 0o600))
+		if _, err := server.VerifyBackup(t.Context(), w.config(url, ""), folder); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("a changed manifest: %v", err)
+		}
+	})
+}
+
+// A backup is restored to an empty place alone, and with its own sealing key.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWorld(t)
+		cfg, folder := w.small(url, testkit.Blobs(t))
+		refused := func(name string, target server.Config, says string) {
+			t.Helper()
+			if _, err := server.Restore(t.Context(), target, folder); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		target := w.config(empty(t, url), testkit.Blobs(t))
+		other := target
+		var err error
+		other.SealingKey, err = seal.NewKey()
+		must(t, err)
+		refused("another key", other, "not the sealing key of the backup")
+		over := target
+		over.Database = url
+		refused("a database that is there", over, "to an empty place alone")
+		full := target
+		full.Blobs = cfg.Blobs
+		store, err := blob.Open(t.Context(), cfg.Blobs, blob.Options{})
+		must(t, err)
+		staged, err := store.Stage(t.Context())
+		must(t, err)
+		_, err = staged.Write([]byte("a stranger"))
+		must(t, err)
+		must(t, store.Put(t.Context(), "stranger", staged))
+		refused("a store that is not empty", full, "not empty")
+		_, err = server.Restore(t.Context(), target, folder)
+		must(t, err)
+		refused("a second time", target, "to an empty place alone")
+		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder)); err == nil || !strings.Contains(err.Error(), "no part of a backup") {
+			t.Errorf("a backup to a folder with something else: %v", err)
+		}
+	})
+}
+
+// Files are backed up from S3 and restored to S3.
+func TestS3(t *testing.T) {
+	store := s3.Start(t)
+	t.Setenv("AWS_ACCESS_KEY_ID", store.ID)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", store.Secret)
+	w := newWorld(t)
+	_, folder := w.small(testkit.SQLite(t), store.Bucket(t))
+	target := w.config(empty(t, "sqlite:"), store.Bucket(t))
+	_, err := server.Restore(t.Context(), target, folder)
+	must(t, err)
+	s, err := server.Open(t.Context(), target)
+	must(t, err)
+	found, err := s.Media.Audit(t.Context())
+	if must(t, err); len(found) > 0 {
+		t.Errorf("the library is not whole: %v", found)
+	}
+	must(t, s.Close())
+}

@@ -1,0 +1,85 @@
+package backup
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+)
+
+// build builds the program with its crash points.
+func build(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pressroom")
+	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-o", path, "pressroom/cmd/pressroom").CombinedOutput()
+	if err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	return path
+}
+
+// A backup that is killed leaves the one before as it was, and the next one is whole. A restore that is killed leaves
+// nothing that could be served, and is repeated.
+func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program with crash points")
+	}
+	program := build(t)
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWorld(t)
+		cfg, folder := w.small(url, testkit.Blobs(t))
+		run := func(at string, of server.Config, args ...string) {
+			t.Helper()
+			cmd := exec.CommandContext(t.Context(), program, append([]string{"admin"}, append(args, "--database", of.Database, "--blobs", of.Blobs, "--sealing-key", of.SealingKey)...)...)
+			cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at)
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			died, killed := errors.AsType[*exec.ExitError](cmd.Run())
+			if killed != (at != "") || killed && died.Exited() {
+				t.Fatalf("%v at %q: %v %s", args, at, died, said.String())
+			}
+		}
+		whole := func(when string) {
+			t.Helper()
+			found, err := server.VerifyBackup(t.Context(), cfg, folder)
+			if err != nil || len(found.Findings) > 0 {
+				t.Fatalf("%s the backup is not whole: %v %v", when, err, found.Findings)
+			}
+		}
+		fresh := filepath.Join(t.TempDir(), "fresh")
+		for _, at := range []string{"after backup dump", "after backup files"} {
+			run(at, cfg, "backup", folder)
+			whole("killed " + at)
+			run(at, cfg, "backup", fresh)
+			if _, err := server.VerifyBackup(t.Context(), cfg, fresh); err == nil {
+				t.Errorf("killed %s a first backup looks whole", at)
+			}
+		}
+		run("after backup manifest", cfg, "backup", folder)
+		whole("killed after its manifest")
+		run("", cfg, "backup", folder)
+		whole("made again")
+		if left, err := filepath.Glob(filepath.Join(folder, "database-*")); err != nil || len(left) != 1 {
+			t.Errorf("what was cut off is left: %v %v", left, err)
+		}
+		target := w.config(empty(t, url), testkit.Blobs(t))
+		for _, at := range []string{"before restore files", "before restore database", "before restore end"} {
+			run(at, target, "restore", folder)
+			if path, ok := strings.CutPrefix(target.Database, "sqlite:"); ok {
+				if _, err := os.Stat(path); err == nil {
+					t.Errorf("killed %s there is a database", at)
+				}
+			}
+		}
+		run("", target, "restore", folder)
+		if why := w.held(target); why != "restored" {
+			t.Errorf("what was restored is held for %q", why)
+		}
+	})
+}

@@ -1,0 +1,293 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/delivery"
+	"pressroom/internal/hold"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+)
+
+// everywhere are the networks that a post is sent to.
+var everywhere = []string{"bluesky", "facebook", "instagram", "linkedin", "pinterest", "threads", "tiktok", "x", "youtube"}
+
+// A backup that is made while the service works is restored elsewhere: it answers as the original did, publishes nothing
+// by itself, and after resume what went out from the original since does not go out again, while what did not does, once.
+func TestRestored(t *testing.T) {
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWorld(t)
+		first := w.start(w.config(url, testkit.Blobs(t)))
+		all, some := first.home(everywhere...), first.home("bluesky", "threads")
+		day := first.furnish(all, some)
+		first.collected(all)
+		first.collected(some)
+
+		folder := filepath.Join(t.TempDir(), "backup")
+		busy := first.traffic(all)
+		_, err := server.Backup(t.Context(), first.cfg, folder)
+		busy()
+		must(t, err)
+		before, beforeToo := first.reads(all), first.reads(some)
+		again, err := server.Backup(t.Context(), first.cfg, folder)
+		must(t, err)
+		if again.Files < 5 || again.Copied >= again.Files || len(again.Damaged) > 0 {
+			t.Errorf("a second backup copies %d of %d files, damaged %v", again.Copied, again.Files, again.Damaged)
+		}
+
+		// The original goes on without the backup, and dies.
+		w.clock.advance(15 * time.Minute)
+		for _, id := range day.soon {
+			first.becomes(all, id, "published")
+		}
+		first.publish(some, day.ahead)
+		first.becomes(some, day.ahead, "published")
+		first.becomes(some, day.under, "published")
+		first.stop()
+
+		found, err := server.VerifyBackup(t.Context(), first.cfg, folder)
+		if must(t, err); len(found.Findings) > 0 {
+			t.Fatalf("the backup is not whole: %v", found.Findings)
+		}
+		cfg := w.config(empty(t, url), testkit.Blobs(t))
+		_, err = server.Restore(t.Context(), cfg, folder)
+		must(t, err)
+		second := w.start(cfg)
+		same(t, before, second.reads(all))
+		same(t, beforeToo, second.reads(some))
+		second.rests(all, day)
+
+		w.clock.advance(10 * time.Minute) // what is later is due by now, too
+		second.resumes(all, some, day)
+	})
+}
+
+// same compares the answers to each address.
+func same(t *testing.T, before, after map[string]string) {
+	t.Helper()
+	if len(before) < 20 || len(before) != len(after) {
+		t.Errorf("%d addresses were read, and then %d", len(before), len(after))
+	}
+	for path, want := range before {
+		if got := after[path]; got != want {
+			t.Errorf("GET %s: the original said\n%s\nand the restored installation says\n%s", path, want, got)
+		}
+	}
+}
+
+// day is what is to go out.
+type day struct {
+	soon  map[string]string // by network: what the original sends after the backup
+	later map[string]string // by network: what nobody has sent when the original dies
+	ahead string            // what a person publishes before its time after the backup
+	under string            // what is under way while the backup is made
+	next  string            // what is due in days
+}
+
+func (h *house) furnish(all, some *home) day {
+	h.t.Helper()
+	d := day{soon: map[string]string{}, later: map[string]string{}}
+	for _, platform := range everywhere {
+		d.soon[platform] = h.schedule(all, platform, "Fresh bread, soon, on "+platform, 10*time.Minute)
+		d.later[platform] = h.schedule(all, platform, "Fresh fish, later, on "+platform, 20*time.Minute)
+	}
+	stood := h.draft(some, "bluesky", "Stood before")
+	h.publish(some, stood)
+	h.becomes(some, stood, "published")
+	d.ahead = h.schedule(some, "threads", "A person was early", 48*time.Hour)
+	d.next = h.schedule(some, "threads", "In some days", 72*time.Hour)
+	h.draft(some, "bluesky", "Only a draft")
+	list := h.call(all, http.MethodPost, "/hashtag-lists", map[string]any{"name": "Harbour", "hashtags": []string{"harbour", "coffee"}})
+	if list.status != http.StatusCreated {
+		h.t.Fatalf("a list: %v", list.body)
+	}
+	d.under = h.draft(some, "bluesky", "Under way [sandbox:slow=60]")
+	h.publish(some, d.under)
+	eventually(h.t, func() bool {
+		var n int
+		must(h.t, h.db.QueryRow(context.Background(), `SELECT COUNT(*) FROM deliveries WHERE post_id = ? AND phase = 'committing'`, d.under).Scan(&n))
+		return n == 1
+	})
+	return d
+}
+
+// collected waits until figures of every account are there: they come once.
+func (h *house) collected(of *home) {
+	h.t.Helper()
+	for _, id := range of.accounts {
+		eventually(h.t, func() bool { return h.get(of, fmt.Sprintf("/social-accounts/%d/analytics", id))["measured_at"] != nil })
+	}
+}
+
+// traffic has posts be drafted, files arrive and a post be under way, until its end is asked for.
+func (h *house) traffic(of *home) func() {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	begun := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for n := 0; ctx.Err() == nil; n++ {
+			h.draft(of, "bluesky", fmt.Sprint("Traffic ", n))
+			if n%5 == 0 {
+				h.upload(of, "more.jpg", jpegOf(h.t, uint8(100+n%100)))
+			}
+			if n == 5 {
+				close(begun)
+			}
+		}
+	}()
+	<-begun
+	return func() { cancel(); <-ended }
+}
+
+// reads are the answers to every read, but for their meta, what each call makes anew, and what counts the calls.
+func (h *house) reads(of *home) map[string]string {
+	h.t.Helper()
+	out := map[string]string{}
+	ask := func(path string) map[string]any {
+		got := h.call(of, http.MethodGet, path, nil)
+		delete(got.body, "meta")
+		for _, anew := range []string{"free_calls_left_today", "period", "capabilities"} { // what a key may do is less while all is held
+			delete(got.data(), anew)
+		}
+		raw, err := json.Marshal(got.body)
+		must(h.t, err)
+		out[path] = fmt.Sprint(got.status, " ", string(raw))
+		return got.data()
+	}
+	for _, path := range []string{"/me", "/credits", "/limits", "/reports", "/brand-voices", "/media?limit=50"} {
+		ask(path)
+	}
+	for _, a := range items(ask("/social-accounts"), "social_accounts") {
+		ask(fmt.Sprintf("/social-accounts/%.0f/analytics", a["id"]))
+	}
+	for _, l := range items(ask("/hashtag-lists?limit=50"), "hashtag_lists") {
+		ask(fmt.Sprintf("/hashtag-lists/%.0f", l["id"]))
+	}
+	for _, p := range items(ask("/posts?limit=50"), "posts") {
+		ask(fmt.Sprintf("/posts/%v", p["id"]))
+		ask(fmt.Sprintf("/posts/%v/validation", p["id"]))
+	}
+	jobs, err := h.db.Query(context.Background(), `SELECT id FROM jobs WHERE team_id = ? AND finished_at > 0 ORDER BY id`, of.id)
+	must(h.t, err)
+	defer jobs.Close()
+	for jobs.Next() {
+		var id string
+		must(h.t, jobs.Scan(&id))
+		ask("/jobs/" + id)
+	}
+	must(h.t, jobs.Err())
+	return out
+}
+
+func items(data map[string]any, name string) []map[string]any {
+	list, _ := data[name].([]any)
+	out := make([]map[string]any, len(list))
+	for i, one := range list {
+		out[i], _ = one.(map[string]any)
+	}
+	return out
+}
+
+// rests looks that nothing goes out, although it is due, that it is said so, and that reading and drafting go on.
+func (h *house) rests(of *home, d day) {
+	h.t.Helper()
+	var last int64
+	must(h.t, h.db.QueryRow(context.Background(), `SELECT COALESCE(MAX(id), 0) FROM river_job`).Scan(&last))
+	eventually(h.t, func() bool { // until the queue has carried a pulse: whoever sends it looks for what is due first
+		var n int
+		must(h.t, h.db.QueryRow(context.Background(), `SELECT COUNT(*) FROM river_job WHERE state = 'completed' AND id > ?`, last).Scan(&n))
+		return n >= 1
+	})
+	for platform, id := range d.soon {
+		if is := h.status(of, id); is != "scheduled" {
+			h.t.Errorf("%s: while all is held a post is %s", platform, is)
+		}
+	}
+	id := h.draft(of, "bluesky", "Drafted while held")
+	for _, call := range []answer{h.call(of, http.MethodPost, "/posts/"+id+"/publish", nil), h.call(of, http.MethodPost, "/posts/"+id+"/schedule", map[string]any{"scheduled_at": "2031-01-01T10:00:00Z"})} {
+		if call.status != http.StatusForbidden || call.code != "connection_suspended" || !strings.Contains(fmt.Sprint(call.body["detail"]), "operator") {
+			h.t.Errorf("publishing while all is held: %d %v", call.status, call.body)
+		}
+	}
+	response, err := http.Get(h.base + "/readyz")
+	must(h.t, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	must(h.t, err)
+	if response.StatusCode != http.StatusOK || !strings.Contains(string(raw), `"publishing":"held since`) {
+		h.t.Errorf("readyz: %d %s", response.StatusCode, raw)
+	}
+}
+
+// tally counts what a resumption found.
+func tally(r delivery.Reckoning) map[delivery.Fate]int {
+	return map[delivery.Fate]int{delivery.WentOut: r.WentOut, delivery.Unsure: r.Unsure, delivery.Goes: r.Late, delivery.Missed: r.Missed}
+}
+
+// resumes has it go on, after a try that changes nothing.
+func (h *house) resumes(all, some *home, d day) {
+	h.t.Helper()
+	// TikTok does not list all posts: of one that is not found there a person has to decide.
+	want := map[delivery.Fate]int{delivery.WentOut: len(d.soon) + 2, delivery.Unsure: 1, delivery.Goes: len(d.later) - 1, delivery.Missed: 0}
+	tried, err := h.Resume(h.t.Context(), time.Hour, true)
+	must(h.t, err)
+	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != hold.Restored {
+		raw, _ := json.MarshalIndent(tried, "", " ")
+		h.t.Fatalf("a try: %s\n%s", diff, raw)
+	}
+	late, err := h.Resume(h.t.Context(), time.Minute, true)
+	must(h.t, err)
+	if late.Late != 0 || late.Missed != len(d.later)-1 {
+		h.t.Errorf("with a bound of a minute: %v", tally(late))
+	}
+	done, err := h.Resume(h.t.Context(), time.Hour, false)
+	must(h.t, err)
+	if diff := cmp.Diff(want, tally(done)); diff != "" || !done.Resumed {
+		h.t.Errorf("the resumption: %s", diff)
+	}
+	for platform, id := range d.soon {
+		h.becomes(all, id, "published")
+		h.once(platform, "Fresh bread, soon, on "+platform, 1)
+	}
+	h.becomes(some, d.ahead, "published")
+	h.becomes(some, d.under, "published")
+	h.once("threads", "A person was early", 1)
+	h.once("bluesky", "Under way", 1)
+	for platform, id := range d.later {
+		if platform == "tiktok" {
+			h.becomes(all, id, "failed")
+			h.once(platform, "Fresh fish, later, on "+platform, 0)
+			continue
+		}
+		h.becomes(all, id, "published")
+		h.once(platform, "Fresh fish, later, on "+platform, 1)
+	}
+	if may := fmt.Sprint(h.get(all, "/me")["capabilities"]); may != "[read write publish spend]" {
+		h.t.Errorf("after the resumption a key may %s", may)
+	}
+	if is := h.status(some, d.next); is != "scheduled" {
+		h.t.Errorf("what is due in days is %s", is)
+	}
+	if _, err := h.Resume(h.t.Context(), time.Hour, false); err == nil || !strings.Contains(err.Error(), "nothing is held") {
+		h.t.Errorf("a second resumption: %v", err)
+	}
+}
+
+func (h *house) once(platform, text string, want int) {
+	h.t.Helper()
+	if n := h.w.stands(platform, text); n != want {
+		h.t.Errorf("%s holds %d posts %q, want %d", platform, n, text, want)
+	}
+}
