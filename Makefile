@@ -2,7 +2,7 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick growth storm clean
+.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick growth storm fuzz sbom reproduce clean
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
@@ -13,7 +13,7 @@ run: build ## Build pressroom and try it: a demo team with sandbox networks (ARG
 	bin/pressroom quickstart $(ARGS)
 
 build: ## Build bin/pressroom
-	go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/pressroom ./cmd/pressroom
+	go build -trimpath $(BUILDFLAGS) -ldflags "-X main.version=$(VERSION)" -o bin/pressroom ./cmd/pressroom
 
 test: test-tools ## Run every test on SQLite and PostgreSQL, against a genuine Bluesky server too
 	scripts/with-postgres scripts/test
@@ -46,6 +46,16 @@ growth: ## Fill both databases with years of data and hold every list, search an
 
 storm: ## Publish 2,000 posts to nine networks while programs are killed and networks fail, then count what they hold
 	PRESSROOM_STORM=2000 scripts/with-postgres go test ./test/networks -run TestStorm -count=1 -timeout 20m -v
+
+fuzz: ## Send 100,000 requests that the API's description and chance make up to each database (PRESSROOM_FUZZ_SEED=1 for the same ones again)
+	PRESSROOM_FUZZ=$${PRESSROOM_FUZZ:-100000} scripts/with-postgres go test ./test/fuzz -run TestRequests -count=1 -timeout 3h -v
+
+sbom: build ## Write what bin/pressroom is made of to build/pressroom.cdx.json (CycloneDX)
+	@mkdir -p build
+	go run ./test/supply bill bin/pressroom >build/pressroom.cdx.json
+
+reproduce: ## Build the last commit twice, each time from nothing, and compare the bytes
+	scripts/reproduce
 
 bench-quick: ## The same in under a minute, on small tables
 	scripts/with-postgres go run ./bench -quick

@@ -193,7 +193,7 @@ func (x *exchange) log(took time.Duration) {
 	}
 	x.edge.opts.Observe(x.tool, x.status >= http.StatusBadRequest, took)
 	level := slog.LevelInfo
-	if x.status >= http.StatusInternalServerError {
+	if x.status >= http.StatusInternalServerError && x.r.Context().Err() == nil { // else nobody is there, and nothing of ours failed
 		level = slog.LevelError
 	}
 	ctx := x.r.Context()

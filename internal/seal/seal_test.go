@@ -66,7 +66,7 @@ func TestMarksTellKeys(t *testing.T) {
 		t.Errorf("marks: sealed with %x, that of its key %x, that of the first of two %x", mark, before.Mark(), both.Mark())
 	}
 	if !before.Knows(mark) || !both.Knows(mark) || after.Knows(mark) {
-		t.Errorf("known: %t, %t, %t; want yes, yes and no", before.Knows(mark), both.Knows(mark), after.Knows(mark))
+		t.Errorf("known: %t, %t, %t; want the last one alone unknown", before.Knows(mark), both.Knows(mark), after.Knows(mark))
 	}
 }
 

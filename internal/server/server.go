@@ -433,8 +433,20 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 }
 
 func newHTTPServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	return &http.Server{Handler: alone(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		DisableGeneralOptionsHandler: true} // OPTIONS is no method of any address
+}
+
+// alone ends the connection after a request that came in chunks. It may have told a length too, which net/http passes over
+// and a proxy before us may not: what follows on the connection would be one request for it and another one for us (RFC
+// 9112, section 6.1).
+func alone(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TransferEncoding) > 0 {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // quiet lets the queue's own log tell only what is wrong.

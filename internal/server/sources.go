@@ -40,6 +40,9 @@ func ReadSources(path string) (SourceSettings, error) {
 	if err := decoder.Decode(&out); err != nil {
 		return out, fmt.Errorf("reading the settings of sources in %s: %w", path, err)
 	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return out, fmt.Errorf("reading the settings of sources in %s: something stands behind the object", path)
+	}
 	if g := out.InstagramGraph; g != nil {
 		for i := range g.Accounts {
 			g.Accounts[i].Token = os.Getenv(g.Accounts[i].TokenEnv)

@@ -8,19 +8,27 @@ import (
 )
 
 const (
-	stalled     = time.Minute     // without a byte the other side is given up
-	moveEvery   = time.Second     // how often deadlines are moved at most
-	answering   = 5 * time.Minute // how long the work may take after the last byte
-	discardable = 8 << 20         // bytes of a refused file that are still read, as clients read no answer before they have sent
+	stalled     = time.Minute      // without a byte the other side is given up
+	moveEvery   = time.Second      // how often deadlines are moved at most
+	answering   = 5 * time.Minute  // how long the work may take after the last byte
+	discardable = 8 << 20          // bytes of a refused file that are still read, as clients read no answer before they have sent
+	discarding  = 30 * time.Second // how long they are still read, whoever sends them
+
+	// An upload that is slower than the slowest line holds a connection for its own sake.
+	allowance = 30 * time.Minute // before its pace counts
+	pace      = 1 << 10          // bytes a second after that, on average
 )
 
-// arriving is the body of an upload: it may take as long as it needs while bytes come, whatever the server's own
-// deadlines are.
+// arriving is the body of an upload: it may take as long as it needs while bytes come at a pace that a poor line has,
+// whatever the server's own deadlines are.
 type arriving struct {
 	io.ReadCloser
 	control *http.ResponseController
+	begun   time.Time
 	moved   time.Time
+	came    int64 // bytes
 	ended   bool
+	refused bool  // the rest is read to no end
 	err     error // why it broke off
 	asks    bool  // the client waits to be told that it may send
 }
@@ -31,12 +39,14 @@ func arrivingIn(w http.ResponseWriter, r *http.Request) *arriving {
 
 func (b *arriving) Read(p []byte) (int, error) {
 	// A server that knows no deadlines has none to be moved.
-	if now := time.Now(); now.Sub(b.moved) >= moveEvery {
+	if now := time.Now(); !b.refused && now.Sub(b.moved) >= moveEvery {
 		b.moved = now
-		_ = b.control.SetReadDeadline(now.Add(stalled))
-		_ = b.control.SetWriteDeadline(now.Add(stalled + answering))
+		until := b.until(now)
+		_ = b.control.SetReadDeadline(until)
+		_ = b.control.SetWriteDeadline(until.Add(answering))
 	}
 	n, err := b.ReadCloser.Read(p)
+	b.came += int64(n)
 	if err != nil && !b.ended {
 		b.ended = true
 		_ = b.control.SetWriteDeadline(time.Now().Add(answering))
@@ -47,10 +57,26 @@ func (b *arriving) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it stands in for the body
 }
 
+// until is when the next byte has to be there.
+func (b *arriving) until(now time.Time) time.Time {
+	if b.begun.IsZero() {
+		b.begun = now
+	}
+	slowest := b.begun.Add(allowance + time.Duration(b.came/pace)*time.Second)
+	if next := now.Add(stalled); next.Before(slowest) {
+		return next
+	}
+	return slowest
+}
+
 // discard reads on a little where the file was refused before its end, but for a client that asked and was not told
 // to send.
 func (b *arriving) discard() {
 	if begun := !b.moved.IsZero(); !b.ended && (begun || !b.asks) {
+		b.refused = true
+		until := time.Now().Add(discarding)
+		_ = b.control.SetReadDeadline(until)
+		_ = b.control.SetWriteDeadline(until.Add(answering))
 		_, _ = io.CopyN(io.Discard, b, discardable) // whether it ends does not matter any more
 	}
 }

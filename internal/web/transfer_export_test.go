@@ -121,6 +121,46 @@ func TestStalledUploadsEnd(t *testing.T) {
 	})
 }
 
+// drips runs a handler of an upload that sends a byte every 50 seconds, and gives how long it was read.
+func drips(t *testing.T, read func(*arriving)) time.Duration {
+	t.Helper()
+	var took time.Duration
+	synctest.Test(t, func(t *testing.T) {
+		began, stop := time.Now(), make(chan struct{})
+		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
+			read(arrivingIn(w, r))
+			took = time.Since(began)
+			close(stop)
+		})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://press.example/", &slow{left: 1000, every: 50 * time.Second, stop: stop})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.ContentLength = 1000
+		if resp, err := client.Do(req); err == nil {
+			resp.Body.Close()
+		}
+		<-time.After(2 * time.Minute) // until whoever sends has seen it
+	})
+	return took
+}
+
+// Who sends a byte now and then, so that a connection is held, is given up too; and of what is refused anyway nothing is
+// waited for.
+func TestDrippingUploadsEnd(t *testing.T) {
+	whole := drips(t, func(body *arriving) {
+		if _, err := io.Copy(io.Discard, body); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("it ended by %v", err)
+		}
+	})
+	if whole < allowance || whole > allowance+stalled {
+		t.Errorf("an upload was read for %v", whole)
+	}
+	if refused := drips(t, (*arriving).discard); refused > discarding+time.Second {
+		t.Errorf("an upload that was refused was read for %v", refused)
+	}
+}
+
 // A file may take as long as it needs to be fetched while somebody takes its bytes.
 func TestDownloadsMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

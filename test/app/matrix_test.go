@@ -139,6 +139,10 @@ func (m *gauge) people() {
 		switch name {
 		case "held":
 			must(t, m.Teams.SetHold(ctx, p.ID, true))
+		case "deleted":
+			must(t, m.Leaving.DeletePerson(ctx, p.ID))
+		case "signed out elsewhere":
+			must(t, m.Teams.EndSessions(ctx, p.ID))
 		case "in no team":
 			must(t, m.Teams.RemoveMember(ctx, m.team.ID, p.ID))
 		default: // an owner elsewhere, who looks at the sample team at the time of leaving it
@@ -156,6 +160,8 @@ func (m *gauge) people() {
 		a.signIn(m.crew.people[role].Email)
 	}
 	join("held", access.Admin).out = true
+	join("deleted", access.Admin).out = true
+	join("signed out elsewhere", access.Admin).out = true
 	join("in no team", access.Admin).out = true
 	join("of another team", access.Admin)
 	join("operator", access.Admin).operator = true

@@ -36,7 +36,7 @@ func (w *world) connected(role access.Role, may ...access.Capability) connection
 		c.person = p.ID
 	}
 	const back = "http://127.0.0.1/back"
-	program, err := w.Programs.Register(ctx, "test", oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
+	program, err := w.Programs.Register(ctx, fmt.Sprint("test ", w.people.Add(1)), oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
 	must(w.t, err)
 	verifier := oauth2.GenerateVerifier()
 	asked, err := w.Programs.Ask(ctx, "test", url.Values{

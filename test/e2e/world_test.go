@@ -81,6 +81,7 @@ type options struct {
 	terms    *terms.Terms                             // ample where nil
 	unjoined bool                                     // no source of profiles' media
 	extend   func(server.Parts) []operation.Operation // see refreshing
+	settings func(*server.Config)                     // what else a node is told; nothing where nil
 }
 
 // ample are terms whose limits no test meets that does not look for them.
@@ -175,6 +176,9 @@ func (h *house) start(o options, role server.Role) (*server.Server, string) {
 	}
 	if o.unjoined {
 		cfg.BridgeURL = ""
+	}
+	if o.settings != nil {
+		o.settings(&cfg)
 	}
 	node, err := server.Open(h.t.Context(), cfg)
 	must(h.t, err)

@@ -1,0 +1,28 @@
+package server_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pressroom/internal/server"
+)
+
+// Whatever stands in the file of sources is refused where it is no JSON.
+func FuzzReadSources(f *testing.F) {
+	f.Add([]byte(`{"instagram_graph":{"accounts":[{"token_env":"NOWHERE"}]},"tiktok_research":{"client_secret_env":"NOWHERE"}}`))
+	f.Add([]byte(`{"instagram_graph":null,"instagram_graph":{}}`))
+	f.Add([]byte(`[]`))
+	f.Add([]byte(`{} {}`))
+	f.Add([]byte(`{}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "sources.json")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := server.ReadSources(path); err == nil && !json.Valid(text) {
+			t.Fatalf("%q was taken", text)
+		}
+	})
+}

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipes is a listener whose connections live in the test alone, so that its clock is theirs.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Close() error {
+	close(p)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// held gives how long a client that behaves in some way holds a connection. The handler reads all of a body and answers
+// with more than any buffer takes.
+func held(t *testing.T, behave func(net.Conn)) time.Duration {
+	t.Helper()
+	var took time.Duration
+	synctest.Test(t, func(t *testing.T) {
+		listener, handled := make(pipes), make(chan struct{}, 1)
+		server := newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(w, strings.Repeat("x", 1<<20))
+		}))
+		server.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateClosed {
+				handled <- struct{}{}
+			}
+		}
+		go func() { _ = server.Serve(listener) }()
+		ours, theirs := net.Pipe()
+		began := time.Now()
+		listener <- theirs
+		go behave(ours)
+		select {
+		case <-handled:
+		case <-time.After(time.Hour):
+		}
+		took = time.Since(began)
+		ours.Close()
+		<-time.After(time.Hour) // until whoever drips has seen it
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return took
+}
+
+// drip sends a text byte by byte and reads nothing.
+func drip(text string, every time.Duration) func(net.Conn) {
+	return func(c net.Conn) {
+		for i := range text {
+			if _, err := io.WriteString(c, text[i:i+1]); err != nil {
+				return
+			}
+			<-time.After(every)
+		}
+	}
+}
+
+// Nobody holds a connection for longer than a request may take, whether by sending slowly, not at all, or by not reading.
+func TestSlowClientsAreGivenUp(t *testing.T) {
+	const head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+	reads := func(text string) func(net.Conn) {
+		return func(c net.Conn) {
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+			_, _ = io.WriteString(c, text)
+		}
+	}
+	for name, one := range map[string]struct {
+		behave func(net.Conn)
+		most   time.Duration
+	}{
+		"nothing is sent": {func(net.Conn) {}, 10 * time.Second},
+		"the head comes slowly": {func(c net.Conn) {
+			reads("GET / HTTP/1.1\r\n")(c)
+			drip("Host: x\r\n"+strings.Repeat("X: y\r\n", 100), time.Second)(c)
+		}, 10 * time.Second},
+		"the body does not come":        {reads(head), time.Minute},
+		"the body comes slowly":         {func(c net.Conn) { reads(head)(c); drip(strings.Repeat("x", 1000), 5*time.Second)(c) }, time.Minute},
+		"the answer is not read":        {drip("GET / HTTP/1.1\r\nHost: x\r\n\r\n", 0), 2 * time.Minute},
+		"nothing follows on the answer": {reads("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), 2 * time.Minute},
+		"chunks that do not end": {func(c net.Conn) {
+			reads("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")(c)
+			drip(strings.Repeat("1\r\nx\r\n", 500), time.Second)(c)
+		}, time.Minute},
+	} {
+		if took := held(t, one.behave); took > one.most+time.Second {
+			t.Errorf("%s: the connection is held for %v", name, took)
+		}
+	}
+}
+
+// After a request in chunks the connection ends; after others it goes on.
+func TestChunksEndTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for body, closes := range map[string]bool{"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n": true, "Content-Length: 0\r\n\r\n": false} {
+			listener := make(pipes)
+			server := newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+			go func() { _ = server.Serve(listener) }()
+			ours, theirs := net.Pipe()
+			listener <- theirs
+			go func() { _, _ = io.WriteString(ours, "POST / HTTP/1.1\r\nHost: x\r\n"+body) }()
+			if err := ours.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(ours)
+			if got := err == nil; got != closes {
+				t.Errorf("%q: %v %s", body, err, raw)
+			}
+			if err := errors.Join(ours.Close(), server.Close()); err != nil {
+				t.Error(fmt.Errorf("ending: %w", err))
+			}
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/operation"
+	"pressroom/internal/secret"
+)
+
+// ended are the ways in which a key, or an assistant's token, comes to be none.
+var ended = map[string]func(w *world) string{
+	"a key that was never made": func(*world) string { return secret.New(secret.APIKey) },
+	"an upload's secret":        func(*world) string { return secret.New(secret.Upload) },
+	"a key that was revoked": func(w *world) string {
+		id, key := w.newKey(w.team, access.Full, time.Time{})
+		w.rest(key, "get_identity", nil, "").mustBe(w.t, http.StatusOK) // so that it is remembered
+		must(w.t, w.Teams.RevokeKey(w.t.Context(), id))
+		return key
+	},
+	"a key that has expired": func(w *world) string {
+		_, key := w.newKey(w.team, access.Full, time.Now().Add(-time.Second))
+		return key
+	},
+	"a connection that was ended": func(w *world) string {
+		c := w.connected(access.Admin, access.Capabilities()...)
+		must(w.t, w.Teams.RevokeKey(w.t.Context(), c.id))
+		return c.token
+	},
+	"a connection of a person who is gone": func(w *world) string {
+		c := w.connected(access.Editor, access.Read, access.Write)
+		w.tool(c.token, "list_posts", map[string]any{}, "").mustBe(w.t, http.StatusOK)
+		must(w.t, w.Leaving.DeletePerson(w.t.Context(), c.person))
+		w.until("the token to be nobody's", func() bool {
+			return w.tool(c.token, "list_posts", map[string]any{}, "").status == http.StatusUnauthorized
+		})
+		return c.token
+	},
+}
+
+// Whatever operation is asked for by what is no key any more, on either edge, is refused as by no key at all, and nothing
+// comes of it. What slows down whoever repeats a wrong key is met by few of them alike.
+func TestEndedCredentialsAtEveryOperation(t *testing.T) {
+	t.Parallel()
+	o := options{accounts: 1, extend: refreshing}
+	houses(t, o, func(t *testing.T, h *house) {
+		for name, end := range ended {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := h.world(t, o)
+				w.grant(100)
+				for i, op := range w.Registry().All() {
+					if i%4 == 0 { // another one, before what slows down the repeated is met
+						w.notes["credential"] = end(w)
+					}
+					w.mustNotBeLetIn(op, w.notes["credential"])
+				}
+				met("unauthorized", "")
+			})
+		}
+	})
+}
+
+// mustNotBeLetIn makes a call on both edges by what is no key.
+func (w *world) mustNotBeLetIn(op *operation.Operation, credential string) {
+	w.t.Helper()
+	before, idem := w.footprint(), ""
+	if !op.Reads() {
+		idem = "a key"
+	}
+	for edge, got := range map[string]answer{"REST": w.rest(credential, op.Tool, w.sample(op), idem), "tools": w.tool(credential, op.Tool, w.sample(op), idem)} {
+		if got.status != http.StatusUnauthorized || got.code() != "unauthorized" {
+			w.t.Errorf("%s over %s: %d %s", op.Tool, edge, got.status, got.raw)
+		}
+	}
+	if effects := w.footprint().since(before); effects != (rows{}) {
+		w.t.Errorf("%s changed %+v", op.Tool, effects)
+	}
+}

@@ -1,0 +1,440 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"pressroom/internal/access"
+	"pressroom/internal/oauth"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/secret"
+	"pressroom/internal/server"
+	"pressroom/internal/social"
+)
+
+// safe is where a test keeps every secret that it has seen, by what it is.
+type safe struct {
+	sync.Mutex
+	held map[string]string // the secret, and what it is
+}
+
+func (s *safe) keep(what, value string) {
+	s.Lock()
+	defer s.Unlock()
+	if _, known := s.held[value]; !known && len(value) >= 8 && value != "sandbox" {
+		s.held[value] = what
+	}
+}
+
+// forms are the ways in which a secret may stand somewhere.
+func forms(value string) [][]byte {
+	raw := []byte(value)
+	out := [][]byte{raw, []byte(url.QueryEscape(value)), []byte(base64.StdEncoding.EncodeToString(raw)), []byte(base64.RawURLEncoding.EncodeToString(raw)), []byte(hex.EncodeToString(raw))}
+	if quoted, err := json.Marshal(value); err == nil {
+		out = append(out, quoted[1:len(quoted)-1])
+	}
+	return out
+}
+
+// in names the secrets that stand in a text, with what is around each.
+func (s *safe) in(content []byte, but ...string) []string {
+	s.Lock()
+	defer s.Unlock()
+	var out []string
+	for value, what := range s.held {
+		if slices.Contains(but, what) {
+			continue
+		}
+		for _, form := range forms(value) {
+			if at := bytes.Index(content, form); at >= 0 {
+				out = append(out, fmt.Sprintf("%s: …%.200q", what, content[max(0, at-60):]))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// mustNotBeIn looks for every secret in a place, but for kinds that belong there.
+func (s *safe) mustNotBeIn(t *testing.T, place string, content []byte, but ...string) {
+	t.Helper()
+	for _, found := range s.in(content, but...) {
+		t.Errorf("%s holds %s", place, found)
+	}
+}
+
+// The search finds a secret in each form that it knows.
+func TestSafe(t *testing.T) {
+	t.Parallel()
+	const value = `a "secret" / of ours`
+	s := &safe{held: map[string]string{}}
+	s.keep("a word", value)
+	for _, text := range []string{`x a "secret" / of ours x`, `a \"secret\" / of ours`, "q=a+%22secret%22+%2F+of+ours", "YSAic2VjcmV0IiAvIG9mIG91cnM=", "61202273656372657422202f206f66206f757273"} {
+		if found := s.in([]byte(text)); len(found) != 1 {
+			t.Errorf("%s: %v", text, found)
+		}
+	}
+	if found := s.in([]byte("a secret of ours")); found != nil {
+		t.Errorf("found %v", found)
+	}
+}
+
+var (
+	givenToken  = regexp.MustCompile(`"(accessJwt|refreshJwt|access_token|refresh_token|id_token)"\s*:\s*"([^"]+)"`)
+	formSecrets = []string{"client_secret", "code", "code_verifier", "refresh_token", "access_token", "fb_exchange_token", "appsecret_proof", "password"}
+)
+
+// watch keeps what goes between the program and the networks.
+func (s *safe) watch(h *house) {
+	networks := h.sandbox.Handler()
+	tap := func(w http.ResponseWriter, r *http.Request) bool {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return false
+		}
+		if kind, credential, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "bearer") || strings.EqualFold(kind, "oauth") {
+			s.keep("a network's token", credential)
+		}
+		sent := r.URL.Query()
+		if form, err := url.ParseQuery(string(body)); err == nil && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+			maps.Copy(sent, form)
+		}
+		for _, name := range formSecrets {
+			s.keep("a network's "+name, sent.Get(name))
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		got := httptest.NewRecorder()
+		networks.ServeHTTP(got, r)
+		for _, found := range givenToken.FindAllStringSubmatch(got.Body.String(), -1) {
+			s.keep("a network's "+found[1], found[2])
+		}
+		maps.Copy(w.Header(), got.Header())
+		w.WriteHeader(got.Code)
+		_, _ = w.Write(got.Body.Bytes())
+		return true
+	}
+	h.meddle.Store(&tap)
+}
+
+// journal is a log that goroutines write to.
+type journal struct {
+	sync.Mutex
+	bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.Lock()
+	defer j.Unlock()
+	return j.Buffer.Write(p)
+}
+
+func (j *journal) all() []byte {
+	j.Lock()
+	defer j.Unlock()
+	return bytes.Clone(j.Bytes())
+}
+
+const (
+	bridgeToken  = "bridge-token-4f1d9c"
+	clientSecret = "client-secret-8c2e71"
+	passphrase   = "a long passphrase 5531"
+)
+
+// A team uses every kind of secret that there is. None of them is anywhere afterwards but with whom it belongs: not in the
+// log at its most talkative, not in the database, its file or the library, not in what others are answered, the figures
+// or a crash's stacks.
+func TestSecretsStayWhereTheyBelong(t *testing.T) {
+	t.Parallel()
+	log, metrics := &journal{}, freeAddress(t)
+	houses(t, options{settings: func(c *server.Config) {
+		c.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		c.BridgeToken = bridgeToken
+		c.Networks.Secret = func(string) string { return clientSecret }
+		if strings.HasPrefix(c.Database, "sqlite:") {
+			c.MetricsAddr = metrics
+		}
+	}}, func(t *testing.T, h *house) {
+		s := &safe{held: map[string]string{}}
+		s.watch(h)
+		w := h.world(t, options{})
+		w.useEverySecret(s)
+		for _, what := range []string{"a network's accessJwt", "a network's client_secret", "a network's code", "an upload secret", "an access token", "a session"} {
+			if !slices.Contains(slices.Collect(maps.Values(s.held)), what) {
+				t.Errorf("%s was not used: %v", what, slices.Sorted(maps.Values(s.held)))
+			}
+		}
+		if len(log.all()) < 1000 {
+			t.Error("there is no log")
+		}
+		s.mustNotBeIn(t, "the log", log.all())
+		s.mustNotBeIn(t, "the database", h.dump(t))
+		h.eachFile(t, func(path string, content []byte) { s.mustNotBeIn(t, path, content) })
+		h.othersSee(t, s)
+		if !h.db.Postgres() {
+			s.mustNotBeIn(t, "the figures", []byte(w.browses(client.Get("http://"+metrics+"/metrics")).text))
+		}
+		stacks := make([]byte, 8<<20)
+		s.mustNotBeIn(t, "the stacks", stacks[:runtime.Stack(stacks, true)])
+	})
+}
+
+// useEverySecret has the team do what takes secrets, and keeps each.
+func (w *world) useEverySecret(s *safe) {
+	t, ctx := w.t, w.t.Context()
+	t.Helper()
+	s.keep("the sealing key", w.sealing)
+	s.keep("the bridge's token", bridgeToken)
+	s.keep("an app password", appPassword)
+	for _, key := range w.keys {
+		s.keep("an API key", key)
+	}
+	never := secret.New(secret.APIKey) // one that is nobody's is no less one that somebody mistyped
+	s.keep("an API key", never)
+	w.rest(never, "get_identity", nil, "").mustBe(t, http.StatusUnauthorized)
+	w.rest(full(w), "create_post", map[string]any{"caption": "it is " + never, "account_ids": w.accounts}, "").mustBe(t, http.StatusUnprocessableEntity)
+	for _, platform := range []string{"threads", "x", "youtube", "pinterest", "tiktok"} {
+		w.connectInBrowser(s, platform)
+	}
+	w.grant(100)
+	w.publish(w.draft("to everybody", w.accounts...))
+	w.uploadBySecret(s)
+	w.signInAndRecover(s)
+	w.letInAssistant(s)
+	got := w.rest(full(w), "download_profile_media", map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, "a download")
+	got.mustBe(t, http.StatusAccepted)
+	w.finished(got.text("data.job_id"))
+	id := w.draft("for the client")
+	link, err := w.Approvals.AskApproval(ctx, w.owner, id)
+	must(t, err)
+	s.keep("an approval link", link[strings.LastIndex(link, "/")+1:])
+	w.browses(client.Get(link)).mustShow("for the client")
+}
+
+func (w *world) connectInBrowser(s *safe, platform string) {
+	t, ctx := w.t, w.t.Context()
+	t.Helper()
+	link := w.full("get_connect_link", map[string]any{"platform": platform}).text("data.url")
+	token := link[strings.LastIndex(link, "/")+1:]
+	s.keep("a connect link", token)
+	offer, err := w.Connects.Offer(ctx, w.owner, token)
+	must(t, err)
+	consent, err := w.Connects.Begin(ctx, w.owner, token, offer.Ways[0].Kind)
+	must(t, err)
+	came, err := sandbox.Allow(ctx, consent, "harbour.coffee")
+	must(t, err)
+	s.keep("a network's code", came.Get("code"))
+	end, err := w.Connects.Return(ctx, w.owner, social.Returned{Platform: platform, State: came.Get("state"), Code: came.Get("code")})
+	if err == nil && end.Choice != 0 {
+		_, err = w.Connects.Choose(ctx, w.owner, end.Choice, 0)
+	}
+	must(t, err)
+}
+
+// uploadBySecret sends a file, also with an Idempotency-Key, whose record holds the answer.
+func (w *world) uploadBySecret(s *safe) {
+	w.t.Helper()
+	for _, key := range []string{"", "an upload"} {
+		f := aPNG("secret " + key + ".png")
+		got := w.rest(full(w), "create_uploads", described(nil, f), key)
+		to := got.linkOf(0)
+		s.keep("an upload secret", strings.TrimPrefix(to.authorization, "Bearer "))
+		w.put(link{to.url, "Bearer " + secret.New(secret.Upload)}, f).mustBe(w.t, http.StatusUnauthorized)
+		w.put(to, f).mustBe(w.t, http.StatusCreated)
+	}
+}
+
+// signInAndRecover has people come in by an invitation, a password and a link for those who lost theirs.
+func (w *world) signInAndRecover(s *safe) {
+	t, ctx := w.t, w.t.Context()
+	t.Helper()
+	s.keep("a password", passphrase)
+	_, invitation, err := w.Teams.Invite(ctx, w.owner, w.team, "dora@harbour.example", access.Editor)
+	must(t, err)
+	s.keep("an invitation", invitation)
+	w.browses(client.Get(w.root + "/invitation/" + invitation)).mustShow("dora@harbour.example")
+	email := fmt.Sprintf("eve%d@harbour.example", w.people.Add(1))
+	eve, err := w.Teams.AddPerson(ctx, "Eve", email, passphrase)
+	must(t, err)
+	must(t, w.Teams.SetMember(ctx, w.team, eve.ID, access.Editor))
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	browser := &http.Client{Jar: jar, Timeout: time.Minute}
+	w.browses(browser.PostForm(w.root+"/sign-in", url.Values{"email": {email}, "password": {passphrase + "x"}}))
+	w.browses(browser.PostForm(w.root+"/sign-in", url.Values{"email": {email}, "password": {passphrase}})).mustShow("Harbour Coffee")
+	at, err := url.Parse(w.root)
+	must(t, err)
+	for _, cookie := range jar.Cookies(at) {
+		s.keep("a session", cookie.Value)
+	}
+	recovery, err := w.Teams.Recover(ctx, email)
+	must(t, err)
+	s.keep("a recovery link", recovery.Token)
+	w.browses(browser.Get(w.root + "/recovery/" + recovery.Token)).mustShow("assword")
+}
+
+// letInAssistant has a person let an assistant in, which then uses its tokens.
+func (w *world) letInAssistant(s *safe) {
+	t, ctx := w.t, w.t.Context()
+	t.Helper()
+	const back = "http://127.0.0.1/back"
+	program, err := w.Programs.Register(ctx, "test", oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
+	must(t, err)
+	verifier := oauth2.GenerateVerifier()
+	s.keep("a code verifier", verifier)
+	asked, err := w.Programs.Ask(ctx, "test", url.Values{"client_id": {program.ID}, "redirect_uri": {back}, "response_type": {"code"}, "scope": {"read write"}, "code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"}})
+	must(t, err)
+	to, err := w.Programs.Allow(ctx, asked, oauth.Leave{Team: w.team, Person: w.owner, Capabilities: []access.Capability{access.Read, access.Write}})
+	must(t, err)
+	came, err := url.Parse(to)
+	must(t, err)
+	code := came.Query().Get("code")
+	s.keep("an authorisation code", code)
+	form := url.Values{"client_id": {program.ID}, "grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {back}, "code_verifier": {verifier}}
+	for range 3 {
+		resp, err := client.PostForm(w.root+"/oauth/token", form)
+		must(t, err)
+		var got struct {
+			Access  string `json:"access_token"`
+			Refresh string `json:"refresh_token"`
+		}
+		must(t, json.NewDecoder(resp.Body).Decode(&got))
+		resp.Body.Close()
+		s.keep("an access token", got.Access)
+		s.keep("a refresh token", got.Refresh)
+		if got.Access == "" {
+			t.Fatalf("no token: %d", resp.StatusCode)
+		}
+		w.tool(got.Access, "list_posts", map[string]any{}, "").mustBe(t, http.StatusOK)
+		form = url.Values{"client_id": {program.ID}, "grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}}
+	}
+}
+
+// dump is all that the database holds, row by row.
+func (h *house) dump(t *testing.T) []byte {
+	t.Helper()
+	query := `SELECT name FROM sqlite_master WHERE type = 'table'`
+	if h.db.Postgres() {
+		query = `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'`
+	}
+	var out bytes.Buffer
+	for name := range h.column(t, query) {
+		rows, err := h.db.Query(t.Context(), "SELECT * FROM "+name) //nolint:unqueryvet // everything is looked through
+		must(t, err)
+		columns, err := rows.Columns()
+		must(t, err)
+		values, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		for rows.Next() {
+			must(t, rows.Scan(into...))
+			fmt.Fprintf(&out, "%s:", name)
+			for _, value := range values {
+				if raw, ok := value.([]byte); ok {
+					value = string(raw)
+				}
+				fmt.Fprintf(&out, " %v", value)
+			}
+			out.WriteByte('\n')
+		}
+		must(t, rows.Err())
+		rows.Close()
+	}
+	if out.Len() < 10_000 {
+		t.Errorf("the database holds %d bytes", out.Len())
+	}
+	return out.Bytes()
+}
+
+func (h *house) column(t *testing.T, query string) map[string]bool {
+	t.Helper()
+	rows, err := h.db.Query(t.Context(), query)
+	must(t, err)
+	defer rows.Close()
+	out := map[string]bool{}
+	for rows.Next() {
+		var name string
+		must(t, rows.Scan(&name))
+		out[name] = true
+	}
+	must(t, rows.Err())
+	return out
+}
+
+// eachFile goes through the files of the library, and those of the database where it is files: what was deleted may still
+// stand there.
+func (h *house) eachFile(t *testing.T, look func(path string, content []byte)) {
+	t.Helper()
+	roots := []string{strings.TrimPrefix(h.blobs, "file:")}
+	if file, is := strings.CutPrefix(h.url, "sqlite:"); is {
+		roots = append(roots, filepath.Dir(file))
+	}
+	seen := 0
+	for _, root := range roots {
+		must(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			if err == nil {
+				look(filepath.Base(path), content)
+				seen++
+			}
+			return err
+		}))
+	}
+	if seen == 0 {
+		t.Error("there are no files")
+	}
+}
+
+// othersSee asks for everything that a stranger with a key of another team may ask for.
+func (h *house) othersSee(t *testing.T, s *safe) {
+	t.Helper()
+	other := h.world(t, options{accounts: 1})
+	for _, key := range other.keys {
+		s.Lock()
+		delete(s.held, key)
+		s.Unlock()
+	}
+	for _, op := range h.Registry().All() {
+		if op.Reads() {
+			s.mustNotBeIn(t, op.Tool, other.rest(full(other), op.Tool, other.sample(op), "").raw, "a network's token", "an app password")
+		}
+	}
+	for _, path := range []string{"/", "/readyz", "/livez", "/sign-in", "/docs", "/api/v1/openapi.json", "/nowhere"} {
+		s.mustNotBeIn(t, path, []byte(other.browses(client.Get(other.root+path)).text))
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(context.WithoutCancel(t.Context()), "tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	return listener.Addr().String()
+}

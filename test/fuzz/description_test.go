@@ -1,0 +1,166 @@
+package fuzz
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"pressroom/internal/openapi"
+	"pressroom/internal/rest"
+)
+
+// schema is a JSON Schema as the description writes it.
+type schema map[string]any
+
+func (s schema) text(name string) string {
+	text, _ := s[name].(string)
+	return text
+}
+
+func (s schema) list(name string) []any {
+	items, _ := s[name].([]any)
+	return items
+}
+
+func (s schema) below(name string) schema {
+	m, _ := s[name].(map[string]any)
+	return m
+}
+
+// number is a bound; otherwise where there is none.
+func (s schema) number(name string, otherwise int) int {
+	if n, ok := s[name].(float64); ok {
+		return int(n)
+	}
+	return otherwise
+}
+
+// argument is one thing that an operation takes, wherever REST has it.
+type argument struct {
+	name     string
+	place    string // path, query or body
+	schema   schema
+	required bool
+	example  any
+}
+
+// described is an operation as the document has it.
+type described struct {
+	tool, method, path string
+	arguments          []argument
+	keyed              bool // it takes an Idempotency-Key
+	keyRequired        bool
+	success            int
+	answers            map[int]*jsonschema.Resolved
+}
+
+// subject is the first part of an operation's path, by which what it answers with is known.
+func (d *described) subject() string {
+	first, _, _ := strings.Cut(d.path[1:], "/")
+	return strings.ReplaceAll(first, "-", "_")
+}
+
+// document is the part of the description that requests are made of.
+type document struct {
+	Paths map[string]map[string]struct {
+		Tool       string `json:"x-tool"`
+		Parameters []struct {
+			Name     string
+			In       string
+			Required bool
+			Schema   schema
+			Example  any
+		}
+		RequestBody struct {
+			Content map[string]struct {
+				Schema  schema
+				Example map[string]any
+			}
+		} `json:"requestBody"`
+		Responses map[string]json.RawMessage
+	}
+	Components struct {
+		Schemas   map[string]json.RawMessage
+		Responses map[string]json.RawMessage
+	}
+}
+
+// describe reads the description that the program itself makes, closed so that an answer's member that it does not know
+// is seen. An operation that is new is in it.
+func (h *house) describe() []*described {
+	h.t.Helper()
+	raw, err := openapi.Build(h.Registry(), openapi.Info{Version: openapi.Version, ServerURL: h.cfg.PublicURL + rest.Prefix, Closed: true})
+	must(h.t, err)
+	// A reference leads to where jsonschema-go looks for it.
+	raw = bytes.ReplaceAll(raw, []byte("#/components/schemas/"), []byte("#/$defs/"))
+	var doc document
+	must(h.t, json.Unmarshal(raw, &doc))
+	problem := doc.resolve(h.t, json.RawMessage(`{"$ref":"#/$defs/Problem"}`))
+	var out []*described
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+		for _, method := range slices.Sorted(maps.Keys(doc.Paths[path])) {
+			out = append(out, doc.operation(h.t, method, path, problem))
+		}
+	}
+	if len(out) != len(h.Registry().All()) {
+		h.t.Fatalf("the description has %d operations, the program %d", len(out), len(h.Registry().All()))
+	}
+	return out
+}
+
+func (doc *document) operation(t *testing.T, method, path string, problem *jsonschema.Resolved) *described {
+	t.Helper()
+	op := doc.Paths[path][method]
+	d := &described{tool: op.Tool, method: strings.ToUpper(method), path: path, answers: map[int]*jsonschema.Resolved{}}
+	for _, p := range op.Parameters {
+		if p.In == "header" {
+			d.keyed, d.keyRequired = true, p.Required
+			continue
+		}
+		d.arguments = append(d.arguments, argument{p.Name, p.In, p.Schema, p.Required, p.Example})
+	}
+	body := op.RequestBody.Content["application/json"]
+	for _, name := range slices.Sorted(maps.Keys(body.Schema.below("properties"))) {
+		of, _ := body.Schema.below("properties")[name].(map[string]any)
+		d.arguments = append(d.arguments, argument{name, "body", of, slices.Contains(body.Schema.list("required"), any(name)), body.Example[name]})
+	}
+	for status, answer := range op.Responses {
+		code, err := strconv.Atoi(status)
+		must(t, err)
+		if code >= 400 {
+			d.answers[code] = problem
+			continue
+		}
+		var success struct {
+			Content map[string]struct{ Schema json.RawMessage }
+		}
+		must(t, json.Unmarshal(answer, &success))
+		d.success = code
+		d.answers[code] = doc.resolve(t, success.Content["application/json"].Schema)
+	}
+	return d
+}
+
+// resolve makes a schema ready that leads to the document's components.
+func (doc *document) resolve(t *testing.T, raw json.RawMessage) *jsonschema.Resolved {
+	t.Helper()
+	var members map[string]any
+	must(t, json.Unmarshal(raw, &members))
+	members["$defs"] = doc.Components.Schemas
+	whole, err := json.Marshal(members)
+	must(t, err)
+	var s jsonschema.Schema
+	must(t, json.Unmarshal(whole, &s))
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(fmt.Errorf("resolving a schema of the description: %w", err))
+	}
+	return resolved
+}

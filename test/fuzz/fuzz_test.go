@@ -1,0 +1,316 @@
+package fuzz
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/testkit"
+)
+
+// How many requests each database gets, and where chance begins. Without them it is the same few thousand each time.
+const (
+	manyVariable = "PRESSROOM_FUZZ"
+	seedVariable = "PRESSROOM_FUZZ_SEED"
+)
+
+const (
+	many     = 4000
+	rounds   = 5 // between which the background work is done
+	mostSaid = 10
+	atMost   = 50 * time.Second // for a database, where nobody asks for more: other tests run beside
+)
+
+// run is one run of requests against one database.
+type run struct {
+	*house
+	*chance
+
+	t      *testing.T
+	ops    []*described
+	rows   []int64
+	met    map[int]int // statuses
+	deep   map[string]int
+	said   int
+	number int
+}
+
+// TestRequests sends requests that the description and chance make up: as it allows them, and with some of it wrong.
+// None may fail, hang, repeat what it was sent in a refusal, change anything by a refusal or be answered as is not
+// described; and the money has to add up in the end.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	seed, requests := begin(t)
+	t.Logf("%s=%d %s=%d", seedVariable, seed, manyVariable, requests)
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		t.Parallel()
+		h := newHouse(t, url)
+		random := rand.New(rand.NewPCG(seed, uint64(requests)))
+		r := &run{house: h, t: t, ops: h.describe(), met: map[int]int{}, deep: map[string]int{}, chance: &chance{Rand: random, pool: &pool{random: random, values: map[string][]any{}}}}
+		r.begin()
+		until := time.Now().Add(atMost)
+		for round := range rounds {
+			for range requests / rounds {
+				if requests <= many && time.Now().After(until) {
+					t.Logf("%d requests took all the time that they have", r.number)
+					break
+				}
+				r.one()
+			}
+			h.work()
+			r.rows = r.count()
+			if t.Failed() {
+				t.Fatalf("%s=%d %s=%d, round %d", seedVariable, seed, manyVariable, requests, round+1)
+			}
+		}
+		h.mustAddUp()
+		r.mustHaveBeenDeep()
+	})
+}
+
+func begin(t *testing.T) (uint64, int) {
+	t.Helper()
+	seed, requests := uint64(1), many
+	if testing.Short() {
+		requests = many / 8
+	}
+	if text := os.Getenv(manyVariable); text != "" {
+		n, err := strconv.Atoi(text)
+		must(t, err)
+		requests, seed = n, uint64(time.Now().UnixNano())
+	}
+	if text := os.Getenv(seedVariable); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		must(t, err)
+		seed = n
+	}
+	return seed, requests
+}
+
+// begin makes something of everything in both teams: each operation is asked as its example does.
+func (r *run) begin() {
+	r.t.Helper()
+	for _, of := range []crew{r.theirs, r.ours} {
+		r.pool.values, r.pool.texts = map[string][]any{}, nil
+		for _, id := range of.accounts {
+			r.pool.keep("social_accounts", "id", float64(id))
+		}
+		for range 6 {
+			for _, op := range r.ops {
+				k := r.call(op)
+				a, broken := r.ask(k.overREST(of.keys[access.Full]))
+				if broken != "" {
+					r.t.Fatalf("%s: %s", op.tool, broken)
+				}
+				if a.status < 300 {
+					r.learn(op, a)
+				}
+			}
+		}
+		if of.team == r.theirs.team {
+			for _, key := range []string{"posts.id", "social_accounts.id", "media.id", "hashtag_lists.id", "reports.id"} {
+				r.others = append(r.others, r.pool.values[key]...)
+			}
+		}
+	}
+	r.work()
+	r.rows = r.count()
+}
+
+// heard keeps what an answer tells, apart for each team.
+func (r *run) heard(req *request, a answer) {
+	if !req.theirs {
+		r.learn(req.op, a)
+		return
+	}
+	theirs := &pool{random: r.Rand, values: map[string][]any{}}
+	theirs.learn(req.op.subject(), a.members)
+	for _, name := range []string{req.op.subject() + ".id", "reports.id", "report.id", "posts.id"} {
+		if r.others = append(r.others, theirs.values[name]...); len(r.others) > 4*kept {
+			r.others = r.others[kept:]
+		}
+	}
+}
+
+// told names what an answer tells of the other team.
+func (r *run) told(req *request, a answer) string {
+	for _, id := range r.others {
+		if text, ok := id.(string); ok && !req.theirs && bytes.Contains(a.body, []byte(text)) {
+			return "it tells of another team: " + text
+		}
+	}
+	return ""
+}
+
+func (r *run) learn(op *described, a answer) {
+	of := op.subject()
+	r.pool.learn(of, a.members)
+}
+
+func (r *run) count() []int64 {
+	rows, err := r.house.rows()
+	must(r.t, err)
+	return rows
+}
+
+// one makes up a request, sends it, and holds the answer against the rules.
+func (r *run) one() {
+	r.number++
+	req := r.request()
+	a, broken := r.try(req)
+	if broken == "" {
+		r.met[a.status]++
+		if a.status < 300 && a.status > 0 && !a.plain {
+			r.deep[req.op.tool]++
+			r.heard(req, a)
+		}
+		return
+	}
+	if r.said++; r.said > mostSaid {
+		return
+	}
+	small := r.shrink(req, broken)
+	got, _ := r.ask(small)
+	r.t.Errorf("request %d, %s: %s\n\n%.6000s\n\nis answered with %d %v\n%.3000s", r.number, req.op.tool, broken, shown(small.String()), got.status, got.header, got.body)
+}
+
+// shown is a request as text in which every byte can be seen.
+func shown(text string) string {
+	quoted := strconv.QuoteToASCII(text)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\r\n`, "\n")
+}
+
+// request makes up a request: a third as described, a third with arguments that are wrong, and a third with more wrong.
+func (r *run) request() *request {
+	k := r.call(pick(r.chance, r.ops))
+	wrong := r.IntN(3)
+	for range wrong {
+		r.spoil(&k)
+	}
+	key := r.ours.keys[access.Full]
+	theirs := false
+	switch r.IntN(20) {
+	case 0:
+		key = r.ours.keys[access.ReadOnly]
+	case 1:
+		key = r.ours.keys[access.Drafts]
+	case 2:
+		key, theirs = r.theirs.keys[access.Full], true
+	}
+	req := k.overREST(key)
+	if r.in(3) {
+		req = k.overTools(key)
+	}
+	req.theirs = theirs
+	if wrong == 2 || wrong == 1 && r.in(4) {
+		r.twist(req)
+	}
+	return req
+}
+
+// try sends a request and says what is wrong with what came of it.
+func (r *run) try(req *request) (answer, string) {
+	a, broken := r.ask(req)
+	if broken != "" || a.status == 0 {
+		return a, broken
+	}
+	before := r.rows
+	r.rows = r.count()
+	if changed := r.since(before, r.rows); len(changed) > 0 && (a.status >= 400 || a.plain) {
+		return a, fmt.Sprintf("a refusal changes %v", changed)
+	}
+	if told := r.told(req, a); told != "" {
+		return a, told
+	}
+	return a, a.wrong(req)
+}
+
+// shrink takes away from a request what it does not need to be answered wrongly in the same way.
+func (r *run) shrink(req *request, broken string) *request {
+	kind, _, _ := strings.Cut(broken, ":")
+	still := func(smaller *request) bool {
+		_, what := r.try(smaller)
+		return strings.HasPrefix(what, kind)
+	}
+	for again, tries := true, 0; again && tries < 200; {
+		again = false
+		for _, smaller := range req.smaller() {
+			tries++
+			if still(smaller) {
+				req, again = smaller, true
+				break
+			}
+		}
+	}
+	return req
+}
+
+// smaller are requests that lack one thing.
+func (r *request) smaller() []*request {
+	var out []*request
+	for i := range r.header {
+		less := *r
+		less.header = slices.Delete(slices.Clone(r.header), i, i+1)
+		out = append(out, &less)
+	}
+	if path, query, found := strings.Cut(r.target, "?"); found {
+		pairs := strings.Split(query, "&")
+		for i := range pairs {
+			less := *r
+			less.target = strings.TrimSuffix(path+"?"+strings.Join(slices.Delete(slices.Clone(pairs), i, i+1), "&"), "?")
+			out = append(out, &less)
+		}
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(r.body), &members) == nil && !r.tool {
+		for name := range members {
+			rest := map[string]any{}
+			for other, value := range members {
+				if other != name {
+					rest[other] = verbatim(value)
+				}
+			}
+			less := *r
+			less.body = written(rest)
+			out = append(out, &less)
+		}
+	}
+	if half := strings.Index(r.body, strings.Repeat(marker, 8)); half >= 0 {
+		less := *r
+		less.body = strings.ReplaceAll(r.body, strings.Repeat(marker, 8), strings.Repeat(marker, 4))
+		out = append(out, &less)
+	}
+	return out
+}
+
+// mustHaveBeenDeep: what only ever is refused shows nothing.
+func (r *run) mustHaveBeenDeep() {
+	r.t.Helper()
+	good := 0
+	for _, n := range r.deep {
+		good += n
+	}
+	if good < r.number/10 {
+		r.t.Errorf("only %d of %d requests succeeded", good, r.number)
+	}
+	for _, op := range r.ops {
+		if r.deep[op.tool] == 0 {
+			r.t.Logf("no %s succeeded", op.tool)
+		}
+	}
+	for _, status := range []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity} {
+		if r.met[status] == 0 {
+			r.t.Errorf("no request was answered with %d", status)
+		}
+	}
+	r.t.Logf("answers by status: %v; successes by operation: %v", r.met, r.deep)
+}

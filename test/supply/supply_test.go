@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every module is under a licence of the list; a text of another licence is told apart from those.
+func TestLicences(t *testing.T) {
+	t.Chdir("../..")
+	modules, err := needed(".", "-test", "./...")
+	if err != nil || len(modules) < 50 {
+		t.Fatalf("%d modules (%v)", len(modules), err)
+	}
+	for _, m := range modules {
+		if name, err := m.licence(); err != nil || !slices.Contains(taken, name) {
+			t.Errorf("%s: %q (%v)", m.Path, name, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"GNU AFFERO GENERAL PUBLIC LICENSE\n Version 3": "AGPL-3.0", "GNU GENERAL PUBLIC LICENSE\n Version 3": "GPL-3.0", "Business Source License 1.1": "BUSL-1.1",
+		"Mozilla Public License Version 2.0 " + strings.Repeat("x", 900) + " GNU Affero General Public License": "MPL-2.0", "All rights reserved.": "",
+	} {
+		if got := licenceOf(text); got != want || slices.Contains(taken, got) != (want == "MPL-2.0") {
+			t.Errorf("%.40q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A bill names every module that the linker took, each with its licence and sum, and is the same each time.
+func TestBill(t *testing.T) {
+	t.Chdir("../..")
+	program := filepath.Join(t.TempDir(), "pressroom")
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", program, "./cmd/pressroom").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	raw, err := bill(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := bill(program); err != nil || string(again) != string(raw) {
+		t.Errorf("another time it is another bill (%v)", err)
+	}
+	var doc billDocument
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "version", "-m", program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Count(string(out), "\n\tdep\t")
+	if len(doc.Components) != linked+1 || linked < 20 || len(doc.Dependencies[0].On) != linked+1 {
+		t.Errorf("%d components of %d modules and Go's own", len(doc.Components), linked)
+	}
+	for _, c := range doc.Components {
+		if c.Version == "" || len(c.Licences) != 1 || !slices.Contains(taken, c.Licences[0].Licence.ID) || c.Name != "std" && !strings.HasPrefix(c.Properties[0].Value, "h1:") {
+			t.Errorf("%+v", c)
+		}
+	}
+	if _, err := componentOf(&debug.Module{Path: "elsewhere.example/x", Version: "v1.0.0"}, nil); err == nil {
+		t.Error("a module that nobody knows has a bill")
+	}
+}
+
+// A package that is not pinned, or installed as another, is seen.
+func TestPackages(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"package-lock.json":                   `{"lockfileVersion":3,"packages":{"":{},"node_modules/a":{"version":"1.0.0","integrity":"sha512-x"},"node_modules/@b/c":{"version":"1.0.0","integrity":"sha1-x"}}}`,
+		"node_modules/a/package.json":         `{"version":"1.0.1"}`,
+		"node_modules/@b/c/package.json":      `{"version":"1.0.0"}`,
+		"node_modules/stranger/package.json":  `{"version":"1.0.0"}`,
+		"node_modules/.package-lock.json":     `{}`,
+		"node_modules/@b/other/package.json":  `{"version":"1.0.0"}`,
+		"node_modules/.bin/whatever/index.js": ``,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lock lockFile
+	if err := json.Unmarshal(raw, &lock); err != nil {
+		t.Fatal(err)
+	}
+	installed, wrong := lock.check(dir)
+	if installed != 1 || len(wrong) != 4 {
+		t.Errorf("%d installed, %v", installed, wrong)
+	}
+}
