@@ -2,8 +2,9 @@
 SHELL := bash
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick growth storm fuzz sbom reproduce clean
+.PHONY: help run build test test-quick test-race test-tools check generate bench bench-quick growth storm storm-posts fuzz sbom reproduce clean
 
+DURATION ?= 15m
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 help: ## Show this list
@@ -44,8 +45,11 @@ bench: ## Measure against bare handlers and write build/bench.json
 growth: ## Fill both databases with years of data and hold every list, search and report against a hundredth of it (an hour, 40 GB)
 	POSTGRES_FOLDER=build scripts/with-postgres go run ./bench -years -out build/growth.json
 
-storm: ## Publish 2,000 posts to nine networks while programs are killed and networks fail, then count what they hold
-	PRESSROOM_STORM=2000 scripts/with-postgres go test ./test/networks -run TestStorm -count=1 -timeout 20m -v
+storm: ## Let clients of all kinds use programs that everything happens to, on each database for so long (DURATION=15m), then reckon up
+	CI=true PRESSROOM_STORM=$(DURATION) go test ./test/storm -run TestStorm -count=1 -timeout 24h -v
+
+storm-posts: ## Publish 2,000 posts to nine networks while programs are killed and networks fail, then count what they hold
+	PRESSROOM_STORM_POSTS=2000 scripts/with-postgres go test ./test/networks -run TestStorm -count=1 -timeout 20m -v
 
 fuzz: ## Send 100,000 requests that the API's description and chance make up to each database (PRESSROOM_FUZZ_SEED=1 for the same ones again)
 	PRESSROOM_FUZZ=$${PRESSROOM_FUZZ:-100000} scripts/with-postgres go test ./test/fuzz -run TestRequests -count=1 -timeout 3h -v

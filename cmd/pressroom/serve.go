@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/crash"
 	"pressroom/internal/directory"
 	"pressroom/internal/notice"
 	"pressroom/internal/seal"
@@ -118,7 +119,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if c.Lease < time.Second || c.Workers < 1 || c.PerNetwork < 0 {
 		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1, and PRESSROOM_PER_NETWORK (--per-network) not below 0")
 	}
-	cfg.PerNetwork = c.PerNetwork
+	cfg.PerNetwork, cfg.Now = c.PerNetwork, crash.Now
 	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AnyServer = c.TrustedProxies, c.BlueskyServers, false
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return cfg, err

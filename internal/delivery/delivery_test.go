@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"testing"
 	"time"
 
@@ -233,6 +234,39 @@ func TestLateHolderIsFenced(t *testing.T) {
 		s.deliver(t, time.Minute)
 		if got := s.outcome(t); got != wellDone || n.held != 1 || n.committed != 1 {
 			t.Errorf("got %+v, %d held, %d commits", got, n.held, n.committed)
+		}
+	})
+}
+
+// A process that stands still between the note of its commit and the commit, while another one takes over and sends, does not
+// send any more when it goes on.
+func TestStandingStill(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{truthful: true}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		var id string
+		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		d, mine, err := s.claim(t.Context(), id)
+		if err != nil || !mine {
+			t.Fatalf("claimed: %v, %v", mine, err)
+		}
+		f := &flight{s: s.Service, d: d}
+		err = errors.Join(f.board(t.Context()), f.plan(t.Context()), f.prepare(t.Context()))
+		attempt, beginErr := f.begin(t.Context(), "commit")
+		if err = errors.Join(err, beginErr); err != nil {
+			t.Fatal(err)
+		}
+		clock.Advance(DefaultOptions.Lease + time.Second)
+		s.deliver(t, time.Hour)
+		if err := f.show(t.Context(), attempt); !errors.Is(err, errStoodStill) {
+			t.Errorf("going on: %v", err)
+		}
+		if got := s.outcome(t); got != wellDone || n.held != 1 {
+			t.Errorf("got %+v, %d held", got, n.held)
 		}
 	})
 }

@@ -43,6 +43,16 @@ type flight struct {
 	doubted   bool // an earlier commit has no answer: before each further one the network is asked
 	done      bool
 	server    server
+	began     instant // of the last attempt
+}
+
+// instant is a time on the clock, which may jump, and on the machine's own count of time, which does not but may stand still
+// where the machine does.
+type instant struct{ told, counted time.Time }
+
+// passed is how much time has passed since then, by the one that tells more.
+func (i instant) passed(now time.Time) time.Duration {
+	return max(now.Sub(i.told), time.Since(i.counted))
 }
 
 func (f *flight) run(ctx context.Context) error {
@@ -142,6 +152,17 @@ func (f *flight) commit(ctx context.Context) error {
 		return err
 	}
 	crash.Point("before commit call")
+	return f.show(ctx, attempt)
+}
+
+var errStoodStill = errors.New("so much time has passed since the commit was begun that others may have taken over")
+
+// show makes the call of a commit that was begun just now. A process that has stood still since then believes in a lease that
+// it has lost: others may have looked, found nothing and sent.
+func (f *flight) show(ctx context.Context, attempt int64) error {
+	if f.began.passed(f.s.db.Now()) >= f.s.opts.Lease {
+		return errStoodStill
+	}
 	receipt, err := f.net.Commit(ctx, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
 	crash.Point("after commit call")
 	f.called(ctx, "commit", err)
@@ -233,6 +254,7 @@ func (f *flight) commitAgain(ctx context.Context, t network.Tried, silent bool) 
 func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 	var id int64
 	err := f.s.db.Write(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
+		f.began = instant{tx.Now(), time.Now()}
 		if call == "commit" {
 			if err := free(ctx, tx); err != nil {
 				return err

@@ -22,7 +22,7 @@ import (
 )
 
 // stormVariable says of how many posts a storm is.
-const stormVariable = "PRESSROOM_STORM"
+const stormVariable = "PRESSROOM_STORM_POSTS"
 
 const (
 	stormPosts  = 60              // where nobody asks for more

@@ -12,7 +12,7 @@ import (
 )
 
 // folders hold the npm packages of the tests' tools. None of them is in the program.
-var folders = []string{"test/bluesky-server", "test/browser", "test/contract", "test/tools"}
+var folders = []string{"test/bluesky-server", "test/browser", "test/contract", "test/tools", "clients/typescript"}
 
 // lockFile is what is read of a package-lock.json (version 3).
 type lockFile struct {

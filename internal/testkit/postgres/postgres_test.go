@@ -1,0 +1,76 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit/postgres"
+)
+
+// TestServer shows that a server keeps its address and what it confirmed, however it ends.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	s := postgres.Start(t)
+	d, err := sql.Open("pgx", s.Create("harbour"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	tell(t, d, "CREATE TABLE boats (name text)")
+	for name, end := range map[string]func(){"stopped": s.Stop, "killed": s.Kill, "killed while it hangs": func() { s.Pause(); s.Kill() }} {
+		tell(t, d, "INSERT INTO boats VALUES ($1)", name)
+		end()
+		if err := d.PingContext(t.Context()); err == nil {
+			t.Errorf("%s: it answers all the same", name)
+		}
+		s.Start()
+		if n := count(t, d, name); n != 1 {
+			t.Errorf("%s: %d rows of what it confirmed, want 1", name, n)
+		}
+	}
+	s.Stop()
+	s.Stop()
+	s.Kill()
+}
+
+func TestPause(t *testing.T) {
+	t.Parallel()
+	s := postgres.Start(t)
+	d, err := sql.Open("pgx", s.DSN())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	tell(t, d, "CREATE TABLE boats (name text)")
+	s.Pause()
+	short, done := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer done()
+	if _, err := d.ExecContext(short, "INSERT INTO boats VALUES ('Ada')"); err == nil {
+		t.Error("it answers while it hangs")
+	}
+	s.Resume()
+	tell(t, d, "INSERT INTO boats VALUES ('Ben')")
+}
+
+// tell gives the server a statement, again where the pool held a connection of the server before.
+func tell(t *testing.T, d *sql.DB, statement string, args ...any) {
+	t.Helper()
+	_, err := d.ExecContext(t.Context(), statement, args...)
+	if err != nil {
+		_, err = d.ExecContext(t.Context(), statement, args...)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func count(t *testing.T, d *sql.DB, name string) int {
+	t.Helper()
+	var n int
+	if err := d.QueryRowContext(t.Context(), "SELECT count(*) FROM boats WHERE name = $1", name).Scan(&n); err != nil {
+		t.Fatalf("counting: %v", err)
+	}
+	return n
+}

@@ -1,0 +1,197 @@
+package postgres
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	startLimit = 30 * time.Second
+	askAgain   = 10 * time.Millisecond
+)
+
+// under runs a server that is killed when our end of the shell's input closes, which the system does when the test binary ends,
+// however it ends. The first line tells the server's process.
+const under = `exec 3<&0; "$@" >&2 & server=$!; echo $server
+{ read -r _ <&3; kill -QUIT $server; } >/dev/null 2>&1 & wait $server; kill $!`
+
+// process is a running server: the postmaster and a child for each connection.
+type process struct {
+	server int // the postmaster's process id
+	input  io.Closer
+	said   bytes.Buffer  // complete once it is gone
+	gone   chan struct{} // closed once the postmaster is
+}
+
+// launch starts a server and returns once it takes connections.
+func launch(s *Server) (*process, error) {
+	host, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return nil, fmt.Errorf("reading the address: %w", err)
+	}
+	cmd := exec.Command("sh", "-c", under, "sh", filepath.Join(s.bin, "postgres"), "-D", s.data(), "-p", port, "-k", s.dir,
+		"-c", "listen_addresses="+host, "-c", "max_connections=400", "-c", "shared_buffers=64MB")
+	cmd.Dir, cmd.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: s.owner}
+	p := &process{gone: make(chan struct{})}
+	if err := p.begin(cmd); err != nil {
+		return nil, err
+	}
+	if err := p.await(s.DSN()); err != nil {
+		p.end(syscall.SIGKILL)
+		return nil, fmt.Errorf("%w: %s", err, p.said.String())
+	}
+	return p, nil
+}
+
+func (p *process) begin(cmd *exec.Cmd) error {
+	cmd.Stderr = &p.said
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("making its input: %w", err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("making its output: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting a shell: %w", err)
+	}
+	p.input = input
+	line, _ := bufio.NewReader(output).ReadString('\n') // empty where the shell ended first, which is no number
+	go func() {
+		defer close(p.gone)
+		_ = cmd.Wait() // however it ended
+	}()
+	if p.server, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
+		_ = input.Close()
+		<-p.gone
+		return fmt.Errorf("it told no process: %s", p.said.String())
+	}
+	return nil
+}
+
+// await waits until the server takes connections, which after a kill it does once it has read its log.
+func (p *process) await(dsn string) error {
+	server, err := sql.Open("pgx", dsn)
+	if err != nil {
+		return fmt.Errorf("opening it: %w", err)
+	}
+	defer server.Close()
+	limit := time.After(startLimit)
+	for {
+		ctx, done := context.WithTimeout(context.Background(), time.Second)
+		err := server.PingContext(ctx)
+		done()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.gone:
+			return errors.New("it ended at once")
+		case <-limit:
+			return fmt.Errorf("it did not answer within %v: %w", startLimit, err)
+		case <-time.After(askAgain):
+		}
+	}
+}
+
+// end sends the postmaster a signal and waits for it, and for its children, whom a signal that kills it does not reach.
+func (p *process) end(how syscall.Signal) {
+	children := p.children()
+	if how != syscall.SIGKILL { // what hangs cannot end in order
+		_ = p.signal(syscall.SIGCONT)
+	}
+	_ = syscall.Kill(p.server, how)
+	if how == syscall.SIGKILL {
+		_ = p.signalAll(how, children)
+	}
+	<-p.gone
+	_ = p.input.Close()
+	for _, child := range children {
+		for syscall.Kill(child, 0) == nil { // the rest see that the postmaster is gone
+			time.Sleep(time.Millisecond) //nolint:forbidigo // nobody tells of the end of a process that is not a child
+		}
+	}
+}
+
+// signal sends a signal to the server and to all of its connections.
+func (p *process) signal(what syscall.Signal) error {
+	if err := syscall.Kill(p.server, what); err != nil { // first, so that it makes no further children
+		return fmt.Errorf("to the postmaster %d: %w", p.server, err)
+	}
+	return p.signalAll(what, p.children())
+}
+
+func (*process) signalAll(what syscall.Signal, children []int) error {
+	for _, child := range children {
+		if err := syscall.Kill(child, what); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("to process %d: %w", child, err)
+		}
+	}
+	return nil
+}
+
+// children are the processes that the postmaster has begun and that still run.
+func (p *process) children() []int {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
+	var found []int
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		// pid (name) state parent …; a name may hold anything but the last bracket.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) > 1 && fields[1] == strconv.Itoa(p.server) {
+			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name))) // the pattern takes numbers alone
+			found = append(found, child)
+		}
+	}
+	return found
+}
+
+// folder is where a server lives: in memory where the machine has room, as its tests wait for many commits.
+func folder(tb testing.TB) string {
+	tb.Helper()
+	base := ""
+	var memory syscall.Statfs_t
+	if err := syscall.Statfs("/dev/shm", &memory); err == nil && memory.Bavail*uint64(memory.Bsize) > 1<<30 {
+		base = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(base, "pressroom-pg-") //nolint:usetesting // TempDir lies on the disk, in a folder that another user cannot enter
+	if err != nil {
+		tb.Fatalf("making PostgreSQL's folder: %v", err)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// owner is whom the server runs as: as PostgreSQL refuses to run as root, its own user there, and otherwise whoever runs the test.
+func owner(tb testing.TB) *syscall.Credential {
+	tb.Helper()
+	if os.Getuid() != 0 {
+		return nil
+	}
+	postgres, err := user.Lookup("postgres")
+	if err != nil {
+		tb.Fatalf("finding the user that PostgreSQL runs as: %v", err)
+	}
+	uid, _ := strconv.ParseUint(postgres.Uid, 10, 32) // the system's own numbers
+	gid, _ := strconv.ParseUint(postgres.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}

@@ -1,0 +1,50 @@
+package storm
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// disk is a library below the programs by which their disk is full or slow (testdata/disk.c). It acts on SQLite and on
+// PostgreSQL, which write through the system's library; what Go writes itself goes past it.
+type disk struct{ library, control string }
+
+// newDisk builds the library into a folder that everybody may read. Without a C compiler the disk is always well.
+func newDisk(t *testing.T, dir string) disk {
+	t.Helper()
+	compiler, err := exec.LookPath("gcc")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("the storm needs gcc for a disk that is full")
+		}
+		return disk{}
+	}
+	d := disk{filepath.Join(dir, "disk.so"), filepath.Join(dir, "disk.control")}
+	if out, err := exec.CommandContext(t.Context(), compiler, "-O2", "-shared", "-fPIC", "-o", d.library, "testdata/disk.c", "-ldl").CombinedOutput(); err != nil {
+		t.Fatalf("building the disk's library: %v\n%s", err, out)
+	}
+	must(t, os.WriteFile(d.control, []byte("-"), 0o644))
+	return d
+}
+
+func (d disk) there() bool { return d.library != "" }
+
+func (d disk) env() []string {
+	if !d.there() {
+		return nil
+	}
+	return []string{"LD_PRELOAD=" + d.library, "DISK_CONTROL=" + d.control}
+}
+
+// set makes the disk full ('f'), slow ('s') or well ('-').
+func (d disk) set(state byte) error {
+	f, err := os.OpenFile(d.control, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.WriteAt([]byte{state}, 0) // in place: the programs have it in their memory
+	return err
+}

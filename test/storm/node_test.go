@@ -1,0 +1,287 @@
+package storm
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit"
+)
+
+// folder is where what all tests need is built.
+var folder string
+
+// built builds the program with its crash points, whose clock a test can set, once.
+var built = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(folder, "pressroom")
+	if out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", path, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
+		return path, fmt.Errorf("building: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "pressroom-storm-"); err != nil {
+		panic(err)
+	}
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // what the sandbox says of requests that do not arrive whole
+	status := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(status)
+}
+
+// node is one program of its own, which is started again whenever it ends.
+type node struct {
+	*site
+
+	name, addr string
+	clock      string // file that says how far its clock is ahead
+	roles      []string
+
+	mu      sync.Mutex
+	cmd     *exec.Cmd
+	served  bool   // the run that goes on has answered
+	meant   bool   // and is to end
+	dies    string // where it kills itself; empty for nowhere
+	freezes string // where it hangs; empty for nowhere
+	log     *logged
+	over    bool
+	hung    atomic.Bool   // it hangs at its point, and is left to
+	ended   chan struct{} // closed once nothing starts it any more
+}
+
+// logged keeps what a node says.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// newNode makes a node that takes one of the roles whenever it starts, and starts it.
+func (s *site) newNode(name string, roles ...string) *node {
+	s.t.Helper()
+	addr, err := testkit.FreeAddr()
+	must(s.t, err)
+	n := &node{site: s, name: name, addr: addr, clock: filepath.Join(s.dir, name+".clock"), roles: roles, log: &logged{}, ended: make(chan struct{})}
+	must(s.t, os.WriteFile(n.clock, []byte("0s"), 0o600))
+	s.gate.lead(addr)
+	go n.keep()
+	return n
+}
+
+// keep starts the node again and again, as an operator's supervisor does.
+func (n *node) keep() {
+	defer close(n.ended)
+	for {
+		n.mu.Lock()
+		if n.over {
+			n.mu.Unlock()
+			return
+		}
+		n.dies, n.freezes = n.death()
+		cmd := n.command()
+		err := cmd.Start()
+		n.cmd, n.served, n.meant = cmd, false, false
+		n.mu.Unlock()
+		if err != nil {
+			n.book.complainf("died", "%s cannot be started: %v", n.name, err)
+			return
+		}
+		n.watch(cmd)
+		<-time.After(restartAfter)
+	}
+}
+
+const (
+	restartAfter = 100 * time.Millisecond
+	answersEvery = 20 * time.Millisecond
+)
+
+// watch waits for the end of a run, and tells of one that nobody meant.
+func (n *node) watch(cmd *exec.Cmd) {
+	gone := make(chan error, 1)
+	go func() { gone <- cmd.Wait() }()
+	tick := time.NewTicker(answersEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-gone:
+			n.mu.Lock()
+			served, meant, dies := n.served, n.meant, n.dies
+			n.mu.Unlock()
+			point, _, _ := strings.Cut(dies, "#")
+			switch {
+			case meant:
+			case dies != "" && killed(cmd):
+				n.book.fault("a node killed itself " + point)
+			case served:
+				n.book.complainf("died", "%s ended by itself: %v", n.name, err)
+			default:
+				n.book.fault("a node could not start")
+			}
+			return
+		case <-tick.C:
+			if n.freezes != "" && n.served {
+				n.revive(cmd)
+			}
+			if n.answers() {
+				n.mu.Lock()
+				n.served = true
+				n.mu.Unlock()
+				tick.Reset(time.Second)
+			}
+		}
+	}
+}
+
+// killed tells whether a run was ended by SIGKILL.
+func killed(cmd *exec.Cmd) bool {
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// deaths are points at which a node may kill itself.
+var deaths = []string{
+	"before replay.once", "after replay.once", "after prepare call", "before delivery.commit", "after delivery.commit", "after commit call", "before delivery.published", "after delivery.published",
+	"before post.release", "after post.release", "after resolve call", "before delivery.later", "after delivery.later", "before report.measured", "after report.measured", "before search.end", "after search.end",
+	"before media.add", "after media.add", "after media put", "before media.downloaded", "after media.downloaded", "before job.claim", "after job.claim", "before delivery.claim", "after delivery.claim",
+	"before social.refreshed", "after social.refreshed", "before limit.lease_calls", "after limit.lease_calls", "before team.by_hand", "after team.by_hand",
+}
+
+// standstills are points at which a node may hang: where it has begun what others may take over meanwhile.
+var standstills = []string{"before commit call", "before prepare call", "before resolve call", "after commit call", "after delivery.commit", "after job.claim", "before report.measured", "before search.end", "before delivery.published"}
+
+// death is where the next run kills itself, or hangs: in the weather two of three do.
+func (n *node) death() (string, string) {
+	if !n.wire.blows.Load() {
+		return "", ""
+	}
+	switch n.dice(3) {
+	case 0:
+		return fmt.Sprint(deaths[n.dice(len(deaths))], "#", 1+n.dice(20)), ""
+	case 1:
+		return "", fmt.Sprint(standstills[n.dice(len(standstills))], "#", 1+n.dice(20))
+	}
+	return "", ""
+}
+
+// revive lets a run go on that hangs at its point, once others have had the time to take over what it held.
+func (n *node) revive(cmd *exec.Cmd) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+	if err != nil || !strings.Contains(string(raw), ") T ") {
+		return
+	}
+	n.book.fault("a node hung " + strings.TrimRight(n.freezes, "#0123456789"))
+	n.hung.Store(true)
+	defer n.hung.Store(false)
+	<-time.After(n.hangs())
+	n.signal(syscall.SIGCONT)
+}
+
+var asking = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// answers tells whether the node takes requests and can do what they ask for.
+func (n *node) answers() bool { return n.unready() == "" }
+
+// unready is what keeps the node from its work; empty where nothing does.
+func (n *node) unready() string {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+n.addr+"/readyz", nil)
+	if err != nil {
+		return err.Error()
+	}
+	resp, err := asking.Do(r)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	said, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode == http.StatusOK {
+		return ""
+	}
+	return string(said)
+}
+
+func (n *node) command() *exec.Cmd {
+	role := n.roles[n.dice(len(n.roles))]
+	cmd := exec.Command(n.binary, "serve", "--addr", n.addr, "--public-url", n.gate.url(), "--role", role, "--database", n.database,
+		"--blobs", n.blobs, "--terms", n.terms, "--redis", n.redis.URL(), "--bridge", n.front.URL+"/vendor", "--import-allow", "127.0.0.1",
+		"--networks", n.settings, "--bluesky-servers", n.front.URL+"/bluesky", "--metrics-addr", "", "--lease", "2s", "--log-level", "error", "--log-format", "text")
+	cmd.Env = append(os.Environ(), "PRESSROOM_SEALING_KEY="+n.sealing, "PRESSROOM_CRASH_CLOCK="+n.clock, "PRESSROOM_CRASH_AT="+n.dies, "PRESSROOM_CRASH_HANG="+n.freezes)
+	cmd.Env = append(cmd.Env, n.disk.env()...)
+	for _, name := range []string{"THREADS", "INSTAGRAM", "INSTAGRAM_FACEBOOK", "FACEBOOK", "TIKTOK", "TIKTOK_BUSINESS", "YOUTUBE", "LINKEDIN", "X", "PINTEREST"} {
+		cmd.Env = append(cmd.Env, "PRESSROOM_"+name+"_CLIENT_SECRET=sandbox")
+	}
+	cmd.Stderr = n.log
+	return cmd
+}
+
+// end ends the run that goes on by a signal; the next one follows.
+func (n *node) end(by os.Signal) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.cmd != nil && n.cmd.Process != nil {
+		n.meant = true
+		_ = n.cmd.Process.Signal(by) // it may be dead already
+	}
+}
+
+// signal has the run that goes on hang, or go on.
+func (n *node) signal(what os.Signal) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.cmd != nil && n.cmd.Process != nil {
+		_ = n.cmd.Process.Signal(what) // it may be dead already
+	}
+}
+
+// stop ends the node for good.
+func (n *node) stop() {
+	n.mu.Lock()
+	n.over = true
+	n.mu.Unlock()
+	n.end(syscall.SIGKILL)
+	<-n.ended
+}
+
+// ahead sets how far the node's clock is ahead of the machine's.
+func (n *node) ahead(d time.Duration) {
+	temporary := n.clock + ".new"
+	if os.WriteFile(temporary, []byte(d.String()), 0o600) == nil {
+		_ = os.Rename(temporary, n.clock) // in one step: a node may be reading it
+	}
+}
+
+// panicked finds what no program says that is well.
+func (n *node) panicked() string {
+	said := n.log.String()
+	for _, word := range []string{"panic:", "fatal error:", "DATA RACE"} {
+		if at := strings.Index(said, word); at >= 0 {
+			return said[at:min(len(said), at+2000)]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,242 @@
+package storm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// groups are networks that one post can go to, by what it shows.
+var groups = []struct {
+	shows     string
+	platforms []string
+}{
+	{"", []string{"bluesky", "threads", "linkedin", "x", "facebook"}},
+	{"image", []string{"instagram", "pinterest", "bluesky", "threads", "linkedin", "x", "facebook"}},
+	{"video", []string{"tiktok", "youtube"}},
+}
+
+// The markers that some posts have, and how many of a hundred.
+var markers = []struct {
+	percent int
+	text    string
+}{{3, "[sandbox:reject]"}, {3, "[sandbox:error]"}, {1, "[sandbox:rate-limit]"}, {5, "[sandbox:lost-answer]"}, {4, "[sandbox:slow=1]"}, {1, "[sandbox:expired-token]"}}
+
+// posting makes posts and sees to them, one after the other.
+func (c *client) posting(ctx context.Context) {
+	for n := 0; ctx.Err() == nil; n++ {
+		p := c.compose()
+		c.book.change(func() { c.book.posts[p.mark] = p })
+		c.draft(p)
+		if p.id == "" {
+			continue
+		}
+		switch dice := c.dice.IntN(100); {
+		case dice < 45:
+			c.publish(p)
+		case dice < 85:
+			c.schedule(p)
+			if p.fate == scheduled && c.chance(50) {
+				c.rest(time.Duration(c.dice.IntN(1500)) * time.Millisecond)
+				c.cancel(p)
+			}
+		case dice < 92:
+			c.rewrite(p)
+			c.publish(p)
+		}
+		if p.fate == handed && c.chance(30) {
+			c.follow(p)
+		}
+	}
+}
+
+// compose thinks of a post.
+func (c *client) compose() *posted {
+	p := &posted{team: c.team, targets: map[int64]string{}, fate: drafted}
+	c.book.change(func() { p.mark = fmt.Sprintf("storm post %06d.", len(c.book.posts)+1) })
+	return p
+}
+
+// content is the text of a post, and what it goes to and shows.
+func (c *client) content(p *posted) map[string]any {
+	group := groups[c.dice.IntN(len(groups))]
+	text := p.mark
+	for _, m := range markers {
+		if c.chance(m.percent) {
+			text += " " + m.text
+			p.bad, p.busy = m.text == "[sandbox:reject]", m.text == "[sandbox:rate-limit]"
+			break
+		}
+	}
+	platforms := slices.Clone(group.platforms)
+	c.dice.Shuffle(len(platforms), func(i, j int) { platforms[i], platforms[j] = platforms[j], platforms[i] })
+	for _, platform := range platforms[:1+c.dice.IntN(min(3, len(platforms)))] {
+		p.targets[c.team.accounts[platform]] = platform
+	}
+	body := map[string]any{"caption": text, "account_ids": slices.Sorted(maps.Keys(p.targets))}
+	switch group.shows {
+	case "image":
+		body["media_ids"] = []int64{c.team.images[c.dice.IntN(len(c.team.images))]}
+	case "video":
+		body["media_ids"] = []int64{c.team.video}
+	}
+	return body
+}
+
+// key is one of the team's keys of a level.
+func (c *client) key(level string) *apiKey {
+	var of []*apiKey
+	for _, k := range c.team.keys {
+		if k.level == level {
+			of = append(of, k)
+		}
+	}
+	return of[c.dice.IntN(len(of))]
+}
+
+// about is a call that is about a post.
+func (c *client) about(p *posted, tool, what string, body map[string]any) call {
+	return call{tool: tool, method: http.MethodPost, path: "/posts/" + p.id + "/" + what, body: body, more: map[string]any{"post_id": p.id},
+		key: c.key("full"), idem: newIdem(), asTool: c.chance(40)}
+}
+
+func (c *client) draft(p *posted) {
+	level := "full"
+	if c.chance(30) {
+		level = "drafts"
+	}
+	k := call{tool: "create_post", method: http.MethodPost, path: "/posts", body: c.content(p), key: c.key(level), idem: newIdem(), asTool: c.chance(40)}
+	if c.chance(5) {
+		k.idem = "" // whether it was done stays open where no answer comes
+	}
+	a := c.do(k)
+	var made struct{ ID string }
+	if a.ok() {
+		a.into(&made)
+		c.book.write("post.created", made.ID)
+	}
+	c.book.change(func() { p.id, p.certain = made.ID, !a.passing() })
+	if !a.ok() && !a.passing() {
+		c.book.complainf("refused", "a draft: %s", a.raw)
+	}
+}
+
+// publish hands a post over at once.
+func (c *client) publish(p *posted) {
+	k := c.about(p, "publish_post", "publish", nil)
+	if c.chance(5) {
+		k.idem = ""
+	}
+	a := c.do(k)
+	switch {
+	case a.ok():
+		c.handed(p, a)
+	case a.passing():
+		c.fated(p, unclear)
+	default:
+		c.refusedPost(p, "publishing", a)
+	}
+}
+
+// handed notes that a post was handed over, now or by an earlier call of which nobody knew.
+func (c *client) handed(p *posted, a answer) {
+	var data struct {
+		Already bool `json:"already_submitted"`
+	}
+	a.into(&data)
+	if data.Already {
+		c.book.complainf("twice", "%s was told to be handed over already, at its first publication", p.mark)
+	}
+	c.fated(p, handed)
+	c.book.write("post.handed_over", p.id)
+}
+
+func (c *client) fated(p *posted, fate postFate) { c.book.change(func() { p.fate = fate }) }
+
+// refusedPost holds a refusal against what may refuse a post: an account that has lost its connection, and what the network
+// says of its text.
+func (c *client) refusedPost(p *posted, what string, a answer) {
+	if a.Code != "preflight_blocked" {
+		c.book.complainf("refused", "%s %s: %s", what, p.mark, a.raw)
+	}
+}
+
+// schedule lets a post fall due soon, by the clock that is furthest ahead.
+func (c *client) schedule(p *posted) {
+	at := time.Now().Add(mostAhead + time.Duration(800+c.dice.IntN(3000))*time.Millisecond).UTC().Format(time.RFC3339Nano)
+	a := c.do(c.about(p, "schedule_post", "schedule", map[string]any{"scheduled_at": at}))
+	switch {
+	case a.ok():
+		c.fated(p, scheduled)
+		c.book.write("post.scheduled", p.id)
+	case a.passing():
+		c.fated(p, unclear)
+	case a.Context.Reason == "in_the_past": // the call took that long
+	default:
+		c.refusedPost(p, "scheduling", a)
+	}
+}
+
+// cancel takes a post back, if it is not too late.
+func (c *client) cancel(p *posted) {
+	k := c.about(p, "cancel_post", "cancel", nil)
+	k.key = c.key("drafts")
+	a := c.do(k)
+	switch {
+	case a.ok():
+		c.fated(p, drafted)
+		c.book.write("post.cancelled", p.id)
+	case a.passing():
+		c.fated(p, unclear)
+	case a.Context.Reason != "wrong_state":
+		c.book.complainf("refused", "cancelling %s: %s", p.mark, a.raw)
+	}
+}
+
+// rewrite changes a draft; what tells it from all others stays.
+func (c *client) rewrite(p *posted) {
+	k := call{tool: "update_post", method: http.MethodPatch, path: "/posts/" + p.id, body: map[string]any{"caption": p.mark + " Written anew."}, more: map[string]any{"id": p.id},
+		key: c.key("drafts"), idem: newIdem(), asTool: c.chance(40)}
+	a := c.do(k)
+	switch {
+	case a.ok():
+		c.book.change(func() { p.bad, p.busy = false, false })
+		c.book.write("post.changed", p.id)
+	case !a.passing():
+		c.book.complainf("refused", "changing %s: %s", p.mark, a.raw)
+	}
+}
+
+// follow waits for the end of a post's job, for a while, and sends again what failed.
+func (c *client) follow(p *posted) {
+	for range 10 {
+		var post struct{ Status string }
+		c.do(call{tool: "get_post", method: http.MethodGet, path: "/posts/" + p.id, more: map[string]any{"id": p.id}, key: c.key("read_only")}).into(&post)
+		switch post.Status {
+		case "published":
+			return
+		case "failed", "partially_published":
+			c.retry(p)
+			return
+		}
+		c.rest(300 * time.Millisecond)
+	}
+}
+
+func (c *client) retry(p *posted) {
+	a := c.do(c.about(p, "retry_post", "retry", nil))
+	var data struct {
+		Skipped []struct{ Reason string }
+	}
+	a.into(&data)
+	switch {
+	case a.ok():
+		c.book.change(func() { p.retried++ })
+	case a.Code == "preflight_blocked" || a.passing():
+	default:
+		c.book.complainf("refused", "retrying %s: %s", p.mark, a.raw)
+	}
+}

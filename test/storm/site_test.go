@@ -1,0 +1,416 @@
+// Package storm lets everything happen to the program at once, while people, programs and assistants use it, and then
+// reckons up: what they were told against what stands.
+package storm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/media"
+	"pressroom/internal/network"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/seal"
+	"pressroom/internal/server"
+	"pressroom/internal/social"
+	"pressroom/internal/team"
+	"pressroom/internal/terms"
+	"pressroom/internal/testkit/postgres"
+	"pressroom/internal/testkit/redis"
+)
+
+// site is a database with programs on it, the networks that they reach, and the teams that use them.
+type site struct {
+	t    *testing.T
+	book *book
+	dir  string // everybody may read it
+
+	began time.Time
+
+	binary, database, sealing, blobs, terms, settings string
+
+	redis    *redis.Server
+	postgres *postgres.Server // nil with SQLite
+	disk     disk
+	box      *sandbox.Server
+	wire     *wire
+	front    *httptest.Server
+	gate     *gate
+	admin    *server.Server // the operator's, for what people do beside the API
+	looks    *db.DB
+	nodes    []*node
+	teams    []*crew
+
+	mu     sync.Mutex
+	thrown *rand.Rand // the dice of what happens, of the seed
+}
+
+// crew is a team with its people, keys, accounts and media.
+type crew struct {
+	team.Team
+
+	owner     team.Person
+	keys      []*apiKey
+	limit     int64 // credits a day; -1 for none
+	granted   int64
+	freeCalls int64 // a day
+	accounts  map[string]int64
+	person    string // whose accounts they are
+	images    []int64
+	video     int64
+}
+
+const (
+	password   = "correct horse battery"
+	timezone   = "Europe/Berlin"
+	freePier   = 120     // free calls a day of the team that meets its limit
+	manyCalls  = 100_000 // more than any storm makes in a minute
+	networkSet = `"settled": "30s"`
+)
+
+// newSite makes a site on SQLite or PostgreSQL, with one program or two.
+func newSite(t *testing.T, onPostgres bool, seed uint64) *site {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "pressroom-storm-") //nolint:usetesting // PostgreSQL's own user looks into it
+	if err != nil {
+		dir, err = os.MkdirTemp("", "pressroom-storm-") //nolint:usetesting // as above
+	}
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	must(t, os.Chmod(dir, 0o755))
+	s := &site{t: t, began: time.Now(), book: newBook(), dir: dir, thrown: rand.New(rand.NewPCG(seed, 1)), disk: newDisk(t, dir), redis: redis.Start(t)}
+	s.binary, err = built()
+	must(t, err)
+	s.database, s.blobs = "sqlite:"+filepath.Join(dir, "press.db"), "file:"+filepath.Join(dir, "media")
+	if onPostgres {
+		s.withDisk(func() { s.postgres = postgres.Start(t) })
+		s.database = s.postgres.Create("press")
+	}
+	s.sealing, err = seal.NewKey()
+	must(t, err)
+	s.openNetworks()
+	s.gate, err = newGate(s.dice)
+	must(t, err)
+	t.Cleanup(func() { _ = s.gate.Close() })
+	s.open()
+	return s
+}
+
+// zone is where the teams are.
+func zone() *time.Location {
+	place, err := time.LoadLocation(timezone)
+	if err != nil {
+		panic(err) // every system that builds the program has it
+	}
+	return place
+}
+
+// days are how many the storm has touched: what a day allows, each allows.
+func (s *site) days() int {
+	last := time.Now().Add(2 * stuckAfter).In(zone()).Format(time.DateOnly) // the programs' clocks are ahead
+	n := 1
+	for at := s.began.In(zone()); at.Format(time.DateOnly) != last; at = at.AddDate(0, 0, 1) {
+		n++
+	}
+	return n
+}
+
+// dice throws the site's dice.
+func (s *site) dice(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.thrown.IntN(n)
+}
+
+// withDisk starts something with the disk's library below it, which takes its environment from us.
+func (s *site) withDisk(start func()) {
+	for _, setting := range s.disk.env() {
+		name, value, _ := strings.Cut(setting, "=")
+		must(s.t, os.Setenv(name, value))
+		defer func() { _ = os.Unsetenv(name) }()
+	}
+	start()
+}
+
+func (s *site) openNetworks() {
+	s.t.Helper()
+	var err error
+	s.box, err = sandbox.Open(filepath.Join(s.dir, "sandbox"), sandbox.Options{Ready: 100 * time.Millisecond})
+	must(s.t, err)
+	s.wire = newWire(s.box.Handler(), s.dice)
+	s.front = httptest.NewUnstartedServer(keep(s.wire))
+	s.front.Config.ReadTimeout = arrivesWithin
+	s.front.Start()
+	s.t.Cleanup(func() {
+		close(s.wire.closing)
+		s.front.Close()
+		s.wire.under.Wait()
+		must(s.t, s.box.Close())
+	})
+	hurried := strings.ReplaceAll(server.SandboxSettings(s.front.URL), networkSet, fmt.Sprintf(`"timeout": %q, "settled": %q`, networkTimeout, networkSettled))
+	s.settings = filepath.Join(s.dir, "networks.json")
+	must(s.t, os.WriteFile(s.settings, []byte(hurried), 0o600))
+}
+
+// offered are terms under which nobody waits; some plans have limits that a storm meets.
+func offered() terms.Terms {
+	t := terms.Shipped().Faster(100_000)
+	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks, t.Limits.RefreshMinutes = 1000, 10_000, 50_000, 1
+	for i := range t.Plans {
+		p := &t.Plans[i]
+		p.FreeCallsPerDay, p.PostsPerMonth = 100*manyCalls, terms.Unlimited
+		p.DailyCredits, p.HashtagLists = terms.Unlimited, terms.Unlimited
+		if p.ID == "creator" {
+			p.FreeCallsPerDay = freePier
+		}
+	}
+	return t
+}
+
+// open prepares the database and makes the teams.
+func (s *site) open() {
+	s.t.Helper()
+	ctx := context.Background()
+	chosen := offered()
+	raw, err := json.Marshal(chosen)
+	must(s.t, err)
+	s.terms = filepath.Join(s.dir, "terms.json")
+	must(s.t, os.WriteFile(s.terms, raw, 0o600))
+	networks := server.NetworkSettings{Secret: func(string) string { return "sandbox" }}
+	settings, err := os.ReadFile(s.settings)
+	must(s.t, err)
+	must(s.t, json.Unmarshal(settings, &networks.Of))
+	s.admin, err = server.Open(ctx, server.Config{
+		Version: "test", PublicURL: s.gate.url(), Database: s.database, SealingKey: s.sealing, Blobs: s.blobs, Role: server.RoleAPI, Workers: 1, Terms: &chosen,
+		BlueskyServers: []string{s.front.URL + "/bluesky"}, Networks: networks, Log: slog.New(slog.DiscardHandler),
+	})
+	must(s.t, err)
+	s.looks, err = db.Open(ctx, s.database, db.Options{})
+	must(s.t, err)
+	s.t.Cleanup(func() { _, _ = s.looks.Close(), s.admin.Close() })
+	s.addTeam("Harbour", "harbour.coffee", "agency", -1, 1_000_000, -1, "full", "full", "drafts", "read_only")
+	s.addTeam("Quay", "mira.keller", "team", 150, 1_000_000, 60, "full", "full", "drafts", "read_only")
+	s.addTeam("Pier", "", "creator", -1, 40, -1, "full", "read_only")
+	s.teams[2].freeCalls = freePier
+}
+
+func (s *site) addTeam(name, person, plan string, limit, credits, ofKey int64, levels ...string) {
+	s.t.Helper()
+	ctx := context.Background()
+	owner, err := s.admin.Teams.AddPerson(ctx, name+" owner", strings.ToLower(name)+"@harbour.example", password)
+	must(s.t, err)
+	made, err := s.admin.Teams.AddTeam(ctx, team.Team{Name: name, Timezone: timezone, Language: "en", Plan: plan}, owner.ID)
+	must(s.t, err)
+	c := &crew{Team: made, owner: owner, limit: limit, granted: credits, person: person, accounts: map[string]int64{}}
+	if limit >= 0 {
+		must(s.t, s.admin.Teams.SetDailyCredits(ctx, made.ID, &limit))
+	}
+	_, err = s.admin.Credits.Grant(ctx, made.ID, credits, "storm", "")
+	must(s.t, err)
+	for n, level := range levels {
+		wanted := team.NewKey{Team: made.ID, Name: fmt.Sprint("client ", n), Level: access.Level(level)}
+		if ofKey >= 0 {
+			wanted.DailyCredits = &ofKey
+		}
+		k, value, err := s.admin.Teams.AddKey(ctx, wanted)
+		must(s.t, err)
+		c.keys = append(c.keys, &apiKey{k.ID, level, value, ofKey})
+	}
+	s.teams = append(s.teams, c)
+}
+
+// furnish connects the accounts and fills the libraries, while the networks are well.
+func (s *site) furnish() {
+	s.t.Helper()
+	clip, err := os.ReadFile("../networks/testdata/clip.mp4")
+	must(s.t, err)
+	for _, c := range s.teams {
+		if c.person == "" {
+			continue
+		}
+		for _, platform := range s.admin.Accounts.Platforms() {
+			id, err := s.connect(c, platform, 0)
+			must(s.t, err)
+			c.accounts[platform] = id
+		}
+		for n := range 2 {
+			c.images = append(c.images, s.add(c, fmt.Sprintf("picture %d.jpg", n), picture(1080, uint64(n))))
+		}
+		c.video = s.add(c, "clip.mp4", clip)
+	}
+}
+
+func (s *site) add(c *crew, name string, raw []byte) int64 {
+	s.t.Helper()
+	arrived, err := s.admin.Media.Add(context.Background(), media.Owner{TeamID: c.ID}, media.Incoming{Name: name, Body: bytes.NewReader(raw)})
+	must(s.t, err)
+	return arrived.MediaID
+}
+
+// picture is a JPEG that is like no other of another seed.
+func picture(size int, seed uint64) []byte {
+	dice := rand.New(rand.NewPCG(seed, 7))
+	img := image.NewRGBA(image.Rect(0, 0, size, size))
+	shade := color.RGBA{uint8(dice.IntN(256)), uint8(dice.IntN(256)), uint8(dice.IntN(256)), 255}
+	for x := range size {
+		for y := range size {
+			img.SetRGBA(x, y, color.RGBA{shade.R, shade.G + uint8(x), shade.B + uint8(y), 255})
+		}
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, img, nil); err != nil {
+		panic(err) // there is nothing that could fail
+	}
+	return append(out.Bytes(), fmt.Sprint("storm ", seed)...) // behind the end of the picture
+}
+
+// which of several accounts is connected, where it is not the first: at LinkedIn a company, whose posts can be read.
+var which = map[string]int{"linkedin": 1}
+
+// connect connects an account as a person does, or connects one again: by the link of the API and the network's consent page.
+func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), longestAnswer)
+	defer cancel()
+	if platform == "bluesky" {
+		handle := strings.ReplaceAll(c.person, ".", "-") + ".test"
+		if err := s.box.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"); err != nil {
+			return 0, err
+		}
+		a, err := s.admin.Accounts.Connect(ctx, c.ID, "bluesky", network.Credentials{Server: s.front.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
+		return a.ID, err
+	}
+	asked := url.Values{"platform": {platform}}
+	if again != 0 {
+		asked = url.Values{"account_id": {fmt.Sprint(again)}}
+	}
+	link, err := s.client(ctx, c, 0).ask(ctx, call{method: http.MethodGet, path: "/connect-link?" + asked.Encode(), key: c.keys[0]})
+	if err != nil || !link.ok() {
+		return 0, errors.Join(err, fmt.Errorf("asking for a link: %s", link.outcome()))
+	}
+	var data struct{ URL string }
+	link.into(&data)
+	token := data.URL[strings.LastIndex(data.URL, "/")+1:]
+	offer, err := s.admin.Connects.Offer(ctx, c.owner.ID, token)
+	if err != nil {
+		return 0, err
+	}
+	consent, err := s.admin.Connects.Begin(ctx, c.owner.ID, token, offer.Ways[0].Kind)
+	if err != nil {
+		return 0, err
+	}
+	back, err := sandbox.Allow(ctx, consent, c.person)
+	if err != nil {
+		return 0, err
+	}
+	out, err := s.admin.Connects.Return(ctx, c.owner.ID, social.Returned{Platform: platform, State: back.Get("state"), Code: back.Get("code"), Error: back.Get("error")})
+	if err == nil && out.Choice != 0 {
+		out.Account, err = s.admin.Connects.Choose(ctx, c.owner.ID, out.Choice, which[platform])
+	}
+	return out.Account.ID, err
+}
+
+// client makes a client of a team.
+func (s *site) client(calls context.Context, c *crew, seed uint64) *client {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		panic(err) // it never fails
+	}
+	return &client{site: s, team: c, dice: rand.New(rand.NewPCG(seed, 2)), calls: calls,
+		http: &http.Client{Jar: jar, Timeout: longestAnswer, Transport: &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Second, DisableCompression: true}}}
+}
+
+// held is what the networks hold, by platform.
+func (s *site) held() (map[string][]string, error) {
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.front.URL+"/held", nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	var out struct {
+		Posts []struct{ Platform, Text string }
+	}
+	held := map[string][]string{}
+	err = json.Unmarshal(raw, &out)
+	for _, p := range out.Posts {
+		held[p.Platform] = append(held[p.Platform], p.Text)
+	}
+	return held, err
+}
+
+// start starts the programs and waits until they answer.
+func (s *site) start() {
+	s.t.Helper()
+	if s.postgres == nil {
+		s.nodes = []*node{s.newNode("node", "all")}
+	} else {
+		s.nodes = []*node{s.newNode("first node", "all", "api"), s.newNode("second node", "worker")}
+	}
+	s.t.Cleanup(func() {
+		for _, n := range s.nodes {
+			n.stop()
+		}
+	})
+	s.wait("the programs to answer", time.Minute, func() bool {
+		return !slices.ContainsFunc(s.nodes, func(n *node) bool { return !n.answers() })
+	})
+}
+
+// wait waits for something, and fails where it does not come.
+func (s *site) wait(what string, most time.Duration, done func() bool) {
+	s.t.Helper()
+	over := time.After(most)
+	tick := time.NewTicker(answersEvery)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-over:
+			s.tellNodes()
+			s.t.Fatalf("waited %v for %s", most, what)
+		case <-tick.C:
+		}
+	}
+}
+
+// tellNodes shows what the programs said last.
+func (s *site) tellNodes() {
+	for _, n := range s.nodes {
+		said := n.log.String()
+		s.t.Logf("%s said last: %s", n.name, said[max(0, len(said)-3000):])
+	}
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

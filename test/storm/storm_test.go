@@ -1,0 +1,144 @@
+package storm
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The variables by which a storm is made longer, and blows again as an earlier one did.
+const (
+	stormVariable = "PRESSROOM_STORM"      // how long, such as 15m, on each database
+	seedVariable  = "PRESSROOM_STORM_SEED" // of the weather and of what the clients want
+)
+
+const (
+	usualStorm = 30 * time.Second
+	stuckAfter = 3 * time.Minute // in which nothing more has ended
+	lastAnswer = time.Minute     // after the weather has cleared
+)
+
+// TestStorm lets clients of all kinds use the program while everything around it fails, and reckons up afterwards.
+func TestStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a storm takes its time")
+	}
+	lasts, seed := usualStorm, rand.Uint64()
+	if text := os.Getenv(stormVariable); text != "" {
+		var err error
+		lasts, err = time.ParseDuration(text)
+		must(t, err)
+	}
+	if text := os.Getenv(seedVariable); text != "" {
+		var err error
+		seed, err = strconv.ParseUint(text, 10, 64)
+		must(t, err)
+	}
+	t.Run("sqlite", func(t *testing.T) { newSite(t, false, seed).rage(lasts, seed, true) })
+	t.Run("postgres", func(t *testing.T) { newSite(t, true, seed).rage(lasts, seed, true) })
+}
+
+// rage is one storm, from the first client to the reckoning.
+func (s *site) rage(lasts time.Duration, seed uint64, weather bool) {
+	s.t.Helper()
+	s.t.Logf("the seed is %d: %s=%d lets it blow alike", seed, seedVariable, seed)
+	s.start()
+	s.furnish()
+	s.use(lasts, seed, weather)
+	s.clear(stuckAfter)
+	found := s.reckon()
+	s.tell()
+	for n, c := range found {
+		if n == 50 {
+			s.t.Errorf("and %d more", len(found)-n)
+			break
+		}
+		s.t.Errorf("%v", c)
+	}
+	if s.t.Failed() {
+		s.tellNodes()
+	}
+}
+
+// use lets the clients use the program for a while, under the weather.
+func (s *site) use(lasts time.Duration, seed uint64, weather bool) {
+	wanting, stop := context.WithTimeout(context.Background(), lasts)
+	defer stop()
+	calls, end := context.WithCancel(context.Background())
+	defer end()
+	var clients, helpers, blowing sync.WaitGroup
+	for n, work := range s.clients() {
+		c := s.client(calls, work.team, seed+uint64(n))
+		clients.Go(func() { work.do(c, wanting) })
+	}
+	for _, team := range s.teams[:2] {
+		c := s.client(calls, team, seed)
+		helpers.Go(func() { c.reconnecting(wanting) })
+	}
+	if weather {
+		blowing.Go(func() { s.blow(wanting) })
+	}
+	blowing.Wait()
+	<-wanting.Done()
+	late := time.AfterFunc(lastAnswer, end)
+	defer late.Stop()
+	clients.Wait()
+	helpers.Wait()
+}
+
+type work struct {
+	team *crew
+	do   func(*client, context.Context)
+}
+
+// clients are who uses the program.
+func (s *site) clients() []work {
+	var out []work
+	for _, team := range s.teams[:2] {
+		for _, do := range []func(*client, context.Context){(*client).posting, (*client).posting, (*client).posting, (*client).posting, (*client).spending, (*client).sending, (*client).reading} {
+			out = append(out, work{team, do})
+		}
+	}
+	return append(out, work{s.teams[0], (*client).looking}, work{s.teams[1], (*client).looking}, work{s.teams[2], (*client).spending}, work{s.teams[2], (*client).reading})
+}
+
+// tell says what there was.
+func (s *site) tell() {
+	b := s.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept := map[postFate]int{}
+	for _, p := range b.posts {
+		kept[p.fate]++
+	}
+	s.t.Logf("%d posts %v, %d paid calls, %d files, %d keys", len(b.posts), kept, len(b.paid), len(b.sent), len(b.keys))
+	s.t.Logf("faults:\n%s", listed(b.faults))
+	s.wire.mu.Lock()
+	s.t.Logf("requests to networks: %v, connections cut: %d", s.wire.counts, s.gate.count.Load())
+	s.wire.mu.Unlock()
+	s.t.Logf("answers:\n%s", listed(b.answers))
+	var lines []string
+	for _, what := range slices.Sorted(maps.Keys(b.waits)) {
+		w := b.waits[what]
+		if !strings.HasPrefix(what, "outcome") {
+			lines = append(lines, fmt.Sprintf("  %-34s %6d at once of %6d, half under %v, 99 of 100 under %v, all under %v", what, len(w), b.asked[what], under(w, 500), under(w, 990), under(w, 1000)))
+		}
+	}
+	s.t.Logf("answered at once:\n%s", strings.Join(lines, "\n"))
+}
+
+func listed(counts map[string]int) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, fmt.Sprintf("  %6d %s", counts[name], name))
+	}
+	return strings.Join(out, "\n")
+}
