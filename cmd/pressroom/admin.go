@@ -34,6 +34,7 @@ type adminCmd struct {
 	Backup       adminBackup       `cmd:"" help:"Copy the database and the files to a folder, while the service goes on."`
 	VerifyBackup adminVerifyBackup `cmd:"" help:"Read all of a backup and say whether it is whole. Ends with status 1 where not."`
 	Restore      adminRestore      `cmd:"" help:"Fill an empty database and an empty store of files from a backup. Nothing is published by itself until resume."`
+	Events       adminEvents       `cmd:"" help:"The record of who did what."`
 	API          adminAPI          `cmd:"" name:"api" help:"Switch the API on or off for every key."`
 	Pause        adminPause        `cmd:"" help:"Pause a key, a team or the service: everything, or spending or publishing alone."`
 	Resume       adminResume       `cmd:"" help:"End a pause; or, without saying of what, the hold of a database that was restored or copied, after asking the networks what went out meanwhile."`
@@ -66,6 +67,23 @@ func (f storeFlags) there() error {
 		return fmt.Errorf("there is no database at %s; say where it is by PRESSROOM_DATABASE (--database). pressroom serve and pressroom admin people add make one", cmp.Or(full, path))
 	}
 	return nil
+}
+
+// open runs work that prints by itself on an opened service.
+func open(ctx context.Context, f storeFlags, log *slog.Logger, work func(*server.Server) error) error {
+	if err := f.there(); err != nil {
+		return err
+	}
+	cfg, err := f.config(log)
+	if err != nil {
+		return err
+	}
+	cfg.LookAtFiles = true
+	s, err := server.Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(s), s.Close())
 }
 
 // withNew is with for what may be done first of all.

@@ -23,6 +23,7 @@ type program struct {
 	Admin      adminCmd      `cmd:"" help:"The operator's commands: people, teams, keys, accounts."`
 	Call       callCmd       `cmd:"" passthrough:"" help:"Call an operation of the API, as a client with a key: pressroom call list_posts --limit 3."`
 	Sandbox    sandboxCmd    `cmd:"" help:"Run the sandbox networks alone."`
+	Health     healthCmd     `cmd:"" help:"Ask a node on this machine whether it is ready. Ends with status 1 where not."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 
 	LogLevel  string `help:"How much the log tells: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"PRESSROOM_LOG_LEVEL"`

@@ -25,6 +25,7 @@ const (
 	defaultWorkers = 16
 	sealingKeyEnd  = ".sealing-key" // of the file beside an SQLite database
 	mediaEnd       = ".media"       // of the folder beside it
+	certsEnd       = ".certificates"
 )
 
 // storeFlags are what every command on a real database needs.
@@ -38,6 +39,8 @@ type storeFlags struct {
 
 type serveCmd struct {
 	storeFlags
+	tlsFlags
+
 	Addr           string        `help:"Address to listen at." default:"127.0.0.1:8080" env:"PRESSROOM_ADDR"`
 	PublicURL      string        `help:"Address by which clients reach the service; every link begins with it. http://ADDR where empty." env:"PRESSROOM_PUBLIC_URL"`
 	Role           string        `help:"What this node does: all, api (requests alone) or worker (background work, and requests sent to it)." enum:"all,api,worker" default:"all" env:"PRESSROOM_ROLE"`
@@ -73,7 +76,7 @@ func (c serveCmd) Run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	if cfg.PublicURL == "" {
-		cfg.PublicURL = "http://" + listener.Addr().String()
+		cfg.PublicURL = c.scheme() + "://" + listener.Addr().String()
 		if addr, ok := listener.Addr().(*net.TCPAddr); ok && addr.IP.IsUnspecified() {
 			log.Warn("links will lead nowhere for others: say by which address clients reach the service (--public-url)", "public_url", cfg.PublicURL)
 		}
@@ -132,7 +135,10 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	cfg.Mail = notice.Server{URL: c.SMTP, From: c.MailFrom}
 	cfg.Directory = directory.Options{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly}
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch
-	cfg.PublicURL, cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = strings.TrimRight(c.PublicURL, "/"), server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
+	if err := c.into(&cfg, c); err != nil {
+		return cfg, err
+	}
+	cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
 	return cfg, nil
 }
 

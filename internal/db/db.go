@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pressroom/internal/crash"
+	"pressroom/internal/trace"
 )
 
 // Querier reads: the database itself, or a transaction.
@@ -69,6 +70,14 @@ func (d *DB) Postgres() bool { return d.dialect.postgres }
 
 // Writer is the pool that the job queue shares with our transactions.
 func (d *DB) Writer() *sql.DB { return d.write }
+
+// Pools are the figures of the connections: of SQLite's readers and its one writer, or of PostgreSQL's pool as "all".
+func (d *DB) Pools() map[string]sql.DBStats {
+	if d.read == d.write {
+		return map[string]sql.DBStats{"all": d.write.Stats()}
+	}
+	return map[string]sql.DBStats{"readers": d.read.Stats(), "writer": d.write.Stats()}
+}
 
 // Ping tells whether the database answers and can be written to.
 func (d *DB) Ping(ctx context.Context) error {
@@ -167,7 +176,9 @@ func (d *DB) Write(ctx context.Context, name string, work func(context.Context, 
 		return work(ctx, tx)
 	}
 	for try := 1; ; try++ {
-		err := d.writeOnce(ctx, name, work)
+		within, span := trace.Start(ctx, name)
+		err := d.writeOnce(within, name, work)
+		span.End(err)
 		if err == nil || try == maxTries || !d.dialect.conflict(err) && !Blocked(err) {
 			return err
 		}

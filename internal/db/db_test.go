@@ -33,6 +33,22 @@ func TestMigratesUpAndDownAndUp(t *testing.T) {
 	})
 }
 
+// A program that went back a version starts on the shape that a newer one made.
+func TestAnOlderProgramStartsOnANewerShape(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		exec(t, d, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, ?)`, true)
+		if err := d.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestEventsAreNeverChanged(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {

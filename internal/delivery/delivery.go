@@ -158,6 +158,7 @@ type delivery struct {
 	FirstAt   time.Time // of the first submission of this post to this account
 	CreatedAt time.Time
 	DueAt     time.Time // when the post was to go out
+	Trace     string    // of the request that it comes of; see package trace
 }
 
 func failure(code, networkText string) post.Result {

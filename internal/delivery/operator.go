@@ -17,6 +17,11 @@ type Load struct {
 	Oldest     time.Time // when the oldest of them was made
 }
 
+// Phases are those in which deliveries have not ended, in their order.
+func Phases() []string {
+	return []string{string(planned), string(prepared), string(committing), string(doubtful), string(linking)}
+}
+
 // UnderWay counts the deliveries that have not ended, of every team.
 func (s *Service) UnderWay(ctx context.Context) ([]Load, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *Load) error {
@@ -29,6 +34,17 @@ func (s *Service) UnderWay(ctx context.Context) ([]Load, error) {
 		return nil, fmt.Errorf("counting deliveries: %w", err)
 	}
 	return out, nil
+}
+
+// InDoubt counts the accounts of posts, of every team, of which nobody knows whether they went out, and tells since when the
+// oldest of them is; the zero time where there is none.
+func (s *Service) InDoubt(ctx context.Context) (int64, time.Time, error) {
+	var n, oldest int64
+	err := s.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(ended_at), 0) FROM deliveries WHERE outcome = 'unconfirmed'`).Scan(&n, &oldest)
+	if err != nil {
+		return 0, time.Time{}, fmt.Errorf("counting unconfirmed accounts: %w", err)
+	}
+	return n, db.Time(oldest), nil
 }
 
 // Stuck is a delivery that has taken long, and what it waits for.

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
+	"pressroom/internal/trace"
 )
 
 // Deliver works on a delivery until it has ended or has to wait. It may be called any number of times, by any
@@ -23,10 +24,19 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	if err != nil || !mine {
 		return err
 	}
+	ctx, span := trace.Follow(ctx, "delivery", d.Trace)
+	span.Set("pressroom.delivery_id", d.ID)
+	span.Set("pressroom.post_id", d.PostID)
+	span.Set("pressroom.phase", string(d.Phase))
+	span.SetID("pressroom.team_id", d.TeamID)
+	span.SetID("pressroom.attempt", d.Epoch)
 	held, release := job.Hold(ctx, s.opts.Lease, func(ctx context.Context) error { return s.renew(ctx, d) })
 	defer release()
 	f := &flight{s: s, d: d}
-	if err := f.run(held); err != nil && !errors.Is(err, errFenced) {
+	err = f.run(held)
+	span.Set("pressroom.phase_after", string(f.d.Phase))
+	span.End(err)
+	if err != nil && !errors.Is(err, errFenced) {
 		// The lease runs out by itself and the waker brings the delivery to somebody again.
 		s.log.ErrorContext(ctx, "a delivery was left for later", "delivery", d.ID, "post", d.PostID, "error", err)
 	}
@@ -112,7 +122,9 @@ func (f *flight) prepare(ctx context.Context) error {
 	}
 	began := f.s.db.Now()
 	crash.Point("before prepare call")
-	draft, wait, err := f.net.Prepare(ctx, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
+	calling, span := f.calls(ctx, "network.prepare")
+	draft, wait, err := f.net.Prepare(calling, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
+	endCall(span, err)
 	crash.Point("after prepare call")
 	f.called(ctx, "prepare", err)
 	if err != nil {
@@ -163,7 +175,9 @@ func (f *flight) show(ctx context.Context, attempt int64) error {
 	if f.began.passed(f.s.db.Now()) >= f.s.opts.Lease {
 		return errStoodStill
 	}
-	receipt, err := f.net.Commit(ctx, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
+	calling, span := f.calls(ctx, "network.commit")
+	receipt, err := f.net.Commit(calling, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
+	endCall(span, err)
 	crash.Point("after commit call")
 	f.called(ctx, "commit", err)
 	if err == nil {
@@ -209,7 +223,9 @@ func (f *flight) resolve(ctx context.Context) error {
 	}
 	f.doubted = !tried.First.IsZero()
 	crash.Point("before resolve call")
-	verdict, receipt, err := f.net.Resolve(ctx, f.grant.Grant, f.d.Draft, tried)
+	calling, span := f.calls(ctx, "network.resolve")
+	verdict, receipt, err := f.net.Resolve(calling, f.grant.Grant, f.d.Draft, tried)
+	endCall(span, err)
 	crash.Point("after resolve call")
 	f.called(ctx, "resolve", err)
 	f.note(ctx, attempt, err)

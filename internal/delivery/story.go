@@ -11,7 +11,22 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
+	"pressroom/internal/trace"
 )
+
+// calls begins the part of a way that a call to the network is.
+func (f *flight) calls(ctx context.Context, name string) (context.Context, trace.Span) {
+	ctx, span := trace.Start(ctx, name)
+	span.Set("pressroom.platform", f.grant.Platform)
+	return ctx, span
+}
+
+func endCall(span trace.Span, err error) {
+	if said, ok := errors.AsType[*network.Error](err); ok {
+		span.Set("pressroom.result", string(said.Class))
+	}
+	span.End(err)
+}
 
 // called tells the operator's figures and the circuit how a call went. Only what could show a post says that a network
 // is well: one may read and yet take nothing.

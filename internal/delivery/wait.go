@@ -110,7 +110,9 @@ func (f *flight) givenUp(ctx context.Context, err error) error {
 
 // link asks where a post stands that is published. However that goes, it stays published.
 func (f *flight) link(ctx context.Context) error {
-	permalink, err := f.net.Permalink(ctx, f.grant.Grant, network.Receipt{ID: f.d.NetworkID})
+	calling, span := f.calls(ctx, "network.permalink")
+	permalink, err := f.net.Permalink(calling, f.grant.Grant, network.Receipt{ID: f.d.NetworkID})
+	endCall(span, err)
 	f.called(ctx, "permalink", err)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/hold"
+	"pressroom/internal/trace"
 )
 
 // Do is how the work behind a type of job is done. It ends the job by Held.Finish, in the transaction of the work's
@@ -28,6 +29,7 @@ type Held struct {
 	Record
 
 	Epoch int64 // how many times the job was taken up, this time too
+	trace string
 }
 
 // Finish ends the job in the transaction that ends its work; ErrFenced where another one does.
@@ -120,9 +122,16 @@ func (w *Worker) bring(ctx context.Context, id string) error {
 	if do == nil {
 		return fmt.Errorf("nobody here does jobs of the type %q", h.Type)
 	}
+	ctx, span := trace.Follow(ctx, "job", h.trace)
+	span.Set("pressroom.job_id", h.ID)
+	span.Set("pressroom.job_type", string(h.Type))
+	span.SetID("pressroom.team_id", h.TeamID)
+	span.SetID("pressroom.attempt", h.Epoch)
 	held, release := Hold(ctx, lease, func(ctx context.Context) error { return w.renew(ctx, h) })
 	defer release()
-	if err := do(held, h); err != nil && !errors.Is(err, ErrFenced) {
+	err = do(held, h)
+	span.End(err)
+	if err != nil && !errors.Is(err, ErrFenced) {
 		// The lease runs out by itself and the job is brought to somebody again.
 		w.log.ErrorContext(ctx, "a job was left for later", "job", h.ID, "times", h.Epoch, "error", err)
 	}
@@ -134,8 +143,8 @@ func (w *Worker) claim(ctx context.Context, id string) (Held, bool, error) {
 	err := w.db.Write(ctx, "job.claim", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(lease))
 		var team int64
-		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND finished_at = 0 AND lease_until < ? AND `+unheld+` RETURNING team_id, epoch`,
-			w.owner, until, until, id, db.Micros(tx.Now())).Scan(&team, &h.Epoch)
+		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND finished_at = 0 AND lease_until < ? AND `+unheld+` RETURNING team_id, epoch, trace`,
+			w.owner, until, until, id, db.Micros(tx.Now())).Scan(&team, &h.Epoch, &h.trace)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/operation"
+	"pressroom/internal/trace"
 )
 
 // Request is one call as an edge received it.
@@ -68,12 +69,25 @@ const deadline = 30 * time.Second
 func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
+	ctx, span := trace.Start(ctx, r.Operation.Tool)
 	f := &flight{request: r, outcome: Outcome{Call: operation.Call{Operation: r.Operation.Tool, RequestID: r.RequestID, Tell: r.Tell, Now: p.now().UTC().Truncate(time.Microsecond)}}}
-	if err := p.guarded(ctx, f); err != nil {
+	err := p.guarded(ctx, f)
+	f.tell(span)
+	span.End(err)
+	if err != nil {
 		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, err
 	}
 	f.outcome.At = p.now().UTC().Truncate(time.Microsecond)
 	return f.outcome, nil
+}
+
+// tell tells who asked, by ids.
+func (f *flight) tell(span trace.Span) {
+	span.Set("pressroom.request_id", f.request.RequestID)
+	if actor := f.outcome.Call.Actor; actor != nil {
+		span.SetID("pressroom.team_id", actor.TeamID)
+		span.SetID("pressroom.key_id", actor.KeyID)
+	}
 }
 
 // guarded runs the steps and makes an error of a panic, so that one bad call ends neither its answer nor the

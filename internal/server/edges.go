@@ -53,7 +53,7 @@ func (s *Server) buildEdges() error {
 		return fmt.Errorf("building the app: %w", err)
 	}
 	pages.Handle("/", s.app)
-	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.handler = s.tracer.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		// The API answers for every address below its prefix, well-formed or not: a mux would redirect some.
 		case path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/"):
@@ -63,8 +63,19 @@ func (s *Server) buildEdges() error {
 		default:
 			pages.ServeHTTP(w, r)
 		}
-	})
+	}), asked)
 	return nil
+}
+
+// asked says of what kind a request is.
+func asked(r *http.Request) string {
+	switch path := r.URL.Path; {
+	case path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/"):
+		return "api"
+	case path == mcpPath:
+		return "tools"
+	}
+	return "app"
 }
 
 // directory is the operator's own, by which people may sign in; nil where there is none.

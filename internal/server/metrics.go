@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -13,19 +15,28 @@ import (
 
 	"pressroom/internal/delivery"
 	"pressroom/internal/hold"
+	"pressroom/internal/network"
 )
 
 // metrics is what the program tells Prometheus.
 type metrics struct {
 	registry *prometheus.Registry
+	lines    *prometheus.CounterVec
 	requests *prometheus.HistogramVec
 	tools    *prometheus.HistogramVec
 	networks *prometheus.CounterVec
 	lateness prometheus.Histogram
 }
 
-func newMetrics() *metrics {
+func newMetrics(version string, role Role) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "pressroom_build_info", Help: "1 for the program that runs: its version, the Go it was built with, and what this node does.",
+	}, []string{"version", "go_version", "role"})
+	build.WithLabelValues(version, runtime.Version(), string(role)).Set(1)
+	m.lines = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "pressroom_log_lines_total", Help: "Lines of the log that warn or tell of an error, by level.",
+	}, []string{"level"})
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "pressroom_request_duration_seconds", Help: "Time to answer a request of the API, by operation and status.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
@@ -41,7 +52,7 @@ func newMetrics() *metrics {
 		Name: "pressroom_delivery_lateness_seconds", Help: "Time from when a post was due at an account to when it stood there.",
 		Buckets: prometheus.ExponentialBuckets(0.125, 2, 16),
 	})
-	m.registry.MustRegister(m.requests, m.tools, m.networks, m.lateness, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(build, m.lines, m.requests, m.tools, m.networks, m.lateness, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -108,6 +119,51 @@ func (d *deliveryState) Collect(out chan<- prometheus.Metric) {
 			out <- prometheus.MustNewConstMetric(circuitMetric, prometheus.GaugeValue, is, platform, string(state))
 		}
 	}
+}
+
+// expect begins the counters of the calls to some networks at 0: what counts up from nowhere is no increase to Prometheus.
+func (m *metrics) expect(platforms []string) {
+	for _, platform := range platforms {
+		for _, call := range []string{"prepare", "commit", "resolve", "permalink", "collect"} {
+			for _, result := range []string{"ok", "failed", string(network.Transient), string(network.Uncertain), string(network.AuthDead)} {
+				m.networks.WithLabelValues(platform, call, result)
+			}
+		}
+	}
+}
+
+// counting is a log of whose lines those that warn, or tell of an error, are counted.
+type counting struct {
+	slog.Handler
+	lines *prometheus.CounterVec
+}
+
+// counted has the lines of a log be counted.
+func (m *metrics) counted(log *slog.Logger) *slog.Logger {
+	m.lines.WithLabelValues("warn")
+	m.lines.WithLabelValues("error")
+	return slog.New(&counting{log.Handler(), m.lines})
+}
+
+// Handle counts a line and passes it on.
+func (c *counting) Handle(ctx context.Context, record slog.Record) error {
+	switch {
+	case record.Level >= slog.LevelError:
+		c.lines.WithLabelValues("error").Inc()
+	case record.Level >= slog.LevelWarn:
+		c.lines.WithLabelValues("warn").Inc()
+	}
+	return c.Handler.Handle(ctx, record) //nolint:wrapcheck // it is passed on as it is
+}
+
+// WithAttrs is the same with attributes.
+func (c *counting) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &counting{c.Handler.WithAttrs(attrs), c.lines}
+}
+
+// WithGroup is the same within a group.
+func (c *counting) WithGroup(name string) slog.Handler {
+	return &counting{c.Handler.WithGroup(name), c.lines}
 }
 
 func (m *metrics) handler() http.Handler {

@@ -24,6 +24,7 @@ import (
 	"pressroom/internal/network/youtube"
 	"pressroom/internal/social"
 	"pressroom/internal/terms"
+	"pressroom/internal/trace"
 )
 
 // NetworkSettings are what an operator says of the networks, laid over today's values.
@@ -183,6 +184,7 @@ func (s *Server) networks() ([]network.Network, error) {
 				return nil, err
 			}
 		}
+		o.app.HTTP = s.traced(o.app.HTTP)
 		n := makers[platform](o)
 		if o.err == nil && n == nil && len(o.given) > 0 {
 			o.err = errors.New("client_id is missing")
@@ -202,6 +204,19 @@ func (s *Server) secret(name string) string {
 		return ""
 	}
 	return s.cfg.Networks.Secret(name)
+}
+
+// traced is a client that gives the way of a request on, where there are ways; nil is a network's own.
+func (s *Server) traced(client *http.Client) *http.Client {
+	if s.tracer == nil {
+		return client
+	}
+	out := &http.Client{Transport: http.DefaultTransport}
+	if client != nil {
+		*out = *client
+	}
+	out.Transport = trace.Transport(out.Transport)
+	return out
 }
 
 // strangers calls servers that an account names: public ones, and those that the operator names.

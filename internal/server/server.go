@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"pressroom/internal/blob"
+	"pressroom/internal/certificate"
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
 	"pressroom/internal/delivery"
 	"pressroom/internal/directory"
+	"pressroom/internal/event"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/hashtag/search"
@@ -39,8 +41,10 @@ import (
 	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/source"
+	"pressroom/internal/standing"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/trace"
 	"pressroom/internal/voice"
 	"pressroom/internal/web"
 	"pressroom/internal/web/frame"
@@ -69,6 +73,10 @@ type Config struct {
 	Terms       *terms.Terms  // plans, prices and limits; the shipped ones where nil
 	Redis       string        // redis://…, where nodes count request rates together; each counts for itself where empty
 	MetricsAddr string        // where /metrics listens; nowhere where empty
+	// Certificates are what the program speaks TLS with; a proxy before it does where there are none. PlainAddr is where
+	// plain HTTP is answered then, with the way to TLS; nowhere where empty.
+	Certificates certificate.Options
+	PlainAddr    string
 	// Blobs is where the library's files lie: file:FOLDER or s3://BUCKET… (package blob). Scratch is where those for S3
 	// are received.
 	Blobs, Scratch string
@@ -144,6 +152,10 @@ type Server struct {
 	pipe      *pipeline.Pipeline
 	toolPipe  *pipeline.Pipeline
 	metrics   *metrics
+	tracer    *trace.Tracer // nil where nobody takes traces
+	standing  *standing.Service
+	certs     *certificate.Certificates // nil where the program does not speak TLS itself
+	checks    *dependencies
 	handler   http.Handler
 }
 
@@ -153,11 +165,20 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the sealing key: %w", err)
 	}
-	d, err := OpenDatabase(ctx, cfg)
+	certs, err := openCertificates(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, db: d, metrics: newMetrics()}
+	tracer, err := openTracer(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	d, err := OpenDatabase(ctx, cfg)
+	if err != nil {
+		return nil, errors.Join(err, tracer.Close(ctx))
+	}
+	s := &Server{tracer: tracer, cfg: cfg, db: d, certs: certs, metrics: newMetrics(cfg.Version, cfg.Role)}
+	s.cfg.Log = s.metrics.counted(cfg.Log)
 	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch, Look: cfg.LookAtFiles}); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -233,6 +254,7 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.buildLeaving()
 	s.Voices = voice.New(voice.Options{DB: s.db})
 	s.buildOperations(offered, results)
+	s.buildStanding()
 	return s.buildEdges()
 }
 
@@ -305,6 +327,7 @@ func (s *Server) buildDelivery(networks []network.Network) {
 	for _, n := range networks {
 		s.platforms = append(s.platforms, n.Platform())
 	}
+	s.metrics.expect(s.platforms)
 	s.metrics.registry.MustRegister(&deliveryState{s.Delivery, s.platforms})
 }
 
@@ -314,11 +337,37 @@ func (s *Server) Registry() *operation.Registry { return s.registry }
 // Routes are the addresses of the app.
 func (s *Server) Routes() []frame.Route { return s.app.Routes() }
 
+// Events yields the record of who did what: see event.Each.
+func (s *Server) Events(ctx context.Context, part event.Part, yield func(event.Entry) error) error {
+	return event.Each(ctx, s.db, part, yield)
+}
+
 // Handler answers every request of the public address.
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close closes what Open opened.
-func (s *Server) Close() error { return errors.Join(s.rates.Close(), s.db.Close()) }
+func (s *Server) Close() error {
+	if s.certs != nil {
+		s.certs.Close()
+	}
+	ending, cancel := context.WithTimeout(context.Background(), tracesWithin)
+	defer cancel()
+	if err := s.tracer.Close(ending); err != nil { // no reason to end with a failure
+		s.cfg.Log.Warn("the last traces were not sent", "error", err)
+	}
+	return errors.Join(s.rates.Close(), s.db.Close())
+}
+
+// tracesWithin is how long the end of the program waits for whoever takes traces.
+const tracesWithin = 3 * time.Second
+
+// openTracer is nil where the environment names nobody who takes traces, and for what only looks.
+func openTracer(ctx context.Context, cfg Config) (*trace.Tracer, error) {
+	if cfg.LookAtFiles {
+		return nil, nil //nolint:nilnil // a nil tracer is one that does nothing
+	}
+	return trace.Open(ctx, trace.Options{Version: cfg.Version, Role: string(cfg.Role), Log: cfg.Log})
+}
 
 // drain is how long the end of the program waits for what is under way.
 const drain = 20 * time.Second
@@ -326,7 +375,7 @@ const drain = 20 * time.Second
 // Run serves on a listener and works in the background until the context ends, then lets what is under way end.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	// What is under way ends after the context does.
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	background, stop := context.WithCancel(s.tracer.Into(context.WithoutCancel(ctx)))
 	defer stop()
 	var tasks sync.WaitGroup
 	s.background(background, &tasks)
@@ -357,6 +406,8 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Teams.Watch(ctx, report("looking for changed keys")) })
 	tasks.Go(func() { s.Teams.RunUses(ctx, report("noting which keys are used")) })
 	tasks.Go(func() { s.Hold.Watch(ctx, report("looking where the database lives")) })
+	tasks.Go(func() { s.standing.Run(ctx, s.cfg.Role != RoleAPI, report("measuring how everything stands")) })
+	tasks.Go(func() { s.checks.run(ctx) })
 	if s.cfg.Role == RoleAPI {
 		return
 	}
@@ -397,56 +448,6 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 		case <-tick.C:
 		}
 	}
-}
-
-// listen serves until the context ends or the listener fails.
-func (s *Server) listen(ctx context.Context, listener net.Listener) error {
-	servers := []*http.Server{newHTTPServer(s.handler)}
-	listeners := []net.Listener{listener}
-	if s.cfg.MetricsAddr != "" {
-		l, err := net.Listen("tcp", s.cfg.MetricsAddr)
-		if err != nil {
-			return fmt.Errorf("listening for /metrics (--metrics-addr): %w", err)
-		}
-		servers, listeners = append(servers, newHTTPServer(s.metrics.handler())), append(listeners, l)
-	}
-	failed := make(chan error, len(servers))
-	for i, server := range servers {
-		go func() { failed <- server.Serve(listeners[i]) }()
-	}
-	var err error
-	select {
-	case <-ctx.Done():
-		s.cfg.Log.Info("stopping: taking no more requests and letting what is under way end", "at_most", drain.String())
-	case err = <-failed:
-	}
-	s.jobs.EndWaits()
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-	defer cancel()
-	for _, server := range servers {
-		err = errors.Join(err, server.Shutdown(ending))
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
-}
-
-func newHTTPServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: alone(h), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		DisableGeneralOptionsHandler: true} // OPTIONS is no method of any address
-}
-
-// alone ends the connection after a request that came in chunks. It may have told a length too, which net/http passes over
-// and a proxy before us may not: what follows on the connection would be one request for it and another one for us (RFC
-// 9112, section 6.1).
-func alone(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if len(r.TransferEncoding) > 0 {
-			w.Header().Set("Connection", "close")
-		}
-		next.ServeHTTP(w, r)
-	})
 }
 
 // quiet lets the queue's own log tell only what is wrong.

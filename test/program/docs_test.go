@@ -50,6 +50,8 @@ func TestGuidesWork(t *testing.T) {
 		{file: "README.md", before: started, leave: []string{"make run", "make test"}, real: [][2]string{{"export KEY=prk_…\n", ""}}},
 		{file: "docs/running.md", leave: []string{"printf '%s\\n' \"$APP_PASSWORD\""}},
 		{file: "docs/backup.md"},
+		{file: "docs/deploy.md", before: "pressroom admin people add --name Ada --email ada@example.com\npressroom admin teams add --name Harbour --owner 1 --plan team\n"},
+		{file: "docs/upgrading.md"},
 		{file: "docs/publishing.md", before: started + newest + `curl -sf -X POST -H "Authorization: Bearer $KEY" http://127.0.0.1:8080/api/v1/posts/$ID/publish` + "\n"},
 		{file: "docs/idempotency.md", before: started},
 		{file: "docs/limits.md", before: started},

@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
 
 	"pressroom/internal/db"
+	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/team"
 )
@@ -286,11 +288,21 @@ func (f *Frame) SignIn(ctx context.Context, person team.Person) error {
 	if err := m.RenewToken(ctx); err != nil {
 		return fmt.Errorf("signing in: %w", err)
 	}
+	if err := f.recordSignIn(ctx, person.ID); err != nil {
+		return err
+	}
 	m.Put(ctx, personKey, person.ID)
 	m.Put(ctx, sinceKey, db.Micros(f.DB.Now()))
 	m.Put(ctx, epochKey, person.Epoch)
 	m.Put(ctx, rightsKey, rightsOf(account))
 	return nil
+}
+
+// recordSignIn notes that somebody came in. It is no team's: the person may be in many.
+func (f *Frame) recordSignIn(ctx context.Context, person int64) error {
+	return f.DB.Write(ctx, "frame.sign_in", func(ctx context.Context, tx *db.Tx) error {
+		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.signed_in", strconv.FormatInt(person, 10), nil)
+	})
 }
 
 // Fresh tells whether the visitor has signed in a short time ago, so that it is not somebody at a browser left alone.

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// healthCmd is what a container's own check runs: an image with nothing but the program has no other to ask with.
+type healthCmd struct {
+	URL string `help:"Where the node tells whether it is ready." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
+}
+
+const (
+	healthWithin = 5 * time.Second
+	maxHealth    = 16 << 10 // bytes of the answer that are shown
+)
+
+// Run asks a node whether it is ready, and prints what it says.
+func (c healthCmd) Run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, healthWithin)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL, nil)
+	if err != nil {
+		return errors.New("--url (PRESSROOM_HEALTH_URL) has to be an address such as http://127.0.0.1:8080/readyz")
+	}
+	// It is asked at its own machine, by an address that its certificate is not for.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nothing is sent, and nothing is believed but a status
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("asking whether the node is ready: %w", err)
+	}
+	defer resp.Body.Close()
+	told, err := io.ReadAll(io.LimitReader(resp.Body, maxHealth))
+	if err != nil {
+		return fmt.Errorf("reading whether the node is ready: %w", err)
+	}
+	fmt.Print(string(told))
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the node is not ready: %s", resp.Status)
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Whoever ends a node gives it as long as it may take: for requests, for deliveries, and to give back what was lent.
+func TestNodesAreGivenTimeToEnd(t *testing.T) {
+	t.Parallel()
+	ends := 2*drain + giveBack
+	for file, c := range map[string]struct {
+		said  string
+		least time.Duration
+	}{
+		"systemd/pressroom.service":  {`(?m)^TimeoutStopSec=(\d+)$`, ends},
+		"systemd/pressroom@.service": {`(?m)^TimeoutStopSec=(\d+)$`, ends},
+		"compose/compose.yaml":       {`stop_grace_period: (\d+)s`, ends},
+		"helm/pressroom/values.yaml": {`(?m)^terminationGracePeriodSeconds: (\d+)$`, ends + 5*time.Second}, // of which it sleeps some first
+	} {
+		raw, err := os.ReadFile(filepath.Join("..", "..", "deploy", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(c.said).FindAllSubmatch(raw, -1)
+		if len(found) == 0 {
+			t.Errorf("%s gives no time to end", file)
+		}
+		for _, said := range found {
+			if seconds, err := strconv.Atoi(string(said[1])); err != nil || time.Duration(seconds)*time.Second < c.least {
+				t.Errorf("%s gives %s seconds, and it takes up to %v (%v)", file, said[1], c.least, err)
+			}
+		}
+	}
+}

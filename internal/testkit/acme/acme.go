@@ -1,0 +1,73 @@
+// Package acme runs a real ACME server for tests: Pebble, which looks in earnest at what it gives certificates for. All names
+// lead to this machine.
+package acme
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/letsencrypt/pebble/v2/ca"
+	"github.com/letsencrypt/pebble/v2/db"
+	"github.com/letsencrypt/pebble/v2/va"
+	"github.com/letsencrypt/pebble/v2/wfe"
+	"github.com/miekg/dns"
+)
+
+// Server is a running ACME server.
+type Server struct {
+	Directory string         // its address
+	Roots     string         // file by which it is trusted, as PEM
+	Issued    *x509.CertPool // by what its certificates are trusted
+}
+
+// Start starts one until the test ends. It comes to look by plain HTTP and by TLS at these ports. The test may not be
+// parallel: Pebble takes what it should not wait for from the environment.
+func Start(t *testing.T, httpPort, tlsPort int) Server {
+	t.Helper()
+	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
+	quiet := log.New(io.Discard, "", 0) //nolint:forbidigo // Pebble's own
+	store := db.NewMemoryStore()
+	authority := ca.New(quiet, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {}})
+	front := wfe.New(quiet, store, va.New(quiet, httpPort, tlsPort, true, names(t), store), authority, []string{"pebble.test"}, true, false, 0, 0)
+	server := httptest.NewTLSServer(front.Handler())
+	t.Cleanup(server.Close)
+	roots := filepath.Join(t.TempDir(), "acme-roots.pem")
+	if err := os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	issued := x509.NewCertPool()
+	root, err := x509.ParseCertificate(authority.GetRootCert(0).DER)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issued.AddCert(root)
+	return Server{Directory: server.URL + wfe.DirectoryPath, Roots: roots, Issued: issued}
+}
+
+// names is the address of a name server by which every name is this machine's.
+func names(t *testing.T) string {
+	t.Helper()
+	socket, err := net.Listen("tcp", "127.0.0.1:0") // Pebble asks by TCP
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &dns.Server{Listener: socket, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, asked *dns.Msg) {
+		answer := new(dns.Msg).SetReply(asked)
+		for _, q := range asked.Question {
+			if q.Qtype == dns.TypeA {
+				answer.Answer = append(answer.Answer, &dns.A{Hdr: dns.RR_Header{Name: q.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 1}, A: net.IPv4(127, 0, 0, 1)})
+			}
+		}
+		_ = w.WriteMsg(answer) // the test shows what came of it
+	})}
+	go func() { _ = server.ActivateAndServe() }()
+	t.Cleanup(func() { _ = server.Shutdown() })
+	return socket.Addr().String()
+}

@@ -1,0 +1,111 @@
+// Package collector takes traces for tests, as an OpenTelemetry collector does: by OTLP over HTTP.
+package collector
+
+import (
+	"encoding/hex"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	traces "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// Collector holds what it was told.
+type Collector struct {
+	URL string
+
+	t    *testing.T
+	mu   sync.Mutex
+	told []Span
+	all  strings.Builder
+}
+
+// Span is a part of a way, as it was told.
+type Span struct {
+	Name, Trace, ID, Parent string
+	Links                   []string // TRACE/ID
+	Attributes              map[string]string
+	Failed                  bool
+}
+
+// Start runs one until the test ends.
+func Start(t *testing.T) *Collector {
+	t.Helper()
+	c := &Collector{t: t}
+	server := httptest.NewServer(http.HandlerFunc(c.take))
+	t.Cleanup(server.Close)
+	c.URL = server.URL
+	return c
+}
+
+func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	var sent traces.ExportTraceServiceRequest
+	if err == nil {
+		err = proto.Unmarshal(raw, &sent)
+	}
+	if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
+		c.t.Errorf("%s %s: %v", r.URL.Path, r.Header.Get("Content-Type"), err)
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all.WriteString(sent.String())
+	for _, of := range sent.GetResourceSpans() {
+		for _, by := range of.GetScopeSpans() {
+			for _, s := range by.GetSpans() {
+				c.told = append(c.told, read(s))
+			}
+		}
+	}
+}
+
+func read(s *spans.Span) Span {
+	out := Span{Name: s.GetName(), Trace: hex.EncodeToString(s.GetTraceId()), ID: hex.EncodeToString(s.GetSpanId()), Parent: hex.EncodeToString(s.GetParentSpanId()),
+		Attributes: map[string]string{}, Failed: s.GetStatus().GetCode() == spans.Status_STATUS_CODE_ERROR}
+	for _, l := range s.GetLinks() {
+		out.Links = append(out.Links, hex.EncodeToString(l.GetTraceId())+"/"+hex.EncodeToString(l.GetSpanId()))
+	}
+	for _, a := range s.GetAttributes() {
+		text := a.GetValue().String()
+		_, value, _ := strings.Cut(text, ":")
+		out.Attributes[a.GetKey()] = strings.Trim(value, `"`)
+	}
+	return out
+}
+
+// Spans are those of a name, so far.
+func (c *Collector) Spans(name string) []Span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := []Span{}
+	for _, s := range c.told {
+		if s.Name == name {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Span is the one of a name.
+func (c *Collector) Span(name string) Span {
+	c.t.Helper()
+	found := c.Spans(name)
+	if len(found) != 1 {
+		c.t.Fatalf("%d parts are called %s", len(found), name)
+	}
+	return found[0]
+}
+
+// Everything is all that was told, as text.
+func (c *Collector) Everything() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all.String()
+}

@@ -1,0 +1,196 @@
+package deploy
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/moby/buildkit/frontend/dockerfile/instructions"
+	"github.com/moby/buildkit/frontend/dockerfile/linter"
+	"github.com/moby/buildkit/frontend/dockerfile/parser"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	promql "github.com/prometheus/prometheus/promql/parser"
+)
+
+// file is a file of deploy/.
+func file(parts ...string) string {
+	return filepath.Join(append([]string{"..", "..", "deploy"}, parts...)...)
+}
+
+func read(t *testing.T, parts ...string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(file(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// The rules are what Prometheus loads, and every expression what it can work out.
+func TestPrometheusRules(t *testing.T) {
+	groups, errs := rulefmt.ParseFile(file("prometheus", "rules.yaml"), false, model.LegacyValidation, promql.NewParser(promql.Options{}), slog.New(slog.DiscardHandler))
+	for _, err := range errs {
+		t.Error(err)
+	}
+	if groups == nil || len(groups.Groups) != 1 || len(groups.Groups[0].Rules) < 15 {
+		t.Fatalf("%+v", groups)
+	}
+	for _, rule := range groups.Groups[0].Rules {
+		if !slices.Contains([]string{"critical", "warning", "info"}, rule.Labels["severity"]) || rule.Annotations["summary"] == "" {
+			t.Errorf("%s: %v %v", rule.Alert, rule.Labels, rule.Annotations)
+		}
+	}
+}
+
+// Every panel of the dashboard asks what Prometheus can work out.
+func TestGrafanaDashboard(t *testing.T) {
+	var board struct {
+		Panels []struct {
+			Title   string `json:"title"`
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
+	}
+	if err := json.Unmarshal(read(t, "grafana", "pressroom.json"), &board); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, panel := range board.Panels {
+		for _, target := range panel.Targets {
+			asked++
+			if _, err := promql.NewParser(promql.Options{}).ParseExpr(strings.ReplaceAll(target.Expr, "$__rate_interval", "5m")); err != nil {
+				t.Errorf("%s: %s: %v", panel.Title, target.Expr, err)
+			}
+		}
+	}
+	if asked < 20 {
+		t.Errorf("the dashboard asks %d things", asked)
+	}
+}
+
+// The image's recipe is what BuildKit builds without a warning; what runs is nobody's root and tells how it is.
+func TestContainerfile(t *testing.T) {
+	parsed, err := parser.Parse(bytes.NewReader(read(t, "container", "Containerfile")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, warning := range parsed.Warnings {
+		t.Errorf("%+v", warning)
+	}
+	stages, _, err := instructions.Parse(parsed.AST, linter.New(&linter.Config{ExperimentalAll: true, Warn: func(rule, description, _, message string, at []parser.Range) {
+		t.Errorf("%s at %v: %s (%s)", rule, at, message, description)
+	}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := stages[len(stages)-1]
+	if len(stages) != 2 || last.BaseName != "scratch" {
+		t.Errorf("%d stages, the last from %s", len(stages), last.BaseName)
+	}
+	has := map[string]string{}
+	for _, command := range last.Commands {
+		switch c := command.(type) {
+		case *instructions.UserCommand:
+			has["user"] = c.User
+		case *instructions.HealthCheckCommand:
+			has["health"] = strings.Join(c.Health.Test, " ")
+		case *instructions.EntrypointCommand:
+			has["entrypoint"] = strings.Join(c.CmdLine, " ")
+		}
+	}
+	if has["user"] != "65532:65532" || has["health"] != "CMD /pressroom health" || has["entrypoint"] != "/pressroom" {
+		t.Errorf("%v", has)
+	}
+	for _, command := range stages[0].Commands { // what is copied is there
+		if c, ok := command.(*instructions.CopyCommand); ok {
+			for _, source := range c.SourcePaths {
+				if _, err := os.Stat(filepath.Join("..", "..", source)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// The composition is one: every reference leads somewhere, and without its secrets it does not start.
+func TestCompose(t *testing.T) {
+	load := func(env ...string) ([]string, error) {
+		options, err := cli.NewProjectOptions([]string{file("compose", "compose.yaml")}, cli.WithEnv(env), cli.WithInterpolation(true), cli.WithResolvedPaths(true), cli.WithConsistency(true))
+		if err != nil {
+			return nil, err
+		}
+		project, err := options.LoadProject(t.Context())
+		if err != nil {
+			return nil, err
+		}
+		for name, service := range project.Services {
+			for _, mount := range service.Volumes {
+				if mount.Type == "bind" {
+					if _, err := os.Stat(mount.Source); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+				}
+			}
+			if service.Image == "" || strings.HasSuffix(service.Image, ":latest") || !strings.Contains(service.Image, ":") {
+				t.Errorf("%s runs %q", name, service.Image)
+			}
+			if build := service.Build; build != nil {
+				if _, err := os.Stat(filepath.Join(build.Context, build.Dockerfile)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		return project.ServiceNames(), nil
+	}
+	secrets := []string{"DOMAIN=press.example.com", "POSTGRES_PASSWORD=x", "S3_SECRET=x", "PRESSROOM_SEALING_KEY=x"}
+	names, err := load(secrets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(names)
+	if want := []string{"api-1", "api-2", "files", "postgres", "proxy", "valkey", "worker"}; !slices.Equal(names, want) {
+		t.Errorf("%v", names)
+	}
+	for i := range secrets {
+		if _, err := load(slices.Delete(slices.Clone(secrets), i, i+1)...); err == nil {
+			t.Errorf("it starts without %s", secrets[i])
+		}
+	}
+}
+
+// The units are what systemd takes without a word, and give away as little as it asks for.
+func TestSystemd(t *testing.T) {
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skipf("skipped, as systemd-analyze is not here: %v", err)
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "pressroom")
+	if err := os.WriteFile(program, []byte("#!/bin/true\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, instance := range map[string]string{"pressroom.service": "pressroom.service", "pressroom@.service": "pressroom@worker.service"} {
+		unit := bytes.ReplaceAll(read(t, "systemd", name), []byte("/usr/local/bin/pressroom"), []byte(program))
+		if err := os.WriteFile(filepath.Join(dir, name), unit, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", filepath.Join(dir, instance)).CombinedOutput()
+		if err != nil || len(bytes.TrimSpace(out)) > 0 {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+		if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--threshold=20", filepath.Join(dir, name)).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}

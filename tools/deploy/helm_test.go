@@ -1,0 +1,182 @@
+package deploy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	apps "k8s.io/api/apps/v1"
+	autoscaling "k8s.io/api/autoscaling/v2"
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	policy "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// least is what has to be said.
+func least() map[string]any {
+	return map[string]any{
+		"publicURL": "https://press.example.com", "blobs": "s3://pressroom?endpoint=https://s3.example.com",
+		"secrets": map[string]any{"database": map[string]any{"name": "db"}, "sealingKey": map[string]any{"name": "sealing"}},
+	}
+}
+
+// full is everything that may be said.
+func full() map[string]any {
+	v := least()
+	v["redis"], v["trustedProxies"] = "redis://valkey:6379/0", []any{"10.0.0.0/8"}
+	v["settings"] = map[string]any{"PRESSROOM_WORKERS": 32, "PRESSROOM_LEASE": "10s"}
+	v["worker"] = map[string]any{"settings": map[string]any{"PRESSROOM_WORKERS": 64}}
+	v["api"] = map[string]any{"autoscaling": map[string]any{"enabled": false}, "replicas": 3}
+	v["ingress"] = map[string]any{"enabled": true, "className": "nginx", "host": "press.example.com", "tlsSecret": "tls", "annotations": map[string]any{"a": "b"}}
+	v["networkPolicy"] = map[string]any{"from": []any{map[string]any{"namespaceSelector": map[string]any{"matchLabels": map[string]any{"x": "y"}}}}, "metricsFrom": []any{map[string]any{"podSelector": map[string]any{}}}}
+	secrets, _ := v["secrets"].(map[string]any)
+	secrets["s3"], secrets["more"] = map[string]any{"name": "s3"}, []any{"mail"}
+	v["image"] = map[string]any{"tag": "v1", "pullSecrets": []any{map[string]any{"name": "pull"}}}
+	v["nodeSelector"], v["podAnnotations"] = map[string]any{"a": "b"}, map[string]any{"c": "d"}
+	v["tolerations"] = []any{map[string]any{"key": "x", "operator": "Exists"}}
+	return v
+}
+
+func render(t *testing.T, values map[string]any) (map[string]string, error) {
+	t.Helper()
+	chart, err := loader.Load(file("helm", "pressroom"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: "press", Namespace: "press", IsInstall: true}, chartutil.DefaultCapabilities)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Render(chart, given)
+}
+
+// objects decodes what was rendered as Kubernetes itself does, strictly: a member that it does not know is an error.
+func objects(t *testing.T, values map[string]any) []runtime.Object {
+	t.Helper()
+	rendered, err := render(t, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
+	out := []runtime.Object{}
+	for _, name := range slices.Sorted(maps.Keys(rendered)) {
+		if !strings.HasSuffix(name, ".yaml") {
+			continue
+		}
+		for document := range strings.SplitSeq("\n"+rendered[name], "\n---") {
+			if strings.TrimSpace(document) == "" {
+				continue
+			}
+			object, _, err := strict.Decode([]byte(document), nil, nil)
+			if err != nil {
+				t.Errorf("%s: %v\n%s", name, err, document)
+				continue
+			}
+			out = append(out, object)
+		}
+	}
+	return out
+}
+
+// Helm finds nothing in the chart, with as little said as may be and with everything.
+func TestHelmLint(t *testing.T) {
+	for _, values := range []map[string]any{least(), full()} {
+		found := lint.All(file("helm", "pressroom"), values, "press", true)
+		for _, message := range found.Messages {
+			if message.Severity > support.InfoSev {
+				t.Error(message)
+			}
+		}
+	}
+}
+
+// What the chart makes is what Kubernetes takes: nodes of both roles that are not root, told apart alive and ready, and given
+// as long to end as they may take. No secret is in it.
+func TestHelmObjects(t *testing.T) {
+	for _, values := range []map[string]any{least(), full()} {
+		kinds := map[string]int{}
+		for _, object := range objects(t, values) {
+			switch o := object.(type) {
+			case *apps.Deployment:
+				kinds["deployment"]++
+				checkPod(t, o.Name, o.Spec.Template, o.Spec.Selector.MatchLabels)
+			case *core.Secret:
+				t.Error("the chart makes a secret")
+			case *policy.PodDisruptionBudget:
+				kinds["budget"]++
+			case *autoscaling.HorizontalPodAutoscaler:
+				kinds["scaler"]++
+			case *networking.NetworkPolicy:
+				kinds["policy"]++
+			case *networking.Ingress:
+				kinds["ingress"]++
+			}
+		}
+		_, everything := values["ingress"]
+		want := map[string]int{"deployment": 2, "budget": 2, "policy": 2, "scaler": 1}
+		if everything {
+			want = map[string]int{"deployment": 2, "budget": 2, "policy": 2, "ingress": 1}
+		}
+		if !maps.Equal(kinds, want) {
+			t.Errorf("%v, want %v", kinds, want)
+		}
+	}
+}
+
+func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[string]string) {
+	t.Helper()
+	for label, value := range selected {
+		if pod.Labels[label] != value {
+			t.Errorf("%s does not select its own pods: %s", name, label)
+		}
+	}
+	c := pod.Spec.Containers[0]
+	if c.LivenessProbe.HTTPGet.Path != "/livez" || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.StartupProbe == nil {
+		t.Errorf("%s: %+v %+v", name, c.LivenessProbe, c.ReadinessProbe)
+	}
+	if !*pod.Spec.SecurityContext.RunAsNonRoot || !*c.SecurityContext.ReadOnlyRootFilesystem || *c.SecurityContext.AllowPrivilegeEscalation || *pod.Spec.AutomountServiceAccountToken {
+		t.Errorf("%s may do more than it needs", name)
+	}
+	names := map[string]bool{}
+	for _, variable := range c.Env {
+		if names[variable.Name] {
+			t.Errorf("%s: %s is set twice", name, variable.Name)
+		}
+		names[variable.Name] = true
+		secret := slices.Contains([]string{"PRESSROOM_DATABASE", "PRESSROOM_SEALING_KEY", "AWS_SECRET_ACCESS_KEY"}, variable.Name)
+		if secret != (variable.ValueFrom != nil) && variable.Name != "AWS_ACCESS_KEY_ID" {
+			t.Errorf("%s: %s", name, variable.Name)
+		}
+	}
+	if !names["PRESSROOM_DATABASE"] || !names["PRESSROOM_SEALING_KEY"] {
+		t.Errorf("%s lacks its secrets", name)
+	}
+}
+
+// What is missing or wrong is told before anything is made.
+func TestHelmRefuses(t *testing.T) {
+	for what, change := range map[string]func(map[string]any){
+		"publicURL is needed":             func(v map[string]any) { delete(v, "publicURL") },
+		"secrets.database.name is needed": func(v map[string]any) { v["secrets"] = map[string]any{"sealingKey": map[string]any{"name": "x"}} },
+		"publicURL":                       func(v map[string]any) { v["publicURL"] = "http://press.example.com" },
+		"terminationGracePeriodSeconds":   func(v map[string]any) { v["terminationGracePeriodSeconds"] = 30 },
+		"tlsSecret is needed":             func(v map[string]any) { v["ingress"] = map[string]any{"enabled": true, "host": "press.example.com"} },
+		"replicaz":                        func(v map[string]any) { v["api"] = map[string]any{"replicaz": 3} },
+		"does not match pattern":          func(v map[string]any) { v["settings"] = map[string]any{"PATH": "/"} },
+	} {
+		values := least()
+		change(values)
+		if _, err := render(t, values); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
