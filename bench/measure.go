@@ -35,6 +35,11 @@ func (b *bench) measure(ctx context.Context, s storage) error {
 			return fmt.Errorf("%s with %s posts: %w", s.name(), sizeName(posts), err)
 		}
 	}
+	for what, measure := range map[string]func(context.Context, storage, int) error{"too much load": b.overload, "two nodes": b.pair} {
+		if err := measure(ctx, s, b.sizes[s.name()][0]); err != nil {
+			return fmt.Errorf("%s under %s: %w", s.name(), what, err)
+		}
+	}
 	if name := s.name() + "/list_posts/growth"; len(b.growth) == 2 && b.wants(name) {
 		if err := b.grow(ctx, s, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

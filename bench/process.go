@@ -191,13 +191,18 @@ func (p *process) stop() error {
 }
 
 // resident is how much memory a server holds, in MiB.
-func (p *process) resident() (float64, error) {
+func (p *process) resident() (float64, error) { return p.memory("VmRSS:") }
+
+// peak is how much memory a server has held at most, in MiB.
+func (p *process) peak() (float64, error) { return p.memory("VmHWM:") }
+
+func (p *process) memory(which string) (float64, error) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
 	if err != nil {
 		return 0, fmt.Errorf("reading the memory of %s: %w", p.name, err)
 	}
 	for line := range strings.Lines(string(raw)) {
-		if text, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if text, ok := strings.CutPrefix(line, which); ok {
 			kib, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "kB")), 64)
 			if err != nil {
 				return 0, fmt.Errorf("reading the memory of %s: %w", p.name, err)

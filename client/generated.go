@@ -40,6 +40,7 @@ const (
 	CodeAwaitingClientApproval   = "awaiting_client_approval"
 	CodeProviderUnavailable      = "provider_unavailable"
 	CodeInternalError            = "internal_error"
+	CodeServiceUnavailable       = "service_unavailable"
 	CodeUploadLinkUsed           = "upload_link_used"
 	CodeUploadLinkClosed         = "upload_link_closed"
 	CodeUploadTooLarge           = "upload_too_large"

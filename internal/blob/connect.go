@@ -113,7 +113,7 @@ func connect(where place, given Credentials) (*minio.Client, error) {
 		return nil, fmt.Errorf("preparing connections: %w", err)
 	}
 	client, err := minio.New(where.endpoint.Host, &minio.Options{
-		Creds: credentialsOf(given), Secure: secure, Transport: transport, Region: where.region, MaxRetries: attempts,
+		Creds: credentialsOf(given), Secure: secure, Transport: marking{transport}, Region: where.region, MaxRetries: attempts,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("preparing for S3: %w", err)

@@ -179,7 +179,7 @@ func (d *DB) Write(ctx context.Context, name string, work func(context.Context, 
 		within, span := trace.Start(ctx, name)
 		err := d.writeOnce(within, name, work)
 		span.End(err)
-		if err == nil || try == maxTries || !d.dialect.conflict(err) && !Blocked(err) {
+		if err == nil || try == maxTries || ctx.Err() != nil || !d.dialect.conflict(err) && !Blocked(err) {
 			return err
 		}
 	}

@@ -104,6 +104,9 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	}
 	cfg.RuntimeParams["lock_timeout"] = postgresLockFor
 	cfg.RuntimeParams["application_name"] = "pressroom"
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectWithin
+	}
 	d.dialect.postgres = true
 	d.write = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.look))
 	conns := max(8, postgresConns*runtime.GOMAXPROCS(0))

@@ -46,6 +46,15 @@ const (
 	Internal            Code = "internal_error"
 )
 
+// Unavailable is a code beyond the contract's table, as the contract allows within v1: this node cannot take the call now.
+const Unavailable Code = "service_unavailable"
+
+// The reasons of service_unavailable.
+const (
+	Busy   = "busy"    // the node has as many calls as it can serve; nothing was done
+	CutOff = "cut_off" // the node does not reach its database or its files
+)
+
 // The codes of what is no operation of the contract: upload links.
 const (
 	UploadLinkUsed   Code = "upload_link_used"
@@ -138,6 +147,21 @@ func Missing() *Error {
 	return New(NotFound, "No such item for this key.")
 }
 
+// cutOffWait is how long to wait before a node that is cut off is asked again.
+const cutOffWait = 2 * time.Second
+
+// Full refuses a call for which a node has no room.
+func Full(wait time.Duration) *Error {
+	return New(Unavailable, "This node has as many calls as it can serve. Nothing was done or charged: repeat the call after the wait.").With("reason", Busy).After(wait)
+}
+
+// Away refuses what a node cannot do while it does not reach its database or its files. What was under way when they went may
+// have taken effect.
+func Away(err error) *Error {
+	return New(Unavailable, "The service does not reach its database or its files at the moment. Repeat the call after the wait, with the same Idempotency-Key if it had one: then it is done once. A write without a key may have taken effect: look first.").
+		With("reason", CutOff).After(cutOffWait).Wrap(err)
+}
+
 // With returns a copy that carries one more identifier in its context.
 func (e *Error) With(name string, value any) *Error {
 	out := *e
@@ -171,6 +195,9 @@ func Of(err error) *Error {
 	return &Error{Code: Internal, Err: err,
 		Detail: "Something failed on our side. Part of the call may have taken effect: check the result, then repeat only with the same Idempotency-Key."}
 }
+
+// Ours tells whether something failed on our side, so that whoever asked can mend nothing.
+func (e *Error) Ours() bool { return e.Code == Internal || e.Code == Unavailable }
 
 // Is tells whether an error is a fault of this code.
 func Is(err error, code Code) bool {

@@ -45,6 +45,9 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	default:
 		return r, nil
 	}
+	if call.Resting != nil {
+		call.Resting()
+	}
 	end := time.NewTimer(time.Duration(min(seconds, MaxWait)) * time.Second)
 	defer end.Stop()
 	heard := listener{call: call, began: time.Now(), total: seconds}

@@ -104,7 +104,7 @@ func (x *exchange) foreign() bool {
 // admit checks the key and the method. The key is asked for on every request; a session's id is nothing here.
 func (x *exchange) admit() error {
 	x.credential = credential.Bearer(x.r)
-	actor, err := x.edge.pipe.Keys.Authenticate(x.r.Context(), x.credential)
+	actor, err := x.edge.pipe.Authenticate(x.r.Context(), x.credential)
 	if err != nil {
 		return fmt.Errorf("authenticating: %w", err)
 	}
@@ -192,10 +192,7 @@ func (x *exchange) log(took time.Duration) {
 		x.status = x.w.status
 	}
 	x.edge.opts.Observe(x.tool, x.status >= http.StatusBadRequest, took)
-	level := slog.LevelInfo
-	if x.status >= http.StatusInternalServerError && x.r.Context().Err() == nil { // else nobody is there, and nothing of ours failed
-		level = slog.LevelError
-	}
+	level := problem.Level(x.r, x.status, x.cause)
 	ctx := x.r.Context()
 	if !x.edge.opts.Log.Enabled(ctx, level) {
 		return
@@ -206,7 +203,7 @@ func (x *exchange) log(took time.Duration) {
 	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))
-		if level == slog.LevelError {
+		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))
 		}
 	}

@@ -9,7 +9,7 @@ Work in the background. Some tools answer with a job. Ask get_job with its job_i
 
 Doing things once. Where a tool takes idempotency_key, make a new one for each new intent and send the same one when you repeat a call whose answer you did not get. Tools that spend credits require it.
 
-Refusals. A result marked as an error is a sentence and the same as JSON: act on its code and, of validation_failed, on context.reason and context.argument. Where context.retry_after_seconds is given, wait so long. After internal_error or provider_unavailable, look at the item before you repeat anything.
+Refusals. A result marked as an error is a sentence and the same as JSON: act on its code and, of validation_failed, on context.reason and context.argument. Where context.retry_after_seconds is given, wait so long. After service_unavailable make the same call again, with the same idempotency_key. After internal_error or provider_unavailable, look at the item before you repeat anything.
 
 Consequences. Scheduling and publishing send to public networks with no further confirmation, and some tools spend the team's credits: do either only when the person asked for it.
 

@@ -37,6 +37,7 @@ var refusals = []refusal{
 	{component: "TooManyRequests", meets: every, header: "Retry-After", as: "RetryAfter",
 		example: fault.New(fault.RateLimited, "Too many requests with this key.").With("scope", "credential").After(2 * time.Second)},
 	{component: "Failed", meets: every, example: fault.Of(nil)},
+	{component: "Unavailable", meets: every, header: "Retry-After", as: "RetryAfter", example: fault.Full(time.Second)},
 	{component: "NotConfirmed", meets: reachesProvider,
 		example: fault.New(fault.ProviderUnavailable, "The network did not confirm. Look at the post before publishing it again.")},
 }

@@ -21,6 +21,8 @@ type Call struct {
 	Filters     []byte // the arguments without cursor, limit and wait_seconds, canonical; a cursor is good for these alone
 	// Tell is told how far a call is that waits; nil where nobody listens. It has to be quick.
 	Tell func(Progress)
+	// Resting gives the call's place on the node to another; nil where it has none. An operation calls it before it waits.
+	Resting func()
 }
 
 // Progress is how far a call is.

@@ -56,6 +56,7 @@ type Spec struct {
 	Parts       bool // the types within the output are components of the description, each with a name for clients
 	Final       bool // replaces, ends or sends what no other call gives back
 	Repeatable  bool // a write of which the same call again changes nothing more, without an Idempotency-Key too
+	Urgent      bool // gets through on a node that is full: it is cheap, and ends something
 	Waits       bool // may wait for work in the background, and tells by Call.Tell how far it is
 	Resource    *Resource
 	Listing     *Listing

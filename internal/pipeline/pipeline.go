@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/fault"
 	"pressroom/internal/operation"
+	"pressroom/internal/shed"
 	"pressroom/internal/trace"
 )
 
@@ -53,6 +55,12 @@ type Pipeline struct {
 
 // New makes a pipeline over its ports.
 func New(ports Ports, now func() time.Time) *Pipeline {
+	if ports.Room == nil {
+		ports.Room = shed.New(shed.Places())
+	}
+	if ports.Away == nil {
+		ports.Away = func(error) bool { return false }
+	}
 	p := &Pipeline{Ports: ports, now: now}
 	p.run = func(ctx context.Context, f *flight) error { return p.work(ctx, f) }
 	for _, step := range slices.Backward(steps) {
@@ -75,7 +83,7 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	f.tell(span)
 	span.End(err)
 	if err != nil {
-		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, err
+		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, p.told(err)
 	}
 	f.outcome.At = p.now().UTC().Truncate(time.Microsecond)
 	return f.outcome, nil
@@ -88,6 +96,20 @@ func (f *flight) tell(span trace.Span) {
 		span.SetID("pressroom.team_id", actor.TeamID)
 		span.SetID("pressroom.key_id", actor.KeyID)
 	}
+}
+
+// told says service_unavailable of what failed only because the node is cut off from what it stands on. What was refused stays as it is.
+func (p *Pipeline) told(err error) error {
+	if err != nil && fault.Of(err).Code == fault.Internal && p.Away(err) {
+		return fault.Away(err)
+	}
+	return err
+}
+
+// Authenticate finds who a credential acts for, as the first step of every call does.
+func (p *Pipeline) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
+	actor, err := p.Keys.Authenticate(ctx, credential)
+	return actor, p.told(err)
 }
 
 // guarded runs the steps and makes an error of a panic, so that one bad call ends neither its answer nor the
@@ -137,7 +159,7 @@ func (p *Pipeline) Admit(ctx context.Context, credential string) (Outcome, error
 	err := p.authenticate(ctx, f, func(ctx context.Context, f *flight) error {
 		return p.requestRate(ctx, f, func(ctx context.Context, f *flight) error { return p.gates(ctx, f, pass) })
 	})
-	return f.outcome, err
+	return f.outcome, p.told(err)
 }
 
 func (p *Pipeline) work(ctx context.Context, f *flight) error {

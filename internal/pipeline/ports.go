@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/operation"
+	"pressroom/internal/shed"
 )
 
 // Ports are what the pipeline needs.
@@ -16,6 +17,8 @@ type Ports struct {
 	Rates     Rates
 	FreeCalls FreeCalls
 	Credits   Credits
+	Room      *shed.Room       // for calls; one of its own where nil
+	Away      func(error) bool // whether an error says that what the node stands on cannot be reached; never where nil
 }
 
 // The ports.

@@ -2,13 +2,16 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
+	"pressroom/internal/shed"
 )
 
 // steps is the order of checks. Each passes the call on or ends it.
@@ -18,6 +21,7 @@ var steps = []step{
 	{"gates", (*Pipeline).gates},
 	{"capability", (*Pipeline).capability},
 	{"arguments", (*Pipeline).readArguments},
+	{"room", (*Pipeline).takePlace},
 	{"conditional_capability", (*Pipeline).conditionalCapability},
 	{"idempotency", (*Pipeline).idempotency},
 	{"action_limits", (*Pipeline).actionLimits},
@@ -62,6 +66,26 @@ func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) e
 	if f.request.Operation.Input.Properties["cursor"] != nil {
 		f.outcome.Call.Filters = operation.Without(f.arguments, "cursor", "limit", "wait_seconds")
 	}
+	return next(ctx, f)
+}
+
+// takePlace takes the call's place on the node until it is answered. It comes once the whole request is there, as a slow sender must
+// hold no place, and before the database is asked for the call alone. What a page does has the page's own place.
+func (p *Pipeline) takePlace(ctx context.Context, f *flight, next handler) error {
+	if f.request.Operation.Urgent || f.outcome.Call.InApp() {
+		return next(ctx, f)
+	}
+	if err := p.Room.Enter(ctx); errors.Is(err, shed.ErrFull) {
+		return fault.Full(shed.ComeAgain())
+	} else if err != nil {
+		return fmt.Errorf("waiting for a place: %w", err)
+	}
+	leave := p.Room.Leave
+	if f.request.Operation.Waits {
+		leave = sync.OnceFunc(leave)
+		f.outcome.Call.Resting = leave
+	}
+	defer leave()
 	return next(ctx, f)
 }
 

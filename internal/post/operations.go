@@ -119,6 +119,7 @@ func (s *Service) writes() []operation.Operation {
 			Description: "Makes a scheduled post a draft with its content kept, so that it never goes out by itself. Of a recurring series the template is what pauses it, with the occurrences that have not begun; one occurrence alone leaves the series as it is. A draft stays as it is. A post that was handed over is refused.",
 			Next:        "schedule_post schedules it again. wrong_state: it is on its way or published already, and nothing takes it back from here.",
 			Repeatable:  true,
+			Urgent:      true,
 			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: exampleDraft()},
 		}, s.cancel),
 		operation.Define(operation.Spec{

@@ -4,6 +4,7 @@ package problem
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -62,6 +63,7 @@ var entries = []Entry{
 	{fault.AwaitingApproval, http.StatusForbidden, "The post waits for the client's approval."},
 	{fault.ProviderUnavailable, http.StatusBadGateway, "A network, or a source of figures, did not answer or confirm."},
 	{fault.Internal, http.StatusInternalServerError, "Something failed on our side."},
+	{fault.Unavailable, http.StatusServiceUnavailable, "The service cannot take the call at the moment."},
 	{fault.UploadLinkUsed, http.StatusConflict, "The upload link was used."},
 	{fault.UploadLinkClosed, http.StatusGone, "The upload link has expired or was replaced."},
 	{fault.UploadTooLarge, http.StatusRequestEntityTooLarge, "More bytes than the link or the library takes."},
@@ -83,6 +85,22 @@ func Of(err error, publicURL string) Document {
 	f := fault.Of(err)
 	e := byCode[f.Code]
 	return Document{Type: publicURL + ReferencePath + "#" + string(f.Code), Title: e.Title, Status: e.Status, Detail: f.Detail, Code: f.Code, Context: f.Context}
+}
+
+// Level is how loudly a request is logged. What failed on our side is an error; that a node is cut off is worth a word each time, and that
+// it is full, which its figures tell, is not: it is short of time. Where the caller has gone nothing of ours failed.
+func Level(r *http.Request, status int, cause error) slog.Level {
+	switch {
+	case r.Context().Err() != nil:
+		return slog.LevelInfo
+	case status == http.StatusServiceUnavailable && fault.Of(cause).Context["reason"] == fault.Busy:
+		return slog.LevelInfo
+	case status == http.StatusServiceUnavailable:
+		return slog.LevelWarn
+	case status >= http.StatusInternalServerError:
+		return slog.LevelError
+	}
+	return slog.LevelInfo
 }
 
 // Write answers with the document for an error, with the headers that go with it, and gives the status.

@@ -171,10 +171,7 @@ func (x *exchange) write(status int, body []byte) {
 
 func (x *exchange) log(took time.Duration) {
 	x.edge.opts.Observe(x.tool, x.status, took)
-	level := slog.LevelInfo
-	if x.status >= http.StatusInternalServerError && x.r.Context().Err() == nil { // else nobody is there, and nothing of ours failed
-		level = slog.LevelError
-	}
+	level := problem.Level(x.r, x.status, x.cause)
 	ctx := x.r.Context()
 	if !x.edge.opts.Log.Enabled(ctx, level) {
 		return
@@ -185,7 +182,7 @@ func (x *exchange) log(took time.Duration) {
 	}
 	if x.cause != nil {
 		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))
-		if x.status >= http.StatusInternalServerError {
+		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))
 		}
 	}

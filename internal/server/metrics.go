@@ -16,6 +16,7 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/hold"
 	"pressroom/internal/network"
+	"pressroom/internal/shed"
 )
 
 // metrics is what the program tells Prometheus.
@@ -164,6 +165,32 @@ func (c *counting) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup is the same within a group.
 func (c *counting) WithGroup(name string) slog.Handler {
 	return &counting{c.Handler.WithGroup(name), c.lines}
+}
+
+var (
+	runningMetric = prometheus.NewDesc("pressroom_calls_running", "Places that are taken on this node, by calls, pages or uploads.", []string{"room"}, nil)
+	waitingMetric = prometheus.NewDesc("pressroom_calls_waiting", "Who waits for a place on this node.", []string{"room"}, nil)
+	refusedMetric = prometheus.NewDesc("pressroom_calls_refused_total", "Who found no place on this node in time and was told to come again.", []string{"room"}, nil)
+)
+
+// roomState is what Prometheus reads of a node's rooms as it asks.
+type roomState struct{ shed.Rooms }
+
+// Describe names what Collect tells.
+func (*roomState) Describe(out chan<- *prometheus.Desc) {
+	out <- runningMetric
+	out <- waitingMetric
+	out <- refusedMetric
+}
+
+// Collect tells how each room stands.
+func (r *roomState) Collect(out chan<- prometheus.Metric) {
+	for name, room := range map[string]*shed.Room{"calls": r.Calls, "pages": r.Pages, "uploads": r.Uploads} {
+		now := room.State()
+		out <- prometheus.MustNewConstMetric(runningMetric, prometheus.GaugeValue, float64(now.Running), name)
+		out <- prometheus.MustNewConstMetric(waitingMetric, prometheus.GaugeValue, float64(now.Waiting), name)
+		out <- prometheus.MustNewConstMetric(refusedMetric, prometheus.CounterValue, float64(now.Refused), name)
+	}
 }
 
 func (m *metrics) handler() http.Handler {

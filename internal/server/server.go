@@ -39,6 +39,7 @@ import (
 	"pressroom/internal/replay"
 	"pressroom/internal/report"
 	"pressroom/internal/seal"
+	"pressroom/internal/shed"
 	"pressroom/internal/social"
 	"pressroom/internal/source"
 	"pressroom/internal/standing"
@@ -62,17 +63,20 @@ const (
 
 // Config is what a node needs to know.
 type Config struct {
-	Version     string
-	PublicURL   string // every absolute link begins with it, without a slash at its end
-	Database    string // sqlite:PATH or postgres://…
-	SealingKey  string // see package seal
-	Role        Role
-	Workers     int           // deliveries worked on at once
-	PerNetwork  int           // see delivery.Options
-	Lease       time.Duration // see delivery.Options
-	Terms       *terms.Terms  // plans, prices and limits; the shipped ones where nil
-	Redis       string        // redis://…, where nodes count request rates together; each counts for itself where empty
-	MetricsAddr string        // where /metrics listens; nowhere where empty
+	Version   string
+	PublicURL string // every absolute link begins with it, without a slash at its end
+	Database  string // sqlite:PATH or postgres://…
+	// WaitForDatabase is how long the start waits for a database that is away.
+	WaitForDatabase time.Duration
+	SealingKey      string // see package seal
+	Role            Role
+	Workers         int           // deliveries worked on at once
+	PerNetwork      int           // see delivery.Options
+	Lease           time.Duration // see delivery.Options
+	Terms           *terms.Terms  // plans, prices and limits; the shipped ones where nil
+	Redis           string        // redis://…, where nodes count request rates together; each counts for itself where empty
+	AtOnce          int           // calls that are served at once, and as many pages and uploads beside them; by the processors where 0
+	MetricsAddr     string        // where /metrics listens; nowhere where empty
 	// Certificates are what the program speaks TLS with; a proxy before it does where there are none. PlainAddr is where
 	// plain HTTP is answered then, with the way to TLS; nowhere where empty.
 	Certificates certificate.Options
@@ -157,6 +161,7 @@ type Server struct {
 	certs     *certificate.Certificates // nil where the program does not speak TLS itself
 	checks    *dependencies
 	handler   http.Handler
+	rooms     shed.Rooms
 }
 
 // Open opens the database, brings it to today's shape and builds everything.
@@ -201,7 +206,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 
 // OpenDatabase opens the database and brings it to today's shape.
 func OpenDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
-	d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now, Connected: hold.NewFailover(cfg.TrustReplica).Connected})
+	d, err := awaitDatabase(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +222,30 @@ func OpenDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	return d, nil
 }
 
+const askAgain = 250 * time.Millisecond
+
+// awaitDatabase opens the database; one that is away it waits for.
+func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
+	limit := time.Now().Add(cfg.WaitForDatabase)
+	for try := 1; ; try++ {
+		d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now, Connected: hold.NewFailover(cfg.TrustReplica).Connected})
+		if err == nil || !db.Away(err) || time.Now().After(limit) {
+			return d, err
+		}
+		if try == 1 {
+			cfg.Log.WarnContext(ctx, "waiting for the database", "at_most", cfg.WaitForDatabase.String(), "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(err, context.Cause(ctx))
+		case <-time.After(askAgain):
+		}
+	}
+}
+
 func (s *Server) build(sealer *seal.Sealer) error {
+	s.rooms = shed.NewRooms(s.cfg.AtOnce)
+	s.metrics.registry.MustRegister(&roomState{s.rooms})
 	offered := terms.Shipped()
 	if s.cfg.Terms != nil {
 		offered = *s.cfg.Terms
@@ -299,8 +327,11 @@ func (s *Server) buildOperations(offered terms.Terms, results map[job.Type]job.R
 
 // pipeline is the way of every call, by keys as somebody knows them.
 func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
-	return pipeline.New(pipeline.Ports{Keys: keys, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits}, s.db.Now)
+	return pipeline.New(pipeline.Ports{Keys: keys, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Room: s.rooms.Calls, Away: away}, s.db.Now)
 }
+
+// away tells whether an error says that the database or the store of files cannot be reached.
+func away(err error) bool { return db.Away(err) || blob.Away(err) }
 
 // buildNotices makes what tells people of what happened. It hears of every event from then on.
 func (s *Server) buildNotices() error {

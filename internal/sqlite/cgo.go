@@ -7,6 +7,7 @@ package sqlite
 import (
 	"errors"
 	"net/url"
+	"slices"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -33,4 +34,14 @@ func Still(path string) string {
 func Busy(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) && e.Code == sqlite3.ErrBusy
+}
+
+// away are the result codes of a file that cannot be used at the moment.
+var away = []sqlite3.ErrNo{sqlite3.ErrBusy, sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrReadonly}
+
+// Away tells whether an error says that the file cannot be used at the moment: another process does not end, the disk is full or
+// fails, or may only be read.
+func Away(err error) bool {
+	e, is := errors.AsType[sqlite3.Error](err)
+	return is && slices.Contains(away, e.Code)
 }

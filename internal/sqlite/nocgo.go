@@ -7,6 +7,7 @@ package sqlite
 import (
 	"errors"
 	"net/url"
+	"slices"
 
 	"modernc.org/sqlite"
 )
@@ -35,4 +36,14 @@ func Still(path string) string {
 func Busy(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == busy
+}
+
+// away are the result codes of a file that cannot be used at the moment: SQLITE_BUSY, _READONLY, _IOERR, _FULL, _CANTOPEN.
+var away = []int{busy, 8, 10, 13, 14}
+
+// Away tells whether an error says that the file cannot be used at the moment: another process does not end, the disk is full or
+// fails, or may only be read.
+func Away(err error) bool {
+	e, is := errors.AsType[*sqlite.Error](err)
+	return is && slices.Contains(away, e.Code()&0xff)
 }

@@ -110,7 +110,7 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	switch f := fault.Of(err); {
 	case err == nil:
 		frame.Redirect(w, r, r.URL.EscapedPath())
-	case f.Code == fault.Internal || f.Code == fault.NotFound:
+	case f.Ours() || f.Code == fault.NotFound:
 		a.refuseLink(w, r, err)
 	default:
 		a.showApproval(w, r, frame.StatusOf(err), approvalView{Wrong: f.Detail, Said: said})

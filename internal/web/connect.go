@@ -73,7 +73,7 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	switch f := fault.Of(err); {
 	case err == nil:
 		frame.Redirect(w, r, connectedPath(account.ID))
-	case f.Code == fault.Internal || f.Code == fault.NotFound:
+	case f.Ours() || f.Code == fault.NotFound:
 		a.Refuse(w, r, err)
 	default:
 		a.showConnect(w, r, frame.StatusOf(err), connectView{Server: given.Server, Identifier: given.Identifier, Wrong: f.Detail})
@@ -103,7 +103,7 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	out, err := a.Connector.Return(r.Context(), v.ID, social.Returned{Platform: r.PathValue("platform"), State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error")})
 	a.noteRefusal(r, err)
 	switch f := fault.Of(err); {
-	case err != nil && (out.Retry == "" || f.Code == fault.Internal || f.Code == fault.NotFound):
+	case err != nil && (out.Retry == "" || f.Ours() || f.Code == fault.NotFound):
 		a.Refuse(w, r, err)
 	case err != nil:
 		a.Show(w, r, frame.StatusOf(err), pages["connectend"], "Not connected", connectEnd{f.Detail, social.ConnectPath + out.Retry})

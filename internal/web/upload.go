@@ -108,6 +108,11 @@ type answer struct {
 func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 	body := arrivingIn(w, r)
 	r.Body = body
+	if err := a.Enter(r, a.Rooms.Uploads); err != nil {
+		a.refuseFile(w, r, body, err)
+		return
+	}
+	defer a.Rooms.Uploads.Leave()
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		a.ForPeople(a.uploadForm)(w, r)
 		return
@@ -170,7 +175,7 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 		_, err = a.add(r, media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
 		switch f := fault.Of(err); {
 		case err == nil:
-		case f.Code == fault.NotFound || f.Code == fault.Internal:
+		case f.Code == fault.NotFound || f.Ours():
 			return nil, err
 		default:
 			problems = append(problems, part.FileName()+": "+f.Detail)
@@ -255,6 +260,11 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body := arrivingIn(w, r)
+	if err := a.Enter(r, a.Rooms.Uploads); err != nil {
+		a.refuseFile(w, r, body, err)
+		return
+	}
+	defer a.Rooms.Uploads.Leave()
 	link, err := a.Library.Link(r.Context(), r.PathValue("link"), credential.Bearer(r))
 	if err != nil {
 		a.refuseFile(w, r, body, err)

@@ -95,7 +95,7 @@ func New(opts Options) (*App, error) {
 	a.Mount(pages, a.pages()...)
 	pages.HandleFunc("/", a.Missing)
 	all.Handle("/", a.People(pages))
-	a.handler = frame.Guard(all)
+	a.handler = frame.Guard(made.Roomed(all))
 	return a, nil
 }
 
@@ -105,9 +105,9 @@ func (a *App) Routes() []frame.Route { return append(a.plain(), a.pages()...) }
 // plain are the addresses that do not know who asks.
 func (a *App) plain() []frame.Route {
 	return append(consent.New(a.Frame, a.Programs).Plain(),
-		frame.Route{Pattern: "GET /assets/{name}", For: frame.Anyone, Do: a.Asset},
-		frame.Route{Pattern: "GET /files/{token}/{name}", For: frame.Anyone, Do: a.publicFile},
-		frame.Route{Pattern: "/uploads/{link}", For: frame.Anyone, Do: a.receive},
+		frame.Route{Pattern: "GET /assets/{name}", For: frame.Anyone, Do: a.Asset, Urgent: true},
+		frame.Route{Pattern: "GET /files/{token}/{name}", For: frame.Anyone, Do: a.publicFile, Urgent: true},
+		frame.Route{Pattern: "/uploads/{link}", For: frame.Anyone, Do: a.receive, Urgent: true},
 	)
 }
 
@@ -139,7 +139,7 @@ func (a *App) own() []frame.Route {
 		{Pattern: "GET " + problem.ReferencePath, For: frame.Anyone, Do: a.errorReference},
 		{Pattern: "POST /team", For: frame.People, Do: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", For: frame.People, Do: a.uploadPage},
-		{Pattern: "POST /upload/{batch}/files", For: frame.Anyone, Do: a.upload}, // a script is told otherwise than a person
+		{Pattern: "POST /upload/{batch}/files", For: frame.Anyone, Do: a.upload, Urgent: true}, // a script is told otherwise than a person
 		{Pattern: "POST /upload/{batch}/done", For: frame.People, Do: a.uploadDone},
 		{Pattern: "GET /connect/{token}", For: frame.People, Do: a.connectPage},
 		{Pattern: "POST /connect/{token}", For: frame.People, Do: a.connect},

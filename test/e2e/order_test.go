@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/rest"
+	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 )
@@ -22,9 +23,9 @@ type attempt struct {
 	body         string
 	idem         string
 
-	revoked, paused, dry, broke bool
-	requests                    int      // made with the key before
-	before                      []string // other operations that the key tried before, on items that are not there
+	revoked, paused, dry, broke, full bool
+	requests                          int      // made with the key before
+	before                            []string // other operations that the key tried before, on items that are not there
 }
 
 // flaw makes an attempt fail one check.
@@ -43,6 +44,7 @@ var flaws = []flaw{
 	{"gates", "connection_suspended", "connection_suspended", func(a *attempt) { a.paused = true }},
 	{"capability", "write_not_allowed", "spend_not_allowed", func(a *attempt) { a.level = access.ReadOnly }},
 	{"arguments", "validation_failed unknown_argument", "validation_failed unknown_argument", func(a *attempt) { a.body = `{"colour":"red"}` }},
+	{"room", "service_unavailable busy", "service_unavailable busy", func(a *attempt) { a.full = true }},
 	{"conditional_capability", "publish_not_allowed", "", func(a *attempt) {
 		if a.level == access.Full {
 			a.level = access.Drafts
@@ -82,27 +84,35 @@ func TestOrderOfChecks(t *testing.T) {
 	if checks := append(rest.Checks(), pipeline.Steps()...); !slices.Equal(checks, slices.Compact(names)) {
 		t.Fatalf("the checks are %v; this test knows %v", checks, names)
 	}
-	o := options{accounts: 1, terms: tight(), extend: refreshing}
-	houses(t, o, func(t *testing.T, h *house) {
-		t.Run("of a change", func(t *testing.T) {
-			t.Parallel()
-			w := h.world(t, o)
-			id := w.scheduled("a scheduled post", 48*time.Hour)
-			tryInPairs(t, func(f flaw) string { return f.change }, func(with ...flaw) answer {
-				return w.attempt(attempt{method: http.MethodPatch, path: "/posts/" + id, level: access.Full, body: `{"caption":"new"}`}, with)
-			})
+	crowded(t, options{accounts: 1, terms: tight()}, func(t *testing.T, h *house, o options, c *throng) {
+		o.atOnce = 1
+		_, root := h.start(o, server.RoleAPI)
+		c.fill(h.world(t, o), root+"/api/v1", 1)
+		defer c.empty()
+		h.full = root + "/api/v1"
+		t.Run("pairs", func(t *testing.T) { tryPairs(t, h, o) }) // which ends when all of its parts have
+	})
+}
+
+func tryPairs(t *testing.T, h *house, o options) {
+	t.Run("of a change", func(t *testing.T) {
+		t.Parallel()
+		w := h.world(t, o)
+		id := w.scheduled("a scheduled post", 48*time.Hour)
+		tryInPairs(t, func(f flaw) string { return f.change }, func(with ...flaw) answer {
+			return w.attempt(attempt{method: http.MethodPatch, path: "/posts/" + id, level: access.Full, body: `{"caption":"new"}`}, with)
 		})
-		t.Run("of a paid call", func(t *testing.T) {
-			t.Parallel()
-			rich, poor := h.world(t, o), h.world(t, o)
-			rich.grant(1000)
-			tryInPairs(t, func(f flaw) string { return f.paid }, func(with ...flaw) answer {
-				w := rich
-				if slices.ContainsFunc(with, func(f flaw) bool { return f.check == "credits" }) {
-					w = poor
-				}
-				return w.attempt(attempt{method: http.MethodPost, path: "/hashtags/standins/" + aReport + "/refresh", level: access.Full, body: `{}`, idem: "new"}, with)
-			})
+	})
+	t.Run("of a paid call", func(t *testing.T) {
+		t.Parallel()
+		rich, poor := h.world(t, o), h.world(t, o)
+		rich.grant(1000)
+		tryInPairs(t, func(f flaw) string { return f.paid }, func(with ...flaw) answer {
+			w := rich
+			if slices.ContainsFunc(with, func(f flaw) bool { return f.check == "credits" }) {
+				w = poor
+			}
+			return w.attempt(attempt{method: http.MethodPost, path: "/hashtags/standins/" + aReport + "/refresh", level: access.Full, body: `{}`, idem: "new"}, with)
 		})
 	})
 }
@@ -139,23 +149,27 @@ func (w *world) attempt(a attempt, with []flaw) answer {
 		f.spoil(&a)
 	}
 	keyID, key := w.newKey(w.team, a.level, time.Time{})
+	base := w.base
+	if a.full { // where the key's requests are counted by themselves
+		base = w.house.full
+	}
 	send := func() answer {
 		header := bearer(key)
 		header["Content-Type"] = []string{"application/json"}
 		if a.idem != "" {
 			header["Idempotency-Key"] = []string{a.idem}
 		}
-		return w.raw(a.method, w.base+a.path, header, []byte(a.body))
+		return w.raw(a.method, base+a.path, header, []byte(a.body))
 	}
 	if a.idem == "used before" {
 		w.useBefore(keyID, a, send)
 	}
 	for _, tool := range a.before {
-		w.rest(key, tool, map[string]any{"post_id": noSuchID}, "")
+		w.restAt(base, key, tool, map[string]any{"post_id": noSuchID}, "")
 	}
 	w.obstruct(keyID, a)
 	for range a.requests {
-		w.rest(key, "get_identity", nil, "")
+		w.restAt(base, key, "get_identity", nil, "")
 	}
 	got := send()
 	if a.dry {

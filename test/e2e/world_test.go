@@ -42,6 +42,7 @@ type house struct {
 	blobs   string // the store of files
 	base    string // of the API
 	root    string // of the program
+	full    string // of the API of a node that is full, where the test has one
 	box     *httptest.Server
 	sandbox *sandbox.Server
 	public  *httptest.Server // the web, from which files are imported
@@ -82,6 +83,8 @@ type options struct {
 	unjoined bool                                     // no source of profiles' media
 	extend   func(server.Parts) []operation.Operation // see refreshing
 	settings func(*server.Config)                     // what else a node is told; nothing where nil
+	blobs    string                                   // the store of files; a folder of its own where empty
+	atOnce   int                                      // calls at once; by the processors where 0
 }
 
 // ample are terms whose limits no test meets that does not look for them.
@@ -115,7 +118,10 @@ func houses(t *testing.T, o options, run func(t *testing.T, h *house)) {
 // newHouse starts the program on a database until the test ends.
 func newHouse(t *testing.T, url string, o options) *house {
 	t.Helper()
-	h := &house{t: t, url: url, gate: make(chan time.Time), blobs: testkit.Blobs(t)}
+	h := &house{t: t, url: url, gate: make(chan time.Time), blobs: o.blobs}
+	if h.blobs == "" {
+		h.blobs = testkit.Blobs(t)
+	}
 	h.startSandbox()
 	h.public = httptest.NewTLSServer(h.publicFiles())
 	t.Cleanup(h.public.Close)
@@ -169,10 +175,11 @@ func (h *house) start(o options, role server.Role) (*server.Server, string) {
 	root := "http://" + listener.Addr().String()
 	roots := x509.NewCertPool()
 	roots.AddCert(h.public.Certificate())
+	said := &said{}
 	cfg := server.Config{
 		Version: "test", PublicURL: root, Database: h.url, Blobs: h.blobs, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now, Terms: o.terms,
 		ImportAllow: []string{"127.0.0.1"}, ImportRoots: roots, BridgeURL: h.box.URL + "/vendor",
-		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Extend: o.extend, Log: slog.New(slog.DiscardHandler),
+		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Extend: o.extend, AtOnce: o.atOnce, Log: slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	if o.unjoined {
 		cfg.BridgeURL = ""
@@ -191,8 +198,33 @@ func (h *house) start(o options, role server.Role) (*server.Server, string) {
 		if err := errors.Join(<-ended, node.Close()); err != nil {
 			h.t.Errorf("ending the program: %v", err)
 		}
+		if h.t.Failed() {
+			h.t.Logf("the program said: %s", said)
+		}
 	})
 	return node, root
+}
+
+// said is what a program said was wrong, as far as it is kept: for whoever looks why a test failed.
+type said struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const saidKept = 4000
+
+func (s *said) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = append(s.text, line...)
+	s.text = s.text[max(0, len(s.text)-saidKept):]
+	return len(line), nil
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.text)
 }
 
 // world makes a team in the house, for a test or a part of one.

@@ -43,6 +43,7 @@ export type Code =
   | "awaiting_client_approval"
   | "provider_unavailable"
   | "internal_error"
+  | "service_unavailable"
   | "upload_link_used"
   | "upload_link_closed"
   | "upload_too_large"

@@ -44,7 +44,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /sign-in/passkey/options", For: frame.Anyone, Do: p.here(p.askPasskey)},
 		{Pattern: "GET /sign-in/directory", For: frame.Anyone, Do: p.toDirectory},
 		{Pattern: "GET " + directory.ReturnPath, For: frame.Anyone, Do: p.fromDirectory},
-		{Pattern: "POST /sign-out", For: frame.Anyone, Do: p.signOut},
+		{Pattern: "POST /sign-out", For: frame.Anyone, Do: p.signOut, Urgent: true},
 		{Pattern: "GET /account", For: frame.People, Do: p.page},
 		{Pattern: "POST /account/name", For: frame.People, Do: p.rename},
 		{Pattern: "GET /account/password", For: frame.People, Do: p.here(p.passwordPage)},
@@ -55,8 +55,8 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /account/passkeys/{passkey}", For: frame.People, Do: p.passkeyPage},
 		{Pattern: "POST /account/passkeys/{passkey}", For: frame.People, Do: p.renamePasskey},
 		{Pattern: "POST /account/passkeys/{passkey}/remove", For: frame.People, Do: p.removePasskey},
-		{Pattern: "POST /account/sessions/end", For: frame.People, Do: p.endSessions},
-		{Pattern: "POST /account/sessions/{session}/end", For: frame.People, Do: p.endSession},
+		{Pattern: "POST /account/sessions/end", For: frame.People, Do: p.endSessions, Urgent: true},
+		{Pattern: "POST /account/sessions/{session}/end", For: frame.People, Do: p.endSession, Urgent: true},
 		{Pattern: "GET " + team.InvitationPath + "{token}", For: frame.Anyone, Do: p.invitationPage},
 		{Pattern: "POST " + team.InvitationPath + "{token}/accept", For: frame.People, Do: p.accept},
 		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", For: frame.Anyone, Do: p.here(p.acceptKnown)},
@@ -109,7 +109,7 @@ func againPath(next string) string { return "/sign-in?again=1&next=" + next }
 // wrongOf is the sentence of a refusal that the person can mend at the form, and what stands in the way else.
 func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
 	f := fault.Of(err)
-	if f.Code == fault.Internal {
+	if f.Ours() {
 		p.Refuse(w, r, err)
 		return "", false
 	}

@@ -92,7 +92,7 @@ func (p *Part) actor(r *http.Request) (*access.Actor, error) {
 // mendable is the sentence of a refusal that stands on the page it came from; false where it has been answered.
 func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
 	told := fault.Of(err)
-	if told.Code == fault.Internal || told.Code == fault.NotFound {
+	if told.Ours() || told.Code == fault.NotFound {
 		p.Refuse(w, r, err)
 		return "", false
 	}

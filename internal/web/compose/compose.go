@@ -53,10 +53,10 @@ func New(f *frame.Frame, posts *post.Service, approvals *post.Approvals, library
 func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /posts/new", For: frame.Writers, Do: p.newPage},
-		{Pattern: "POST /posts/new", For: frame.Members, Do: p.writing(p.sent), Resumes: true},
-		{Pattern: "POST /posts/preview", For: frame.Writers, Do: p.preview},
+		{Pattern: "POST /posts/new", For: frame.Members, Do: p.writing(p.sent), Resumes: true, Files: true},
+		{Pattern: "POST /posts/preview", For: frame.Writers, Do: p.preview, Files: true},
 		{Pattern: "GET /posts/{id}/edit", For: frame.Members, Do: p.own(p.editPage)},
-		{Pattern: "POST /posts/{id}/edit", For: frame.Members, Do: p.own(p.sent), Resumes: true},
+		{Pattern: "POST /posts/{id}/edit", For: frame.Members, Do: p.own(p.sent), Resumes: true, Files: true},
 	}
 }
 

@@ -146,7 +146,7 @@ func (p *Part) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done 
 	status := http.StatusOK
 	if why != nil {
 		f := fault.Of(why)
-		if f.Code == fault.Internal || f.Code == fault.NotFound && f.Context["argument"] == nil {
+		if f.Ours() || f.Code == fault.NotFound && f.Context["argument"] == nil {
 			p.Refuse(w, r, why)
 			return
 		}
@@ -444,7 +444,7 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 	out.Stands = held.IsTemplate
 	out.Next, err = p.next(ctx, s, *held, at, actor.Zone)
 	switch {
-	case err != nil && fault.Of(err).Code == fault.Internal:
+	case err != nil && fault.Of(err).Ours():
 		return out, err
 	case err != nil && wrong == nil:
 		wrong = err

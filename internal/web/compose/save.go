@@ -121,7 +121,7 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 			switch {
 			case err == nil:
 				arrived = append(arrived, id)
-			case fault.Of(err).Code == fault.Internal:
+			case fault.Of(err).Ours():
 				return nil, nil, err
 			default:
 				why = err
@@ -142,7 +142,7 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 func (p *Part) arrive(r *http.Request, actor *access.Actor, part *multipart.Part) (int64, error) {
 	got, err := p.library.Add(r.Context(), media.Owner{TeamID: actor.TeamID, PersonID: actor.PersonID},
 		media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
-	if f := fault.Of(err); err != nil && f.Code != fault.Internal {
+	if f := fault.Of(err); err != nil && !f.Ours() {
 		err = fault.New(f.Code, part.FileName()+": "+f.Detail).With("argument", "files")
 	}
 	return got.MediaID, err

@@ -127,7 +127,7 @@ type refusal struct {
 
 func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var known *oauth.Error
-	told := fault.Of(err)
+	told := fault.Of(p.Told(err))
 	switch {
 	case errors.As(err, &known):
 		p.Log.InfoContext(r.Context(), "a program was refused", "route", r.Pattern, "error", known.Code, "why", known.Text)
@@ -135,6 +135,9 @@ func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case told.Code == fault.RateLimited:
 		w.Header().Set("Retry-After", strconv.Itoa(int((told.RetryAfter+time.Second-1)/time.Second)))
 		tell(w, http.StatusTooManyRequests, refusal{"temporarily_unavailable", told.Detail})
+	case told.Code == fault.Unavailable:
+		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
+		tell(w, http.StatusServiceUnavailable, refusal{"temporarily_unavailable", told.Detail})
 	default:
 		if r.Context().Err() == nil {
 			p.Log.ErrorContext(r.Context(), "a program's request failed", "route", r.Pattern, "error", err)

@@ -62,7 +62,7 @@ func (p *Part) turn(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	told := fault.Of(err)
-	if told.Code == fault.Internal {
+	if told.Ours() {
 		p.Broken(w, r, err)
 		return
 	}

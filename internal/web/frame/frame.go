@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
+	"pressroom/internal/shed"
 	"pressroom/internal/team"
 )
 
@@ -28,6 +29,9 @@ type Options struct {
 	Log            *slog.Logger
 	// Unread counts the notices that a person has not read, for every page to tell; nil where there are none.
 	Unread func(ctx context.Context, person int64) (int, error)
+	Rooms  shed.Rooms // in which requests take places; rooms of its own where it has none
+	// Away tells whether an error says that what the node stands on cannot be reached; never where nil.
+	Away func(error) bool
 }
 
 // Frame answers around the pages.
@@ -36,7 +40,8 @@ type Frame struct {
 
 	proxies  proxies
 	sessions *sessions
-	known    *http.ServeMux // of all addresses that are mounted, to look one up
+	known    *http.ServeMux   // of all addresses that are mounted, to look one up
+	routes   map[string]Route // the same, by their patterns
 }
 
 // New makes the frame. Trusted proxies that are no networks are an error.
@@ -45,7 +50,13 @@ func New(o Options) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Frame{Options: o, proxies: trusted, known: http.NewServeMux()}
+	if o.Rooms.Pages == nil {
+		o.Rooms = shed.NewRooms(0)
+	}
+	if o.Away == nil {
+		o.Away = func(error) bool { return false }
+	}
+	f := &Frame{Options: o, proxies: trusted, known: http.NewServeMux(), routes: map[string]Route{}}
 	f.sessions = newSessions(o, f.Broken)
 	return f, nil
 }
@@ -91,6 +102,10 @@ func (f *Frame) Broken(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody is there to be told, and nothing of ours failed
 	}
+	if err := f.Told(err); fault.Is(err, fault.Unavailable) {
+		f.later(w, r, err)
+		return
+	}
 	f.Log.ErrorContext(r.Context(), "a page failed", "method", r.Method, "route", r.Pattern, "error", err)
 	f.Notice(w, r, http.StatusInternalServerError, "Something failed", "Something failed on our side. Try again in a moment.")
 }
@@ -101,7 +116,7 @@ func (f *Frame) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	switch told.Code {
 	case fault.NotFound:
 		f.Missing(w, r)
-	case fault.Internal:
+	case fault.Internal, fault.Unavailable:
 		f.Broken(w, r, err)
 	default:
 		f.Notice(w, r, StatusOf(err), "Not done", told.Detail)

@@ -36,6 +36,10 @@ type Route struct {
 	Resumes bool
 	// Page is where such a form stands, where that is another address than its own; {id} in it is the one of the form's.
 	Page string
+	// Urgent routes get through on a node that is full: what they do is cheap or ends something, or has room of its own.
+	Urgent bool
+	// Files is true of a form that may bring files: it takes a place among uploads.
+	Files bool
 }
 
 // back is the page that takes back what was sent; empty where none does.
@@ -56,6 +60,7 @@ func (f *Frame) Mount(mux *http.ServeMux, routes ...Route) {
 	for _, r := range routes {
 		mux.HandleFunc(r.Pattern, f.guarded(r))
 		f.known.HandleFunc(r.Pattern, r.Do)
+		f.routes[r.Pattern] = r
 	}
 }
 

@@ -79,7 +79,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /operator/events.jsonl", Do: p.eventsFile},
 	}
 	for i := range routes {
-		routes[i].For, routes[i].Do = frame.Operators, p.acting(routes[i].Do)
+		routes[i].For, routes[i].Do, routes[i].Urgent = frame.Operators, p.acting(routes[i].Do), true // who looks after a full node has to see it
 	}
 	return routes
 }
@@ -114,7 +114,7 @@ func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (strin
 		return sentence(string(refusal)), http.StatusUnprocessableEntity, true
 	}
 	told := fault.Of(err)
-	if told.Code == fault.Internal || told.Code == fault.NotFound {
+	if told.Ours() || told.Code == fault.NotFound {
 		p.Refuse(w, r, err)
 		return "", 0, false
 	}

@@ -84,7 +84,7 @@ func maySpend(r *http.Request) bool { return frame.VisitorOf(r.Context()).Is(fra
 // mendable is the sentence of a refusal that stands at the form it came from; false where it has been answered.
 func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
 	told := fault.Of(err)
-	if told.Code == fault.Internal || told.Code == fault.NotFound {
+	if told.Ours() || told.Code == fault.NotFound {
 		p.Refuse(w, r, err)
 		return "", false
 	}

@@ -49,20 +49,20 @@ func New(f *frame.Frame, s Services) *Part { return &Part{f, s} }
 func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /settings", For: frame.Members, Do: p.overview},
-		{Pattern: "GET /settings/keys", For: frame.Managers, Do: p.keysPage},
+		{Pattern: "GET /settings/keys", For: frame.Managers, Do: p.keysPage, Urgent: true},
 		{Pattern: "GET /settings/keys/new", For: frame.Owners, Do: p.newKeyPage},
 		{Pattern: "POST /settings/keys", For: frame.Owners, Do: p.addKey, Resumes: true, Page: "/settings/keys/new"},
-		{Pattern: "GET /settings/keys/{key}", For: frame.Members, Do: p.keyPage},
+		{Pattern: "GET /settings/keys/{key}", For: frame.Members, Do: p.keyPage, Urgent: true},
 		{Pattern: "POST /settings/keys/{key}", For: frame.Owners, Do: p.changeKey},
-		{Pattern: "GET /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokePage},
-		{Pattern: "POST /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokeKey},
-		{Pattern: "GET /settings/assistants", For: frame.Members, Do: p.assistantsPage},
-		{Pattern: "GET /settings/assistants/{connection}", For: frame.Members, Do: p.assistantPage},
+		{Pattern: "GET /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokePage, Urgent: true},
+		{Pattern: "POST /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokeKey, Urgent: true},
+		{Pattern: "GET /settings/assistants", For: frame.Members, Do: p.assistantsPage, Urgent: true},
+		{Pattern: "GET /settings/assistants/{connection}", For: frame.Members, Do: p.assistantPage, Urgent: true},
 		{Pattern: "POST /settings/assistants/{connection}", For: frame.Owners, Do: p.limitAssistant},
-		{Pattern: "GET /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistantPage},
-		{Pattern: "POST /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistant},
-		{Pattern: "GET /settings/access", For: frame.Managers, Do: p.accessPage},
-		{Pattern: "POST /settings/access", For: frame.Owners, Do: p.switchAccess},
+		{Pattern: "GET /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistantPage, Urgent: true},
+		{Pattern: "POST /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistant, Urgent: true},
+		{Pattern: "GET /settings/access", For: frame.Managers, Do: p.accessPage, Urgent: true},
+		{Pattern: "POST /settings/access", For: frame.Owners, Do: p.switchAccess, Urgent: true},
 		{Pattern: "GET /settings/team", For: frame.Members, Do: p.teamPage},
 		{Pattern: "POST /settings/team", For: frame.Managers, Do: p.changeTeam, Resumes: true},
 		{Pattern: "GET /settings/members", For: frame.Managers, Do: p.membersPage},
@@ -118,7 +118,7 @@ type wrong struct{ Wrong, Field string }
 // wrongOf tells a refusal that the person can mend at the form. It has answered already where that is false.
 func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (wrong, bool) {
 	f := fault.Of(err)
-	if f.Code == fault.Internal || f.Code == fault.NotFound {
+	if f.Ours() || f.Code == fault.NotFound {
 		p.Refuse(w, r, err)
 		return wrong{}, false
 	}

@@ -1,0 +1,119 @@
+package db
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// firstRelease is the newest migration of the first release. Nodes of a release run on while a newer one migrates their database, so
+// what comes after it only adds. Raise it never.
+const firstRelease = 30
+
+// breaking is what a migration must not say of what is there, as an older program still reads and writes it.
+var breaking = []struct{ says, why string }{
+	{`\bDROP\s+(TABLE|COLUMN|VIEW|FUNCTION|CONSTRAINT)\b`, "an older program still uses it"},
+	{`\bALTER\s+TABLE\s+\S+\s+DROP\b`, "an older program still uses it"},
+	{`\bRENAME\b`, "an older program knows it by its old name"},
+	{`\bADD\s+(COLUMN\s+)?(IF NOT EXISTS\s+)?\w+[^;]*\bNOT\s+NULL\b[^;]*`, "an older program leaves the column out when it writes a row: give it a DEFAULT"},
+	{`\bALTER\s+(COLUMN\s+)?\w+\s+(SET\s+(NOT\s+NULL|DATA)|TYPE|DROP\s+DEFAULT)\b`, "an older program writes what the column took before"},
+	{`\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b`, "an older program may write what it refuses"},
+	{`\bCREATE\s+UNIQUE\s+INDEX\b`, "an older program may write what it refuses"},
+	{`\bCREATE\s+(OR\s+REPLACE\s+)?TRIGGER\b`, "an older program may do what it refuses"},
+}
+
+var (
+	breakings = func() []*regexp.Regexp {
+		out := make([]*regexp.Regexp, len(breaking))
+		for i, b := range breaking {
+			out[i] = regexp.MustCompile(`(?i)` + b.says)
+		}
+		return out
+	}()
+	comment  = regexp.MustCompile(`--[^\n]*`)
+	newTable = regexp.MustCompile(`(?i)\bCREATE\s+TABLE\s+(\w+)`)
+	ofTable  = regexp.MustCompile(`(?i)\b(?:ON|TABLE)\s+(\w+)`)
+)
+
+// breaks tells what in a migration an older program could not live with; nothing where that is nothing.
+func breaks(migration string) []string {
+	up, _, _ := strings.Cut(migration, "-- +goose Down")
+	up = comment.ReplaceAllString(up, "")
+	made := map[string]bool{}
+	for _, table := range newTable.FindAllStringSubmatch(up, -1) {
+		made[table[1]] = true
+	}
+	var out []string
+	for statement := range strings.SplitSeq(up, ";") {
+		if of := ofTable.FindStringSubmatch(statement); of != nil && made[of[1]] {
+			continue // no older program knows the table
+		}
+		for i, says := range breakings {
+			found := says.FindString(statement)
+			if found != "" && !strings.Contains(strings.ToUpper(found), "DEFAULT ") {
+				out = append(out, fmt.Sprintf("%q: %s", strings.Join(strings.Fields(found), " "), breaking[i].why))
+			}
+		}
+	}
+	return out
+}
+
+// A release's nodes run on while a newer program migrates their database.
+func TestMigrationsOnlyAdd(t *testing.T) {
+	t.Parallel()
+	for _, w := range []words{sqliteWords, postgresWords} {
+		files, err := render(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := fs.Glob(files, "*.sql")
+		if err != nil || len(names) < firstRelease-1 {
+			t.Fatalf("%d migrations were found: %v", len(names), err)
+		}
+		for _, name := range names {
+			var number int
+			if _, err := fmt.Sscanf(name, "%d_", &number); err != nil {
+				t.Fatalf("%s has no number: %v", name, err)
+			}
+			text, err := fs.ReadFile(files, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found := breaks(string(text)); number > firstRelease && len(found) > 0 {
+				t.Errorf("%s breaks programs that run on it: %s", name, strings.Join(found, "; "))
+			}
+		}
+	}
+}
+
+func TestWhatBreaksIsFound(t *testing.T) {
+	t.Parallel()
+	for statement, breaking := range map[string]bool{
+		"DROP TABLE posts;":                                      true,
+		"ALTER TABLE posts DROP COLUMN caption;":                 true,
+		"ALTER TABLE posts DROP caption;":                        true,
+		"ALTER TABLE posts RENAME COLUMN a TO b;":                true,
+		"alter table posts\n rename to drafts;":                  true,
+		"ALTER TABLE posts ADD COLUMN a BIGINT NOT NULL;":        true,
+		"ALTER TABLE posts ADD a BIGINT NOT NULL;":               true,
+		"ALTER TABLE posts ALTER COLUMN a SET NOT NULL;":         true,
+		"ALTER TABLE posts ALTER COLUMN a TYPE BIGINT;":          true,
+		"ALTER TABLE posts ADD CONSTRAINT c CHECK (a > 0);":      true,
+		"CREATE UNIQUE INDEX i ON posts (a);":                    true,
+		"CREATE TRIGGER t BEFORE UPDATE ON posts BEGIN SELECT 1": true,
+
+		"ALTER TABLE posts ADD COLUMN a BIGINT NOT NULL DEFAULT 0;":                     false,
+		"ALTER TABLE posts ADD COLUMN a TEXT NOT NULL DEFAULT '';":                      false,
+		"ALTER TABLE posts ADD COLUMN a BIGINT;":                                        false,
+		"CREATE TABLE new (a BIGINT NOT NULL); CREATE UNIQUE INDEX i ON new (a);":       false,
+		"CREATE INDEX i ON posts (a); DROP INDEX j;":                                    false,
+		"UPDATE posts SET a = 1; -- DROP TABLE posts would be wrong":                    false,
+		"CREATE INDEX i ON posts (a);\n-- +goose Down\nDROP INDEX i; DROP TABLE posts;": false,
+	} {
+		if found := breaks("-- +goose Up\n" + statement); len(found) > 0 != breaking {
+			t.Errorf("%s: found %v", statement, found)
+		}
+	}
+}

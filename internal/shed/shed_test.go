@@ -1,0 +1,183 @@
+package shed_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressroom/internal/shed"
+)
+
+// full is a room whose places are all taken.
+func full(t *testing.T, places int) *shed.Room {
+	t.Helper()
+	r := shed.New(places)
+	for range places {
+		must(t, r.Enter(t.Context()))
+	}
+	return r
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustBe holds a room against what it should be, once nothing moves any more.
+func mustBe(t *testing.T, r *shed.Room, want shed.State) {
+	t.Helper()
+	synctest.Wait()
+	if got := r.State(); got != want {
+		t.Errorf("the room stands %+v, want %+v", got, want)
+	}
+}
+
+func TestPlacesFollowTheProcessors(t *testing.T) {
+	before := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(before)
+	if got := shed.Places(); got != 192 {
+		t.Errorf("%d places for three processors", got)
+	}
+}
+
+// A place that is given back goes to whoever has waited longest.
+func TestPlacesComeInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := full(t, 1)
+		var mu sync.Mutex
+		var entered []int
+		for i := range 4 {
+			go func() {
+				if err := r.Enter(t.Context()); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				entered = append(entered, i)
+			}()
+			synctest.Wait()
+		}
+		mustBe(t, r, shed.State{Running: 1, Waiting: 4})
+		for i := range 4 {
+			r.Leave()
+			mustBe(t, r, shed.State{Running: 1, Waiting: 3 - i})
+		}
+		if !slices.Equal(entered, []int{0, 1, 2, 3}) {
+			t.Errorf("they entered in the order %v", entered)
+		}
+		r.Leave()
+		mustBe(t, r, shed.State{})
+	})
+}
+
+// In a burst one waits for half a second. Once the queue has stood for that long, it is a moment; and once it was empty, half a
+// second again.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := full(t, 1)
+		waits := func() time.Duration {
+			began := time.Now()
+			if err := r.Enter(t.Context()); !errors.Is(err, shed.ErrFull) {
+				t.Errorf("waiting in vain: %v", err)
+			}
+			return time.Since(began)
+		}
+		if took := waits(); took != 500*time.Millisecond {
+			t.Errorf("in a burst it waited %v", took)
+		}
+		for range 26 { // somebody is there all the time, each for less than the queue may stand
+			go waits()
+			time.Sleep(20 * time.Millisecond) //nolint:forbidigo // the clock is the test's own
+		}
+		if took := waits(); took != 20*time.Millisecond {
+			t.Errorf("in a queue that stands it waited %v", took)
+		}
+		time.Sleep(time.Second) //nolint:forbidigo // as above
+		if took := waits(); took != 500*time.Millisecond {
+			t.Errorf("after the queue was empty it waited %v", took)
+		}
+		mustBe(t, r, shed.State{Running: 1, Refused: 29})
+	})
+}
+
+// Whoever is gone holds no place in the queue and counts as nobody refused.
+func TestWhoeverIsGoneWaitsNoMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := full(t, 1)
+		ctx, gone := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- r.Enter(ctx) }()
+		mustBe(t, r, shed.State{Running: 1, Waiting: 1})
+		gone()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("gone: %v", err)
+		}
+		mustBe(t, r, shed.State{Running: 1})
+		r.Leave()
+		mustBe(t, r, shed.State{})
+	})
+}
+
+// The queue is bounded too: beyond it everybody is sent away at once.
+func TestTheQueueIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := full(t, 2)
+		for range 16 {
+			go func() { _ = r.Enter(t.Context()) }()
+		}
+		mustBe(t, r, shed.State{Running: 2, Waiting: 16})
+		began := time.Now()
+		if err := r.Enter(t.Context()); !errors.Is(err, shed.ErrFull) || time.Since(began) != 0 {
+			t.Errorf("beyond the queue: %v after %v", err, time.Since(began))
+		}
+		time.Sleep(time.Second) //nolint:forbidigo // the clock is the test's own
+		mustBe(t, r, shed.State{Running: 2, Refused: 17})
+	})
+}
+
+// However places and ends of patience meet, no place is lost and none is given twice.
+func TestNoPlaceIsLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const places = 3
+		r := shed.New(places)
+		var mu sync.Mutex
+		inside, most := 0, 0
+		var all sync.WaitGroup
+		for i := range 400 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * time.Millisecond) //nolint:forbidigo // the clock is the test's own
+				if r.Enter(t.Context()) != nil {
+					return
+				}
+				mu.Lock()
+				inside++
+				most = max(most, inside)
+				mu.Unlock()
+				time.Sleep(20 * time.Millisecond) //nolint:forbidigo // as above; as long as short patience, so that they meet
+				mu.Lock()
+				inside--
+				mu.Unlock()
+				r.Leave()
+			})
+		}
+		all.Wait()
+		if most != places {
+			t.Errorf("at most %d were inside, want %d", most, places)
+		}
+		if s := r.State(); s.Running != 0 || s.Waiting != 0 || s.Refused == 0 {
+			t.Errorf("in the end the room stands %+v", s)
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package networks
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+)
+
+// leaderlessFor is how late a post may be that falls due after the node that leads the queue was killed. It has a lease; what wakes
+// posts up by itself is a sweep of every node.
+const leaderlessFor = 20 * time.Second
+
+// Of two nodes that work, the one that leads the queue is killed: what falls due then leaves all the same, once, and the other leads.
+func TestTheLeaderIsKilled(t *testing.T) {
+	binary := build(t)
+	testkit.EachDatabase(t, func(t *testing.T, database string) {
+		if strings.HasPrefix(database, "sqlite:") {
+			return // one node has it
+		}
+		t.Parallel()
+		s := &storm{world: newWorldAs(t, database, server.RoleAPI, 300*time.Millisecond), binary: binary}
+		s.settings = filepath.Join(t.TempDir(), "networks.json")
+		must(t, os.WriteFile(s.settings, []byte(server.SandboxSettings(s.front.URL)), 0o600))
+
+		first := s.launch(freeAddr(t), false)
+		led := s.leader("")
+		second := freeAddr(t)
+		s.launch(second, false)
+		s.await("the second node", func() bool {
+			resp, err := http.Get("http://" + second + "/readyz")
+			if err != nil {
+				return false
+			}
+			defer resp.Body.Close()
+			return resp.StatusCode == http.StatusOK
+		})
+		s.schedule(9)
+		if now := s.leader(""); now != led {
+			t.Fatalf("the second node leads by itself: %s after %s", now, led)
+		}
+		end(first)
+		s.await("the posts to leave", func() bool { return s.unsettled() == 0 })
+		r := &rush{world: s.world}
+		for _, post := range s.posts {
+			r.ids = append(r.ids, post.id)
+		}
+		late := slices.Max(r.late())
+		t.Logf("the latest left %v late", late.Round(time.Millisecond))
+		if late > leaderlessFor {
+			t.Errorf("the latest post left %v late", late)
+		}
+		s.leader(led)
+		s.reckon()
+	})
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	addr, err := testkit.FreeAddr()
+	must(t, err)
+	return addr
+}
+
+// leader is who leads the queue, once somebody else than before does.
+func (s *storm) leader(before string) string {
+	s.t.Helper()
+	leads := before
+	s.await("a leader of the queue", func() bool {
+		err := s.looks.QueryRow(s.t.Context(), `SELECT leader_id FROM river_leader WHERE expires_at > now()`).Scan(&leads)
+		return err == nil && leads != before
+	})
+	return leads
+}
+
+func (s *storm) await(what string, done func() bool) {
+	s.t.Helper()
+	for began := time.Now(); !done(); <-time.After(50 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			s.t.Fatalf("waited a minute for %s", what)
+		}
+	}
+}
