@@ -27,7 +27,7 @@ for ((i = 1; i < ${#args[@]}; i++)); do [ "${args[$i]}" = --addr ] && addr=${arg
 [ -f "$RUNNING/$addr" ] && { kill "$(cat "$RUNNING/$addr")"; while kill -0 "$(cat "$RUNNING/$addr")" 2>/dev/null; do sleep 0.05; done; }
 "$REAL" "$@" --addr "$addr" >"$RUNNING/out" 2>"$RUNNING/log" &
 echo $! >"$RUNNING/$addr"
-for _ in $(seq 200); do (exec 3<>"/dev/tcp/${addr%:*}/${addr#*:}") 2>/dev/null && exit 0; sleep 0.05; done
+for _ in $(seq 200); do curl -s -o "$RUNNING/first" "http://$addr/" && exit 0; sleep 0.05; done # it listens before its database is made
 cat "$RUNNING/log" >&2
 exit 1
 `
