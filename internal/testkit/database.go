@@ -4,6 +4,8 @@ package testkit
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,6 +95,19 @@ func Postgres(tb testing.TB) string {
 		tb.Fatalf("making the PostgreSQL database that tests copy: %v", err)
 	}
 	return postgres(tb, " TEMPLATE "+template)
+}
+
+// AtHome lets a copied database live where it is: the program holds every copy, and tests make some that stand for the original.
+func AtHome(url string) error {
+	d, err := db.Open(context.Background(), url, db.Options{})
+	if err != nil {
+		return fmt.Errorf("opening a copy: %w", err)
+	}
+	err = d.Write(context.Background(), "test.at_home", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`)
+		return err
+	})
+	return errors.Join(err, d.Close())
 }
 
 // EmptyPostgres is the URL of a fresh PostgreSQL database without tables, dropped when the test ends.

@@ -1,9 +1,7 @@
 package crash
 
 import (
-	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -13,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/db"
 	"pressroom/internal/testkit"
 )
 
@@ -26,7 +23,7 @@ func copyOf(t *testing.T, from string) (string, error) {
 		if err := copyFile(path, to); err != nil {
 			return "", err
 		}
-		return "sqlite:" + to, unheld("sqlite:" + to)
+		return "sqlite:" + to, testkit.AtHome("sqlite:" + to)
 	}
 	postgresOnce.Lock()
 	defer postgresOnce.Unlock()
@@ -52,20 +49,7 @@ func copyOf(t *testing.T, from string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return to, unheld(to)
-}
-
-// unheld lets a copy live where it is: a real one would be held, and these stand for the original.
-func unheld(database string) error {
-	d, err := db.Open(context.Background(), database, db.Options{})
-	if err != nil {
-		return err
-	}
-	err = d.Write(context.Background(), "test.unheld", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`)
-		return err
-	})
-	return errors.Join(err, d.Close())
+	return to, testkit.AtHome(to)
 }
 
 func copyFile(from, to string) error {

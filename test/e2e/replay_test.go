@@ -65,8 +65,8 @@ func (w *world) mustBeOneDraft(answers []answer) {
 // 200 repeats at once of one request with one key make one draft, on one node and spread over two.
 func TestConcurrentRepeats(t *testing.T) {
 	t.Parallel()
-	houses(t, options{}, func(t *testing.T, h *house) {
-		_, root := h.start(options{}, server.RoleAPI)
+	houses(t, options{atOnce: 1000}, func(t *testing.T, h *house) {
+		_, root := h.start(options{atOnce: 1000}, server.RoleAPI)
 		for name, bases := range map[string][]string{"one node": {h.base}, "two nodes": {h.base, root + "/api/v1"}} {
 			t.Run(name, func(t *testing.T) {
 				w := h.world(t, options{})

@@ -3,22 +3,20 @@ package e2e
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/server"
 	"pressroom/internal/terms"
 )
 
-// newerVersion is that of a schema which no program of today knows.
+// newerVersion is that of a schema which no program of today knows; the node that was restarted leaves it as it is.
 const newerVersion = 9_000
 
-// A node that runs goes on while a newer program migrates its database, and one of today does not start on it.
+// A node that runs goes on while a newer program migrates its database, and one that is restarted meanwhile starts.
 func TestANodeOnANewerSchema(t *testing.T) {
 	t.Parallel()
 	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
@@ -46,10 +44,9 @@ func TestANodeOnANewerSchema(t *testing.T) {
 		w.bringFurther()
 		use("after")
 
-		_, err := server.OpenDatabase(t.Context(), server.Config{Database: w.url, Terms: new(terms.Shipped()), Log: slog.New(slog.DiscardHandler)})
-		if refusal, ok := errors.AsType[fault.Refusal](err); !ok || !strings.Contains(string(refusal), "newer pressroom") {
-			t.Errorf("opening the newer database: %v", err)
-		}
+		restarted, err := server.OpenDatabase(t.Context(), server.Config{Database: w.url, Terms: new(terms.Shipped()), Log: slog.New(slog.DiscardHandler)})
+		must(t, err)
+		must(t, restarted.Close())
 	})
 }
 

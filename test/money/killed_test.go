@@ -296,7 +296,10 @@ var (
 func copyOf(t *testing.T, from string) (string, error) {
 	if path, ok := strings.CutPrefix(from, "sqlite:"); ok {
 		to := testkit.SQLite(t)
-		return to, copyFile(path, strings.TrimPrefix(to, "sqlite:"))
+		if err := copyFile(path, strings.TrimPrefix(to, "sqlite:")); err != nil {
+			return to, err
+		}
+		return to, testkit.AtHome(to)
 	}
 	u, err := url.Parse(from)
 	if err != nil {
@@ -316,8 +319,10 @@ func copyOf(t *testing.T, from string) (string, error) {
 	})
 	postgresOnce.Lock()
 	defer postgresOnce.Unlock()
-	_, err = server.Exec("CREATE DATABASE " + copied + " TEMPLATE " + source)
-	return u.String(), err
+	if _, err = server.Exec("CREATE DATABASE " + copied + " TEMPLATE " + source); err != nil {
+		return "", err
+	}
+	return u.String(), testkit.AtHome(u.String())
 }
 
 func copyFile(from, to string) error {

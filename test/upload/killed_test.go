@@ -23,6 +23,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/media"
+	"pressroom/internal/testkit"
 )
 
 // look opens the database of a site for the test itself.
@@ -233,6 +234,7 @@ func (s site) run(t *testing.T, at, trace string) {
 	dir := t.TempDir()
 	must(t, os.CopyFS(dir, os.DirFS(s.dir)))
 	s.dir = dir
+	must(t, testkit.AtHome(s.database()))
 	var picture bytes.Buffer
 	must(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 600, 400))))
 	k := &story{site: s, db: s.look(t), files: []file{fileOf(picture.Bytes(), 0), fileOf([]byte("no picture"), 0), film(1, 1<<20), film(2, 1<<20)}}
