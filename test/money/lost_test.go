@@ -32,7 +32,7 @@ func TestAnswerToTheCommitIsLost(t *testing.T) {
 			{tool: standin.Search, query: "7 part", idem: "a"}, {tool: standin.Search, query: "7 none", idem: "b"}, {tool: standin.Tracking, report: "r", query: "7 part", idem: "a"},
 		} {
 			got, err := in.nodes[0].ask(between.lose(t.Context(), workPoint[o.tool]), key, o, false)
-			if err != nil || got.refusal() != "503 service_unavailable" {
+			if err != nil || got.refusal() != "503 service_unavailable cut_off" {
 				t.Fatalf("%+v: %v %s", o, err, got.raw)
 			}
 			first := in.mustAnswer(t, t.Context(), m, o)
