@@ -2,6 +2,8 @@ module pressroom
 
 go 1.26.8
 
+ignore node_modules // some packages of npm bring Go along
+
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/alecthomas/kong v1.17.0

@@ -342,32 +342,38 @@ func (h *house) dump(t *testing.T) []byte {
 	}
 	var out bytes.Buffer
 	for name := range h.column(t, query) {
-		rows, err := h.db.Query(t.Context(), "SELECT * FROM "+name) //nolint:unqueryvet // everything is looked through
-		must(t, err)
-		columns, err := rows.Columns()
-		must(t, err)
-		values, into := make([]any, len(columns)), make([]any, len(columns))
-		for i := range values {
-			into[i] = &values[i]
-		}
-		for rows.Next() {
-			must(t, rows.Scan(into...))
-			fmt.Fprintf(&out, "%s:", name)
-			for _, value := range values {
-				if raw, ok := value.([]byte); ok {
-					value = string(raw)
-				}
-				fmt.Fprintf(&out, " %v", value)
-			}
-			out.WriteByte('\n')
-		}
-		must(t, rows.Err())
-		rows.Close()
+		h.dumpTable(t, name, &out)
 	}
 	if out.Len() < 10_000 {
 		t.Errorf("the database holds %d bytes", out.Len())
 	}
 	return out.Bytes()
+}
+
+// dumpTable writes every row of a table as text.
+func (h *house) dumpTable(t *testing.T, name string, out *bytes.Buffer) {
+	t.Helper()
+	rows, err := h.db.Query(t.Context(), "SELECT * FROM "+name) //nolint:unqueryvet // everything is looked through
+	must(t, err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	must(t, err)
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for rows.Next() {
+		must(t, rows.Scan(into...))
+		fmt.Fprintf(out, "%s:", name)
+		for _, value := range values {
+			if raw, ok := value.([]byte); ok {
+				value = string(raw)
+			}
+			fmt.Fprintf(out, " %v", value)
+		}
+		out.WriteByte('\n')
+	}
+	must(t, rows.Err())
 }
 
 func (h *house) column(t *testing.T, query string) map[string]bool {
