@@ -32,11 +32,13 @@ type (
 		pauseFlags
 		Late     time.Duration `help:"After a hold: how late a post may still go out. What is later fails, and may be retried by a person." default:"1h"`
 		Networks string        `help:"After a hold: the networks' settings, as serve has them." type:"path" env:"PRESSROOM_NETWORKS"`
+		Unasked  bool          `help:"After a hold: go on although a network could not be asked for the moment. What is due there becomes unconfirmed; what is to come waits, and goes out twice where a person published it early."`
 		DryRun   bool          `help:"After a hold: ask the networks and tell what would be done, and change nothing."`
 	}
 	adminHold struct {
 		storeFlags
 		Reason string `help:"Why, for the operator's own page; callers are not told."`
+		Copied bool   `help:"The database is a physical copy (a base backup, a volume's snapshot), which nothing in it tells: resume asks the networks what went out since its last sign of life."`
 	}
 	adminPauses struct{ storeFlags }
 )
@@ -83,7 +85,12 @@ func (c adminPause) Run(ctx context.Context, p *program, log *slog.Logger) error
 
 // Run holds the service.
 func (c adminHold) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (hold.State, error) { return s.Hold.Hold(ctx, c.Reason) })
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (hold.State, error) {
+		if c.Copied {
+			return s.Hold.HoldCopy(ctx, c.Reason)
+		}
+		return s.Hold.Hold(ctx, c.Reason)
+	})
 }
 
 // Run ends a pause, or the hold.
@@ -91,8 +98,8 @@ func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) erro
 	if !c.Service && c.Team == 0 && c.Key == 0 && c.Only == string(team.Everything) {
 		return c.lift(ctx, p, log)
 	}
-	if c.DryRun {
-		return errors.New("--dry-run is for the end of a hold: a pause is ended at once")
+	if c.DryRun || c.Unasked {
+		return errors.New("--dry-run and --unasked are for the end of a hold: a pause is ended at once")
 	}
 	what, err := c.pause()
 	if err != nil {
@@ -116,7 +123,9 @@ func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) err
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return err
 	}
-	return withConfig(ctx, cfg, p, func(s *server.Server) (delivery.Reckoning, error) { return s.Resume(ctx, c.Late, c.DryRun) })
+	return withConfig(ctx, cfg, p, func(s *server.Server) (delivery.Reckoning, error) {
+		return s.Resume(ctx, delivery.ResumeOptions{Late: c.Late, Try: c.DryRun, Unasked: c.Unasked})
+	})
 }
 
 // Run lists what is paused.

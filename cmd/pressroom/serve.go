@@ -144,6 +144,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if err := c.into(&cfg, c); err != nil {
 		return cfg, err
 	}
+	cfg.Beside = false
 	cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
 	return cfg, nil
 }
@@ -183,7 +184,7 @@ func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
 		return server.Config{}, err
 	}
 	blobs, err := f.blobs()
-	return server.Config{Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, TrustReplica: f.TrustReplica, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true}, err
+	return server.Config{Version: version, Database: f.Database, Blobs: blobs, SealingKey: key, TrustReplica: f.TrustReplica, Beside: true, Terms: &offered, Role: server.RoleAPI, Workers: 1, Log: log, AnyServer: true}, err
 }
 
 // blobs is the store given, or with SQLite a folder beside the file.

@@ -26,6 +26,9 @@ const (
 	connectWithin = 10 * time.Second
 )
 
+// ErrReplica says that a server is a replica, and so takes no writes. It is told as PostgreSQL itself would.
+var ErrReplica error = &pgconn.PgError{Severity: "ERROR", Code: readOnly, Message: "this PostgreSQL server is a replica, and takes no writes"}
+
 // Away tells whether an error says that the database cannot be used at the moment: it is stopped, cannot be reached, hangs, has no
 // connection left, or its disk is full. Whatever failed so may be tried again, and what was being committed may have been.
 func Away(err error) bool {

@@ -194,6 +194,28 @@ func TestPostgresThatForgetsIsRefused(t *testing.T) {
 	})
 }
 
+// A connection that is refused is closed: a server has only so many.
+func TestRefusedConnectionIsClosed(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		if !testkit.Open(t, url, nil).Postgres() {
+			return
+		}
+		var again func(query string, dest ...any) error
+		_, err := db.Open(t.Context(), url, db.Options{Connected: func(_ context.Context, _ func(string, ...any) error, ask func(string, ...any) error) error {
+			again = ask
+			return db.ErrReplica
+		}})
+		if !db.Away(err) {
+			t.Errorf("opening: %v", err)
+		}
+		var n int
+		if err := again(`SELECT 1`, &n); err == nil {
+			t.Error("a connection that was refused is open")
+		}
+	})
+}
+
 func TestTimesGoThroughTheDatabaseUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, at := range []time.Time{{}, time.Date(2026, 3, 29, 1, 30, 0, 123_456_000, time.UTC)} {

@@ -128,7 +128,11 @@ func (o Options) look(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, query, args...)
 		return err
 	}
-	return o.Connected(ctx, exec, func(query string, dest ...any) error { return conn.QueryRow(ctx, query).Scan(dest...) })
+	err := o.Connected(ctx, exec, func(query string, dest ...any) error { return conn.QueryRow(ctx, query).Scan(dest...) })
+	if err != nil {
+		_ = conn.Close(ctx) // the driver leaves what is refused open, and a server has only so many
+	}
+	return err
 }
 
 // refuseForgetful keeps off a PostgreSQL that may lose what it acknowledged: a post could go out twice.

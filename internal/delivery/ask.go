@@ -50,6 +50,9 @@ func (s *Service) askOf(ctx context.Context, account int64, doubts []*doubt, sin
 	grant, listed, reticent, err := s.list(ctx, account, since.Add(-askedSkew))
 	if err != nil {
 		s.log.WarnContext(ctx, "a network could not be asked what went out", "account", account, "error", err)
+		for _, d := range doubts {
+			d.failed = passes(err)
+		}
 		return
 	}
 	for _, d := range doubts {
@@ -64,6 +67,19 @@ func (s *Service) askOf(ctx context.Context, account int64, doubts []*doubt, sin
 			s.resolveOne(ctx, grant, d)
 		}
 	}
+}
+
+var (
+	errLost   = errors.New("the connection is lost")
+	errNoList = errors.New("the network does not list posts")
+)
+
+// passes tells whether what kept a network from being asked may be over soon.
+func passes(err error) bool {
+	if errors.Is(err, errLost) || errors.Is(err, errNoList) {
+		return false
+	}
+	return slices.Contains([]network.Class{network.Transient, network.Uncertain, network.Processing, network.Rate, network.Quota}, classOf(err))
 }
 
 // resolveOne asks for what was fixed to the byte before.
@@ -101,9 +117,9 @@ func (s *Service) list(ctx context.Context, account int64, since time.Time) (soc
 	from, ok := n.(network.Collector)
 	switch {
 	case grant.Lost:
-		return grant, nil, false, errors.New("the connection is lost")
+		return grant, nil, false, errLost
 	case !ok:
-		return grant, nil, false, errors.New("the network does not list posts")
+		return grant, nil, false, errNoList
 	}
 	told, err := from.Collect(ctx, grant.Grant, since, mostListed)
 	if err != nil && classOf(err) == network.AuthRefresh {

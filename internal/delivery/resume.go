@@ -38,7 +38,7 @@ type Reckoned struct {
 	Due       time.Time `json:"due"`
 	Fate      Fate      `json:"fate"`
 	Permalink string    `json:"permalink,omitempty"` // of what went out
-	Why       string    `json:"why,omitempty"`       // of what is unconfirmed: our own words
+	Why       string    `json:"why,omitempty"`       // of what is unconfirmed or waits in doubt: our own words
 }
 
 // Reckoning is what a resumption finds, and does unless it is only tried.
@@ -50,14 +50,17 @@ type Reckoning struct {
 	Unsure   int           `json:"unconfirmed"`
 	Late     int           `json:"goes_late"`
 	Missed   int           `json:"missed"`
-	Accounts []Reckoned    `json:"accounts"` // but for those that wait for their time
-	Series   []post.Behind `json:"series"`   // occurrences that are skipped
+	InDoubt  int           `json:"waits_in_doubt"` // wait for their time, and the network cannot say whether a person published them early
+	Accounts []Reckoned    `json:"accounts"`       // but for those that wait for their time without a doubt
+	Series   []post.Behind `json:"series"`         // occurrences that are skipped
 }
 
 // ResumeOptions say how the service goes on.
 type ResumeOptions struct {
 	Late time.Duration // how late a post may still go out
 	Try  bool          // find out alone: change nothing
+	// Unasked goes on although a network could not be asked, for a reason that may pass.
+	Unasked bool
 	// Mail has what was to be mailed by a time be mailed no more, as it may have been from elsewhere; nobody's where nil.
 	Mail func(ctx context.Context, tx *db.Tx, by time.Time) error
 }
@@ -92,19 +95,27 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (Reckoning, er
 	if opts.Try || ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}
-	if err := s.reckon(ctx, doubts, out.Series); err != nil {
+	if err := unasked(doubts); err != nil && !opts.Unasked {
 		return out, err
 	}
-	err = s.db.Write(ctx, "delivery.resume", func(ctx context.Context, tx *db.Tx) error {
+	if err := s.reckon(ctx, state, doubts, out.Series); err != nil {
+		return out, err
+	}
+	err = s.lift(ctx, state, out, opts)
+	out.Resumed = err == nil
+	return out, err
+}
+
+// lift ends the hold, now that all is settled.
+func (s *Service) lift(ctx context.Context, state hold.State, found Reckoning, opts ResumeOptions) error {
+	return s.whileHeld(ctx, "delivery.resume", state, func(ctx context.Context, tx *db.Tx) error {
 		if opts.Mail != nil && state.Why != hold.ByHand {
 			if err := opts.Mail(ctx, tx, state.Since); err != nil {
 				return err
 			}
 		}
-		return hold.Lift(ctx, tx, map[string]any{"why": state.Why, "went_out": out.WentOut, "unconfirmed": out.Unsure, "goes_late": out.Late, "missed": out.Missed})
+		return hold.Lift(ctx, tx, map[string]any{"why": state.Why, "went_out": found.WentOut, "unconfirmed": found.Unsure, "goes_late": found.Late, "missed": found.Missed})
 	})
-	out.Resumed = err == nil
-	return out, err
 }
 
 // doubt is something that was to go out from here, and may have gone out from elsewhere.
@@ -115,6 +126,7 @@ type doubt struct {
 	text     string
 	receipt  network.Receipt
 	asked    bool
+	failed   bool // it could not be asked, for a reason that may pass
 	verdict  network.Verdict
 	paused   bool // its team may not publish
 }
@@ -171,6 +183,23 @@ func (s *Service) reachable(doubts []*doubt) error {
 	return fault.Refusal("posts are to go out to " + strings.Join(missing, ", ") + ", which cannot be asked from here: give the networks' settings as to serve, by PRESSROOM_NETWORKS (--networks) and the secrets beside it")
 }
 
+// unasked refuses to go on while a network could not be asked for a reason that may pass: what a person published ahead of
+// its time would go out once more.
+func unasked(doubts []*doubt) error {
+	var names []string
+	for _, d := range doubts {
+		if name := fmt.Sprintf("%s (account %d)", d.Platform, d.AccountID); d.failed && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return fault.Refusal("these could not be asked what went out: " + strings.Join(names, ", ") + "; try again once they answer. To go on all the same give --unasked: " +
+		"what is due there becomes unconfirmed, and what is to come waits for its time, and goes out twice where a person published it early")
+}
+
 const askedAtOnce = 8 // accounts
 
 // ask asks the network of each account.
@@ -194,16 +223,19 @@ func (s *Service) ask(ctx context.Context, doubts []*doubt, since time.Time) {
 // decideFates says what follows from what the networks told. What was not asked is known to be not there.
 func (s *Service) decideFates(doubts []*doubt, late time.Duration) {
 	now := s.db.Now()
-	ahead := map[string]bool{} // posts that went out before their time
+	settled := map[string]bool{} // scheduled posts of which an account has an end, so that all of them are handed over
 	for _, d := range doubts {
 		if d.Fate = d.fate(now, late); d.Fate == WentOut {
 			d.Permalink = d.receipt.Permalink
-			ahead[d.PostID] = ahead[d.PostID] || d.Due.After(now)
 		}
+		settled[d.PostID] = settled[d.PostID] || d.delivery.ID == "" && (d.Fate == WentOut || d.Fate == Unsure)
 	}
 	for _, d := range doubts {
-		if d.Fate == Waits && ahead[d.PostID] {
-			d.Fate = Missed // it was handed over together with those that stand
+		if d.Fate == Waits && settled[d.PostID] { // handed over, it would go out at once: ahead of its time, or although its team may not publish
+			d.Fate = Missed
+			if d.untold() {
+				d.Fate = Unsure // it may have gone out together with the other
+			}
 		}
 	}
 }
@@ -214,7 +246,7 @@ func (d *doubt) fate(now time.Time, late time.Duration) Fate {
 		return WentOut
 	case d.delivery.ID == "" && d.Due.After(now):
 		return Waits
-	case d.asked && d.verdict == network.Unknown:
+	case d.untold():
 		return Unsure
 	case d.paused:
 		return Waits
@@ -225,6 +257,9 @@ func (d *doubt) fate(now time.Time, late time.Duration) Fate {
 	}
 	return Goes
 }
+
+// untold tells whether the network was asked and cannot say.
+func (d *doubt) untold() bool { return d.asked && d.verdict == network.Unknown }
 
 func (r *Reckoning) tell(doubts []*doubt) {
 	for _, d := range doubts {
@@ -238,9 +273,12 @@ func (r *Reckoning) tell(doubts []*doubt) {
 		case Missed:
 			r.Missed++
 		case Waits:
-			continue
+			if !d.untold() {
+				continue
+			}
+			r.InDoubt++
 		}
-		if d.Fate != Unsure {
+		if d.Fate != Unsure && d.Fate != Waits {
 			d.Why = ""
 		}
 		r.Accounts = append(r.Accounts, d.Reckoned)
@@ -250,8 +288,9 @@ func (r *Reckoning) tell(doubts []*doubt) {
 	})
 }
 
-// reckon settles what is known by now: each post in a transaction of its own.
-func (s *Service) reckon(ctx context.Context, doubts []*doubt, series []post.Behind) error {
+// reckon settles what is known by now: each post in a transaction of its own, as long as the hold is the one that it was
+// found out for.
+func (s *Service) reckon(ctx context.Context, state hold.State, doubts []*doubt, series []post.Behind) error {
 	of := map[string][]*doubt{}
 	for _, d := range doubts {
 		if d.Fate != Waits {
@@ -259,17 +298,28 @@ func (s *Service) reckon(ctx context.Context, doubts []*doubt, series []post.Beh
 		}
 	}
 	for _, id := range slices.Sorted(keysOf(of)) {
-		err := s.db.Write(ctx, "delivery.reckon", func(ctx context.Context, tx *db.Tx) error { return s.reckonPost(ctx, tx, of[id]) })
+		err := s.whileHeld(ctx, "delivery.reckon", state, func(ctx context.Context, tx *db.Tx) error { return s.reckonPost(ctx, tx, of[id]) })
 		if err != nil {
 			return fmt.Errorf("settling post %s: %w", id, err)
 		}
 	}
 	for _, b := range series {
-		if err := s.posts.PassBy(ctx, b); err != nil {
+		err := s.whileHeld(ctx, "delivery.pass_by", state, func(ctx context.Context, tx *db.Tx) error { return s.posts.PassBy(ctx, tx, b) })
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// whileHeld writes as long as the hold stands: once it is lifted, deliveries are under way that nobody may take away.
+func (s *Service) whileHeld(ctx context.Context, name string, state hold.State, work func(context.Context, *db.Tx) error) error {
+	return s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+		if err := hold.Still(ctx, tx, state); err != nil {
+			return err
+		}
+		return work(ctx, tx)
+	})
 }
 
 func keysOf(of map[string][]*doubt) func(func(string) bool) {
@@ -285,15 +335,16 @@ func keysOf(of map[string][]*doubt) func(func(string) bool) {
 // reckonPost settles the accounts of one post. One that is scheduled, and of which nothing is to be settled, is left to be
 // released as ever.
 func (s *Service) reckonPost(ctx context.Context, tx *db.Tx, doubts []*doubt) error {
-	one := doubts[0]
+	one, refused := doubts[0], ""
 	if one.delivery.ID == "" {
 		if !slices.ContainsFunc(doubts, func(d *doubt) bool { return d.Fate != Goes }) {
 			return nil
 		}
-		handed, err := s.posts.HandOver(ctx, tx, one.TeamID, one.PostID)
+		handed, why, err := s.posts.HandOver(ctx, tx, one.TeamID, one.PostID)
 		if err != nil || !handed {
 			return err
 		}
+		refused = why
 	}
 	under, err := s.underWay(ctx, ` AND d.post_id = ?`, one.PostID)
 	if err != nil {
@@ -301,18 +352,18 @@ func (s *Service) reckonPost(ctx context.Context, tx *db.Tx, doubts []*doubt) er
 	}
 	for _, d := range doubts {
 		i := slices.IndexFunc(under, func(u delivery) bool { return u.AccountID == d.AccountID })
-		if i < 0 || d.Fate == Goes {
+		if i < 0 || d.Fate == Goes && refused == "" {
 			continue
 		}
-		if err := s.settleFate(ctx, tx, under[i], d); err != nil {
+		if err := s.settleFate(ctx, tx, under[i], d, refused); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settleFate ends a delivery with what became of it.
-func (s *Service) settleFate(ctx context.Context, tx *db.Tx, d delivery, of *doubt) error {
+// settleFate ends a delivery with what became of it. What would go, but is refused at its time, fails with that.
+func (s *Service) settleFate(ctx context.Context, tx *db.Tx, d delivery, of *doubt, refused string) error {
 	// The new epoch fences off whoever held it last.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)
 	if err != nil {
@@ -322,6 +373,8 @@ func (s *Service) settleFate(ctx context.Context, tx *db.Tx, d delivery, of *dou
 	switch {
 	case of.Fate == Unsure:
 		told, result = string(network.Uncertain), unconfirmed("")
+	case of.Fate == Goes:
+		told, result = "answered", failure(refused, "")
 	case of.Fate == Missed:
 		told, result = "answered", failure("missed_while_held", "")
 	case result.Permalink == "" && result.NetworkID != "":
@@ -340,5 +393,5 @@ func (s *Service) settleFate(ctx context.Context, tx *db.Tx, d delivery, of *dou
 	if err := s.conclude(ctx, tx, d, into, result); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, d.TeamID, event.Actor{}, "post.account_reckoned", d.PostID, map[string]any{"account": d.AccountID, "fate": of.Fate})
+	return event.Record(ctx, tx, d.TeamID, event.Actor{}, "post.account_reckoned", d.PostID, map[string]any{"account": d.AccountID, "fate": of.Fate, "error_code": result.ErrorCode})
 }

@@ -46,3 +46,33 @@ func TestFailoverHolds(t *testing.T) {
 		t.Errorf("%d events, access %d, %v", events, version, err)
 	}
 }
+
+// A hold by hand, which is lifted without asking the networks, becomes one for the failover.
+func TestFailoverWhileHeldByHand(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(testkit.PostgresVariable) == "" {
+		t.Skip("needs PostgreSQL: scripts/with-postgres")
+	}
+	url := testkit.Postgres(t)
+	s, d := open(t, url)
+	if _, err := s.Hold(t.Context(), "a flood"); err != nil {
+		t.Fatal(err)
+	}
+	f := hold.NewFailover(false)
+	for n := range 2 {
+		run := func(query string, _ ...any) error {
+			exec(t, d, query)
+			return nil
+		}
+		ask := func(_ string, dest ...any) error {
+			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
+			return err
+		}
+		if err := f.Connected(t.Context(), run, ask); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if state, err := s.State(t.Context()); err != nil || state.Why != hold.FailedOver || state.Reason != "a flood" {
+		t.Errorf("after a failover: %+v %v", state, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pressroom/internal/db"
 	"pressroom/internal/hold"
 )
 
@@ -59,5 +60,22 @@ func TestFailover(t *testing.T) {
 		if err := f.Connected(t.Context(), broken, answer("00000002")); err == nil {
 			t.Error("a connection is used that could not be held")
 		}
+	}
+}
+
+// A connection to a replica is refused, by an error that says that the database is away: kept, it would write once the
+// replica has taken over, and nobody would have looked.
+func TestReplicaIsRefused(t *testing.T) {
+	t.Parallel()
+	exec := func(string, ...any) error { return nil }
+	ask := func(query string, dest ...any) error {
+		if strings.Contains(query, "pg_is_in_recovery") {
+			_, err := fmt.Sscan("true", dest[0])
+			return err
+		}
+		return errors.New("recovery is in progress")
+	}
+	if err := hold.NewFailover(true).Connected(t.Context(), exec, ask); err == nil || !db.Away(err) {
+		t.Errorf("a replica: %v", err)
 	}
 }

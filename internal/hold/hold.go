@@ -69,6 +69,7 @@ func (s State) Held() bool { return !s.HeldAt.IsZero() }
 type Options struct {
 	File         string // of SQLite; empty for PostgreSQL
 	TrustReplica bool   // a failover of PostgreSQL loses nothing: go on after it
+	Beside       bool   // a command beside the service: whether a replica took over is for those to judge that serve
 	Log          *slog.Logger
 }
 
@@ -93,6 +94,24 @@ func Read(ctx context.Context, q db.Querier) (State, error) {
 	return s, nil
 }
 
+// Still tells whether a database is held as it was when that was read, and keeps it so until the transaction ends: nobody
+// lifts the hold, nor holds for another reason, meanwhile.
+func Still(ctx context.Context, tx *db.Tx, was State) error {
+	if _, err := tx.Exec(ctx, `UPDATE hold SET held_at = held_at WHERE id = 1`); err != nil {
+		return fmt.Errorf("keeping the hold: %w", err)
+	}
+	now, err := Read(ctx, tx)
+	switch {
+	case err != nil:
+		return err
+	case !now.Held():
+		return fault.Refusal("nothing is held any more: somebody else lifted the hold meanwhile")
+	case now.Why != was.Why || !now.HeldAt.Equal(was.HeldAt):
+		return fault.Refusal("the database is held anew: " + now.Why.Text() + "; what was found out before does not hold for that, so begin again")
+	}
+	return nil
+}
+
 // State tells whether the database is held.
 func (s *Service) State(ctx context.Context) (State, error) { return Read(ctx, s.db) }
 
@@ -101,12 +120,29 @@ const maxReason = 200 // characters
 
 // Hold holds the database by hand. Holding again changes the words alone, and never what it was held for.
 func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
+	return s.say(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
+		_, err := set(ctx, tx, ByHand, tx.Now())
+		return err
+	})
+}
+
+// HoldCopy holds a database that the operator knows to be a copy, where nothing in it tells: what it does not know may
+// have gone out since its last sign of life.
+func (s *Service) HoldCopy(ctx context.Context, reason string) (State, error) {
+	return s.say(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
+		_, err := set(ctx, tx, Copied, lastSign(ctx, tx))
+		return err
+	})
+}
+
+// say holds in some way, and notes the operator's words.
+func (s *Service) say(ctx context.Context, reason string, hold func(context.Context, *db.Tx) error) (State, error) {
 	if utf8.RuneCountInString(reason) > maxReason || !utf8.ValidString(reason) || containsControl(reason) {
 		return State{}, fault.Refusal("the reason has to be one line of at most 200 characters")
 	}
 	var out State
 	err := s.db.Write(ctx, "hold.by_hand", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := set(ctx, tx, ByHand, tx.Now()); err != nil {
+		if err := hold(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE hold SET reason = ? WHERE id = 1`, reason); err != nil {
@@ -142,9 +178,14 @@ func Begin(exec func(query string, args ...any) error, now, since time.Time) err
 	return nil
 }
 
-// set holds the database unless it is held already; it tells whether it was not.
+// takes is an SQL condition on the row of hold that is true where a reason, its one argument, may hold the database: where
+// nothing is held, or by hand alone. What was held by hand is known without asking the networks, so that a hold by hand
+// may not hide a reason for asking them.
+const takes = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
+
+// set holds the database unless it is held already for a reason that takes as much care; it tells whether it was not.
 func set(ctx context.Context, tx *db.Tx, why Why, since time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND held_at = 0`, db.Micros(tx.Now()), string(why), db.Micros(since))
+	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND `+takes, db.Micros(tx.Now()), string(why), db.Micros(since), string(why))
 	if err != nil {
 		return false, fmt.Errorf("holding the database: %w", err)
 	}

@@ -3,6 +3,7 @@ package hold_test
 import (
 	"context"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 
@@ -118,4 +119,125 @@ func TestLook(t *testing.T) {
 			t.Errorf("elsewhere: %+v %v", state, err)
 		}
 	})
+}
+
+// exec changes what a test wants changed.
+func exec(t *testing.T, d *db.DB, statement string) {
+	t.Helper()
+	err := d.Write(t.Context(), "test.exec", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// looksFor looks, and tells what the database is held for.
+func looksFor(t *testing.T, s *hold.Service) hold.State {
+	t.Helper()
+	if err := s.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	state, err := s.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// A hold by hand, which is lifted without asking the networks, hides no later reason for asking them; what it asks them for
+// is what came after the last sign of life, and that it was held is none.
+func TestByHandHidesNothing(t *testing.T) {
+	t.Parallel()
+	for name, found := range map[string]func(t *testing.T, s *hold.Service, d *db.DB) hold.State{
+		"copied": func(t *testing.T, s *hold.Service, d *db.DB) hold.State {
+			t.Helper()
+			exec(t, d, `UPDATE hold SET place = '{"inode":1,"database":1}'`)
+			return looksFor(t, s)
+		},
+		"said to be copied": func(t *testing.T, s *hold.Service, _ *db.DB) hold.State {
+			t.Helper()
+			state, err := s.HoldCopy(t.Context(), "a snapshot")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return state
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				s, d := open(t, url)
+				exec(t, d, `INSERT INTO events (team_id, at, kind, subject, detail) VALUES (0, 1000, 'team.made', '', '{}')`)
+				if looksFor(t, s).Held() {
+					t.Fatal("held too early")
+				}
+				if _, err := s.Hold(t.Context(), "a snapshot"); err != nil {
+					t.Fatal(err)
+				}
+				if state := found(t, s, d); state.Why != hold.Copied || state.Reason != "a snapshot" || !state.Since.Equal(db.Time(1000)) {
+					t.Errorf("%+v", state)
+				}
+				if state, err := s.Hold(t.Context(), "again"); err != nil || state.Why != hold.Copied {
+					t.Errorf("by hand after that: %+v %v", state, err)
+				}
+			})
+		})
+	}
+}
+
+// Where neither the machine nor the file's number is known, the mark alone tells that a file is older than it was.
+func TestMarkAlone(t *testing.T) {
+	t.Parallel()
+	s, d := open(t, testkit.SQLite(t))
+	for range 3 {
+		if err := s.Mark(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(t, d, `UPDATE hold SET place = '', starts = 0`)
+	if state := looksFor(t, s); state.Held() {
+		t.Errorf("one that was never served is held: %+v", state)
+	}
+	exec(t, d, `UPDATE hold SET place = '{}', starts = 1`)
+	if state := looksFor(t, s); state.Why != hold.WentBack {
+		t.Errorf("an older one: %+v", state)
+	}
+}
+
+// A command beside the service leaves it to the service to judge whether a replica took over.
+func TestBesideTheService(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(testkit.PostgresVariable) == "" {
+		t.Skip("needs PostgreSQL: scripts/with-postgres")
+	}
+	serves, d := open(t, testkit.Postgres(t))
+	beside := hold.New(d, hold.Options{Beside: true, Log: slog.New(slog.DiscardHandler)})
+	looksFor(t, serves)
+	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
+	if state := looksFor(t, beside); state.Held() {
+		t.Errorf("a command holds: %+v", state)
+	}
+	if state := looksFor(t, serves); state.Why != hold.FailedOver {
+		t.Errorf("the service: %+v", state)
+	}
+	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
+	looksFor(t, beside) // as a resumption does
+	if err := lift(d); err != nil {
+		t.Fatal(err)
+	}
+	if state := looksFor(t, serves); state.Held() {
+		t.Errorf("the same failover holds again: %+v", state)
+	}
+	exec(t, d, `UPDATE hold SET place = '{"database":1,"timeline":99}'`)
+	if state := looksFor(t, beside); state.Why != hold.Copied {
+		t.Errorf("a copy: %+v", state)
+	}
+	if err := lift(d); err != nil {
+		t.Fatal(err)
+	}
+	if state := looksFor(t, serves); state.Held() {
+		t.Errorf("the timeline of where it was is compared: %+v", state)
+	}
 }

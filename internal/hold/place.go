@@ -54,7 +54,7 @@ func (s *Service) Look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	here, err := s.here(ctx)
+	found, err := s.here(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,15 @@ func (s *Service) Look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		here, err := s.judged(ctx, tx, found)
+		if err != nil {
+			return err
+		}
 		why := s.moved(lived, here, starts, marked)
 		now := here.and(lived)
+		if !lived.sameAs(here) {
+			now.Timeline = here.Timeline // that of another cluster means nothing here
+		}
 		if why == "" && now == lived {
 			return nil
 		}
@@ -90,15 +97,31 @@ func (s *Service) Look(ctx context.Context) error {
 	return nil
 }
 
+// judged is a place without what is for others to judge: whether a replica took over is known to a command only where the
+// database is held so that its end asks the networks. There it is noted, so that the same failover does not hold again.
+func (s *Service) judged(ctx context.Context, tx *db.Tx, here place) (place, error) {
+	if !s.opts.Beside {
+		return here, nil
+	}
+	state, err := Read(ctx, tx)
+	if err != nil {
+		return here, err
+	}
+	if !state.Held() || state.Why == ByHand {
+		here.Timeline = 0
+	}
+	return here, nil
+}
+
 // moved says why a database that lived at one place and is at another has to be held; empty where it has not.
 func (s *Service) moved(lived, here place, starts, marked int64) Why {
 	switch {
+	case marked > starts && (starts > 0 || lived != place{}): // where no place is known, the mark is all there is
+		return WentBack
 	case lived == place{}:
 		return ""
 	case !lived.sameAs(here):
 		return Copied
-	case marked > starts:
-		return WentBack
 	case !same(lived.Timeline, here.Timeline) && !s.opts.TrustReplica:
 		return FailedOver
 	}
@@ -132,10 +155,11 @@ func live(ctx context.Context, tx *db.Tx, p place, starts int64) error {
 	return nil
 }
 
-// lastSign is when the database was last told of something: what a copy of it was told since is not known here.
+// lastSign is when the database was last told of something: what a copy of it was told since is not known here. That it was
+// held is no sign of life, as the copy may have been held itself.
 func lastSign(ctx context.Context, tx *db.Tx) time.Time {
 	var at int64
-	if tx.QueryRow(ctx, `SELECT at FROM events ORDER BY id DESC LIMIT 1`).Scan(&at) != nil {
+	if tx.QueryRow(ctx, `SELECT at FROM events WHERE kind <> 'service.held' ORDER BY id DESC LIMIT 1`).Scan(&at) != nil {
 		return tx.Now()
 	}
 	return db.Time(at)

@@ -12,19 +12,24 @@ import (
 )
 
 // HandOver hands a scheduled post of any team over at once, whatever its time and whatever stands in its way, in the
-// transaction of whoever knows what became of it. It is false for one that is not scheduled any more.
-func (s *Service) HandOver(ctx context.Context, tx *db.Tx, team int64, id string) (bool, error) {
+// transaction of whoever knows what became of it. It is false for one that is not scheduled any more. The text is the
+// refusal, as by Release, with which every account fails of which it is not known that it went out: it may not be sent.
+func (s *Service) HandOver(ctx context.Context, tx *db.Tx, team int64, id string) (bool, string, error) {
 	p, err := s.lock(ctx, tx, team, id)
 	if err != nil || p.Status != Scheduled || p.IsTemplate {
-		return false, err
+		return false, "", err
+	}
+	refused, err := s.refusedAtItsTime(ctx, tx, p)
+	if err != nil {
+		return false, "", err
 	}
 	if p.ScheduledAt.After(tx.Now()) {
 		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
-			return false, err
+			return false, "", err
 		}
 	}
 	_, err = s.hand(ctx, tx, &p, p.Targets, event.Actor{}, "")
-	return err == nil, err
+	return err == nil, refused, err
 }
 
 // Behind is a series of which occurrences have not been made although their times are over.
@@ -76,28 +81,26 @@ func (r Series) over(now time.Time) (gap, error) {
 }
 
 // PassBy has a series go on behind what is over, which is noted as skipped: it may have gone out from elsewhere.
-func (s *Service) PassBy(ctx context.Context, b Behind) error {
-	return s.db.Write(ctx, "post.pass_by", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.lock(ctx, tx, b.TeamID, b.TemplateID)
-		if err != nil || !p.IsTemplate || p.Status != Scheduled {
-			return err
-		}
-		r, err := seriesOf(ctx, tx, p.SeriesID, s.db.ForUpdate())
-		if err != nil {
-			return err
-		}
-		missed, err := r.over(tx.Now())
-		if err != nil {
-			return err
-		}
-		if err := missed.note(ctx, tx, p, r.ID); err != nil {
-			return err
-		}
-		if missed.skipped > 0 {
-			r.last = missed.last
-		}
-		return s.goOn(ctx, tx, &p, r)
-	})
+func (s *Service) PassBy(ctx context.Context, tx *db.Tx, b Behind) error {
+	p, err := s.lock(ctx, tx, b.TeamID, b.TemplateID)
+	if err != nil || !p.IsTemplate || p.Status != Scheduled {
+		return err
+	}
+	r, err := seriesOf(ctx, tx, p.SeriesID, s.db.ForUpdate())
+	if err != nil {
+		return err
+	}
+	missed, err := r.over(tx.Now())
+	if err != nil {
+		return err
+	}
+	if err := missed.note(ctx, tx, p, r.ID); err != nil {
+		return err
+	}
+	if missed.skipped > 0 {
+		r.last = missed.last
+	}
+	return s.goOn(ctx, tx, &p, r)
 }
 
 // Going is what is to go out to one account: of a post that is scheduled.

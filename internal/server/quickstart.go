@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/delivery"
 	"pressroom/internal/hold"
 	"pressroom/internal/network"
 	"pressroom/internal/notice"
@@ -221,7 +222,7 @@ func (q *Quickstart) goOn(ctx context.Context) error {
 	if err != nil || !state.Held() || state.Why == hold.ByHand {
 		return err
 	}
-	_, err = q.Resume(ctx, LateByDefault, false)
+	_, err = q.Resume(ctx, delivery.ResumeOptions{Late: LateByDefault, Unasked: true}) // its networks are a sandbox's
 	return err
 }
 

@@ -89,6 +89,7 @@ type Config struct {
 	// LookAtFiles is for what only looks at the library: the store of files is taken as it is.
 	LookAtFiles    bool
 	TrustReplica   bool           // see hold.Options
+	Beside         bool           // a command beside the service, see hold.Options
 	TrustedProxies []string       // networks whose X-Forwarded-For is believed
 	ImportAllow    []string       // hosts and networks from which files are imported although they are private
 	ImportRoots    *x509.CertPool // whose certificates imports trust; the system's where nil
@@ -228,7 +229,7 @@ const askAgain = 250 * time.Millisecond
 func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	limit := time.Now().Add(cfg.WaitForDatabase)
 	for try := 1; ; try++ {
-		d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now, Connected: hold.NewFailover(cfg.TrustReplica).Connected})
+		d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now, Connected: hold.NewFailover(cfg.TrustReplica || cfg.Beside).Connected})
 		if err == nil || !db.Away(err) || time.Now().After(limit) {
 			return d, err
 		}
@@ -302,7 +303,7 @@ func (s *Server) buildGround(offered terms.Terms) error {
 	if s.db.Postgres() {
 		file = ""
 	}
-	s.Hold = hold.New(s.db, hold.Options{File: file, TrustReplica: s.cfg.TrustReplica, Log: s.cfg.Log})
+	s.Hold = hold.New(s.db, hold.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
 	s.metrics.tellHeld(s.Hold)
 	s.calls = limit.NewCalls(s.db)
 	s.Credits = credit.New(s.db)
