@@ -16,7 +16,8 @@ import (
 type (
 	adminBackup struct {
 		storeFlags
-		To string `arg:"" type:"path" help:"Folder of the backup: an empty one, or that of an earlier backup, to which new files alone are copied."`
+		To     string `arg:"" type:"path" help:"Folder of the backup: an empty one, or that of an earlier backup, to which new files alone are copied."`
+		Reread bool   `help:"Read also the files that lie there from an earlier backup, and copy anew what is not as it was."`
 	}
 	adminVerifyBackup struct {
 		From string `arg:"" type:"path" help:"Folder of the backup."`
@@ -37,17 +38,26 @@ func (c adminBackup) Run(ctx context.Context, p *program, log *slog.Logger) erro
 	if err != nil {
 		return err
 	}
-	made, err := server.Backup(ctx, cfg, c.To)
+	made, err := server.Backup(ctx, cfg, c.To, backup.Options{Reread: c.Reread})
 	if err != nil {
 		return err
 	}
 	if err := show(os.Stdout, p.Admin.JSON, made); err != nil {
 		return err
 	}
-	if len(made.Damaged) > 0 {
-		return fmt.Errorf("the backup is made, but the store of files does not give %d files back as they came: see damaged", len(made.Damaged))
+	return unlike(made)
+}
+
+// unlike tells of a backup that is made of a store that is not whole.
+func unlike(made backup.Made) error {
+	var errs []error
+	if n := len(made.Damaged); n > 0 {
+		errs = append(errs, fmt.Errorf("the backup is made, but the store of files does not give %d files back as they came: see damaged", n))
 	}
-	return nil
+	if n := len(made.Missing); n > 0 {
+		errs = append(errs, fmt.Errorf("the backup is made and whole but for %d files that the store of files does not have: see missing", n))
+	}
+	return errors.Join(errs...)
 }
 
 // Run looks at a backup.
@@ -60,7 +70,10 @@ func (c adminVerifyBackup) Run(ctx context.Context, p *program, log *slog.Logger
 		return err
 	}
 	if len(found.Findings) > 0 {
-		return errors.New("the backup is not whole: see the findings")
+		return errors.New("the backup is not whole: see the findings; while the installation is there, pressroom admin backup --reread to the same folder makes it whole")
+	}
+	if n := len(found.Missing); n > 0 {
+		return fmt.Errorf("the backup is whole but for %d files that the store of files did not have when it was made: see missing", n)
 	}
 	return nil
 }

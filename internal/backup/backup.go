@@ -37,9 +37,12 @@ type Manifest struct {
 	Program  string    `json:"program"` // its version
 	MadeAt   time.Time `json:"made_at"` // everything that was done before is in it
 	Database Database  `json:"database"`
-	// SealingKey names the key that the accounts' grants are sealed with. The key itself is not in the backup.
-	SealingKey string `json:"sealing_key_id"`
-	Files      []File `json:"files"` // of the media library
+	// SealingKeys names the keys that the accounts' grants are sealed with: several during a change of keys. The keys
+	// themselves are not in the backup.
+	SealingKeys []string `json:"sealing_key_ids"`
+	SealingKey  string   `json:"sealing_key_id"`    // the first of them: all that earlier programs wrote and read
+	Files       []File   `json:"files"`             // of the media library
+	Missing     []string `json:"missing,omitempty"` // files that the database names and the store did not have
 }
 
 // Database is the copy of the database.
@@ -94,6 +97,9 @@ func Read(folder string) (Manifest, error) {
 	}
 	if m.Format != Format {
 		return m, fmt.Errorf("the backup has the format %d, and this program reads %d", m.Format, Format)
+	}
+	if len(m.SealingKeys) == 0 {
+		m.SealingKeys = []string{m.SealingKey}
 	}
 	return m, nil
 }

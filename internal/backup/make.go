@@ -20,22 +20,29 @@ import (
 
 // Source is what is backed up.
 type Source struct {
-	DB         *db.DB
-	Blobs      blob.Store
-	SealingKey string // the key's id
-	Program    string // its version
+	DB          *db.DB
+	Blobs       blob.Store
+	SealingKeys []string // the keys' ids
+	Program     string   // its version
+}
+
+// Options say how a backup is made.
+type Options struct {
+	Reread bool // read also what lies in the folder from an earlier backup, and copy anew what is not as it was
 }
 
 // Made is what a backup did.
 type Made struct {
-	Folder     string    `json:"folder"`
-	MadeAt     time.Time `json:"made_at"`
-	SealingKey string    `json:"sealing_key_id"` // the key itself is kept elsewhere
-	Database   int64     `json:"database_bytes"`
-	Files      int       `json:"files"`
-	Copied     int       `json:"files_copied"` // the others were there
-	Bytes      int64     `json:"bytes_copied"`
-	Damaged    []string  `json:"damaged"` // files that the store does not give back as they came
+	Folder      string    `json:"folder"`
+	MadeAt      time.Time `json:"made_at"`
+	SealingKeys []string  `json:"sealing_key_ids"` // the keys themselves are kept elsewhere
+	Database    int64     `json:"database_bytes"`
+	Files       int       `json:"files"`
+	Copied      int       `json:"files_copied"` // the others were there
+	Bytes       int64     `json:"bytes_copied"`
+	Mended      []string  `json:"mended"`  // files that the folder had, damaged, and that were copied anew
+	Damaged     []string  `json:"damaged"` // files that the store does not give back as they came
+	Missing     []string  `json:"missing"` // files that the store does not have, although the database names them
 }
 
 const mostTries = 5 // for files that are deleted between the moment of the database and their turn
@@ -43,8 +50,9 @@ const mostTries = 5 // for files that are deleted between the moment of the data
 // errGone says that a file is not there which the database names.
 var errGone = errors.New("a file is not in the store that the database names")
 
-// Make backs up to a folder, which is made where it is not there. The service may go on meanwhile.
-func Make(ctx context.Context, from Source, folder string) (Made, error) {
+// Make backs up to a folder, which is made where it is not there. The service may go on meanwhile. What the store lacks for
+// good does not keep the rest from being backed up.
+func Make(ctx context.Context, from Source, folder string, opts Options) (Made, error) {
 	if err := fits(folder); err != nil {
 		return Made{}, err
 	}
@@ -52,15 +60,16 @@ func Make(ctx context.Context, from Source, folder string) (Made, error) {
 	if err != nil {
 		return Made{}, fmt.Errorf("opening the backup's files: %w", err)
 	}
-	m := maker{Source: from, folder: folder, files: files, had: map[string]File{}}
-	if before, err := Read(folder); err == nil {
+	m := maker{Source: from, Options: opts, folder: folder, files: files, had: map[string]File{}, kept: map[string]File{}, mended: []string{}}
+	if before, err := Read(folder); err == nil { // without it nothing that lies there is taken on trust
 		for _, f := range before.Files {
 			m.had[f.Name] = f
 		}
 	}
 	for try := 1; ; try++ {
+		m.last = try == mostTries
 		made, err := m.once(ctx)
-		if !errors.Is(err, errGone) || try == mostTries {
+		if !errors.Is(err, errGone) || m.last {
 			return made, err
 		}
 	}
@@ -88,13 +97,17 @@ const LockName = ".lock"
 
 type maker struct {
 	Source
+	Options
 
 	folder string
 	files  blob.Store
 	had    map[string]File // of the backup before
+	kept   map[string]File // by an earlier try
+	last   bool            // try: what is not in the store now was not deleted meanwhile
 	now    time.Time
 	copied int
 	bytes  int64
+	mended []string
 }
 
 // wanted is a file that the database names; with the digest of what came, where the database tells it.
@@ -102,7 +115,7 @@ type wanted struct{ key, sha256 string }
 
 func (m *maker) once(ctx context.Context) (Made, error) {
 	m.now = m.DB.Now()
-	out := Manifest{Format: Format, Program: m.Program, MadeAt: m.now, SealingKey: m.SealingKey, Files: []File{}}
+	out := Manifest{Format: Format, Program: m.Program, MadeAt: m.now, SealingKeys: m.SealingKeys, SealingKey: m.SealingKeys[0], Files: []File{}}
 	out.Database = Database{Kind: SQLite, Folder: databaseName + m.now.Format("20060102T150405.000000Z")}
 	if m.DB.Postgres() {
 		out.Database.Kind = Postgres
@@ -113,16 +126,9 @@ func (m *maker) once(ctx context.Context) (Made, error) {
 		return Made{}, errors.Join(err, os.RemoveAll(part))
 	}
 	crash.Point("after backup dump")
-	damaged := []string{}
-	for _, w := range names {
-		f, err := m.keep(ctx, w)
-		if err != nil {
-			return Made{}, errors.Join(err, os.RemoveAll(part))
-		}
-		if w.sha256 != "" && w.sha256 != f.SHA256 {
-			damaged = append(damaged, w.key)
-		}
-		out.Files = append(out.Files, f)
+	damaged, err := m.keepAll(ctx, names, &out)
+	if err != nil {
+		return Made{}, errors.Join(err, os.RemoveAll(part))
 	}
 	crash.Point("after backup files")
 	if err := os.Rename(part, strings.TrimSuffix(part, partEnd)); err != nil {
@@ -132,7 +138,10 @@ func (m *maker) once(ctx context.Context) (Made, error) {
 		return Made{}, err
 	}
 	crash.Point("after backup manifest")
-	made := Made{Folder: m.folder, MadeAt: out.MadeAt, SealingKey: out.SealingKey, Files: len(out.Files), Copied: m.copied, Bytes: m.bytes, Damaged: damaged}
+	made := Made{
+		Folder: m.folder, MadeAt: out.MadeAt, SealingKeys: out.SealingKeys, Files: len(out.Files), Copied: m.copied, Bytes: m.bytes,
+		Mended: m.mended, Damaged: damaged, Missing: append([]string{}, out.Missing...),
+	}
 	for _, f := range out.Database.Files {
 		made.Database += f.Size
 	}
@@ -198,7 +207,7 @@ func named(ctx context.Context, q db.Querier) ([]wanted, error) {
 	var home string // by which the store is known to be this database's
 	switch err := q.QueryRow(ctx, `SELECT name FROM blob_store WHERE id = 1`).Scan(&home); {
 	case err == nil:
-		out = append(out, wanted{"store/" + home, ""})
+		out = append(out, wanted{homePrefix + home, ""})
 	case !errors.Is(err, sql.ErrNoRows):
 		return nil, fmt.Errorf("reading which store of files is this database's: %w", err)
 	}
@@ -206,26 +215,105 @@ func named(ctx context.Context, q db.Querier) ([]wanted, error) {
 	return slices.CompactFunc(out, func(a, b wanted) bool { return a.key == b.key }), nil
 }
 
-// keep sees that the backup has a file. What lies there from an earlier backup is not read again: verifying does that.
-func (m *maker) keep(ctx context.Context, w wanted) (File, error) {
-	there, err := m.files.Open(ctx, w.key)
-	if err == nil {
-		defer there.Close()
-		if had, ok := m.had[w.key]; ok && had.Size == there.Size() {
-			return had, nil
+// homePrefix begins the name of the file by which a store is known to be the database's.
+const homePrefix = "store/"
+
+// keepAll sees that the backup has all files, and tells which the store does not give back as they came. A store that does
+// not know the database is another one: nothing is backed up from there.
+func (m *maker) keepAll(ctx context.Context, names []wanted, out *Manifest) ([]string, error) {
+	damaged := []string{}
+	for _, w := range names {
+		f, err := m.keepOnce(ctx, w)
+		switch {
+		case errors.Is(err, errGone) && m.last && !strings.HasPrefix(w.key, homePrefix):
+			out.Missing = append(out.Missing, w.key)
+			continue
+		case err != nil:
+			return nil, err
+		case w.sha256 != "" && w.sha256 != f.SHA256:
+			damaged = append(damaged, w.key)
 		}
-		return read(ctx, w.key, there)
+		out.Files = append(out.Files, f)
 	}
-	if !errors.Is(err, blob.ErrNotFound) {
-		return File{}, fmt.Errorf("looking for %s in the backup: %w", w.key, err)
+	return damaged, nil
+}
+
+// keepOnce leaves alone what an earlier try kept.
+func (m *maker) keepOnce(ctx context.Context, w wanted) (File, error) {
+	if f, is := m.kept[w.key]; is {
+		return f, nil
 	}
-	f, err := carry(ctx, m.Blobs, m.files, w.key)
+	f, err := m.keep(ctx, w)
+	if err == nil {
+		m.kept[w.key] = f
+	}
+	return f, err
+}
+
+// trust is how far a file in the backup's folder is believed to be what it should be.
+type trust int
+
+const (
+	absent trust = iota
+	wrong
+	unproven // nothing tells what it should be
+	sound
+)
+
+// keep sees that the backup has a file. What lies there from an earlier backup is measured but not read again, unless that is
+// asked for: verifying does that. Only what is as the manifest and the database say is taken over.
+func (m *maker) keep(ctx context.Context, w wanted) (File, error) {
+	there, is, err := m.there(ctx, w)
+	if err != nil || is == sound {
+		return there, err
+	}
+	f, err := carry(ctx, m.Blobs, m.files, w.key, is != absent)
 	if errors.Is(err, blob.ErrNotFound) {
+		if is == unproven {
+			return there, nil
+		}
 		return File{}, fmt.Errorf("%w: %s (pressroom admin audit tells of all)", errGone, w.key)
+	}
+	if err != nil {
+		return File{}, err
 	}
 	m.copied++
 	m.bytes += f.Size
-	return f, err
+	if is == wrong && (w.sha256 == "" || w.sha256 == f.SHA256) {
+		m.mended = append(m.mended, w.key)
+	}
+	return f, nil
+}
+
+// there looks what the folder has of a file.
+func (m *maker) there(ctx context.Context, w wanted) (File, trust, error) {
+	r, err := m.files.Open(ctx, w.key)
+	if errors.Is(err, blob.ErrNotFound) {
+		return File{}, absent, nil
+	}
+	if err != nil {
+		return File{}, absent, fmt.Errorf("looking for %s in the backup: %w", w.key, err)
+	}
+	defer r.Close()
+	had, known := m.had[w.key]
+	switch {
+	case known && (had.Size != r.Size() || w.sha256 != "" && w.sha256 != had.SHA256):
+		return File{}, wrong, nil
+	case known && !m.Reread:
+		return had, sound, nil
+	}
+	is, err := read(ctx, w.key, r)
+	switch {
+	case ctx.Err() != nil:
+		return File{}, absent, context.Cause(ctx)
+	case err != nil: // a disk that gives it back no more
+		return File{}, wrong, nil //nolint:nilerr // it is copied anew
+	case known && is != had, w.sha256 != "" && w.sha256 != is.SHA256:
+		return File{}, wrong, nil
+	case !known && w.sha256 == "":
+		return is, unproven, nil
+	}
+	return is, sound, nil
 }
 
 func read(ctx context.Context, key string, r blob.Reader) (File, error) {
@@ -236,8 +324,8 @@ func read(ctx context.Context, key string, r blob.Reader) (File, error) {
 	return File{key, size, sum}, nil
 }
 
-// carry copies a file from one store to another.
-func carry(ctx context.Context, from, to blob.Store, key string) (File, error) {
+// carry copies a file from one store to another, in the place of what lies there where that is to be replaced.
+func carry(ctx context.Context, from, to blob.Store, key string, replace bool) (File, error) {
 	r, err := from.Open(ctx, key)
 	if err != nil {
 		return File{}, fmt.Errorf("opening %s: %w", key, err)
@@ -251,6 +339,11 @@ func carry(ctx context.Context, from, to blob.Store, key string) (File, error) {
 	size, sum, err := measure(ctx, r, staged)
 	if err != nil {
 		return File{}, fmt.Errorf("copying %s: %w", key, err)
+	}
+	if replace {
+		if err := to.Delete(ctx, key); err != nil {
+			return File{}, fmt.Errorf("taking away the damaged %s: %w", key, err)
+		}
 	}
 	if err := to.Put(ctx, key, staged); err != nil && !errors.Is(err, blob.ErrExists) {
 		return File{}, fmt.Errorf("keeping %s: %w", key, err)

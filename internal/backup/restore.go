@@ -53,7 +53,7 @@ func (w *Whole) restoreFile(ctx context.Context, to blob.Store, f File) error {
 	if !errors.Is(err, blob.ErrNotFound) {
 		return fmt.Errorf("looking for %s: %w", f.Name, err)
 	}
-	is, err := carry(ctx, w.files, to, f.Name)
+	is, err := carry(ctx, w.files, to, f.Name, false)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ func Open(ctx context.Context, folder string) (*Whole, error) {
 // Dump is the folder of the copy of the database.
 func (w *Whole) Dump() string { return filepath.Join(w.folder, filepath.Base(w.Database.Folder)) }
 
+// mends is what to do about a file that is not as it was.
+const mends = "while the installation is there, pressroom admin backup --reread to this folder copies it anew"
+
 // Verify reads every byte of a backup and holds it against the manifest, and the manifest against the database.
 func (w *Whole) Verify(ctx context.Context) ([]Finding, error) {
 	found := []Finding{}
@@ -59,7 +62,10 @@ func (w *Whole) Verify(ctx context.Context) ([]Finding, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		found = append(found, f.against(size, sum, err)...)
+		for _, one := range f.against(size, sum, err) {
+			one.Text += "; " + mends
+			found = append(found, one)
+		}
 	}
 	if len(found) > 0 {
 		return found, nil // the database may not be one
@@ -108,6 +114,9 @@ func (w *Whole) opens(ctx context.Context) ([]Finding, error) {
 	has := map[string]bool{}
 	for _, f := range w.Files {
 		has[f.Name] = true
+	}
+	for _, name := range w.Missing { // it is known, and was said
+		has[name] = true
 	}
 	err := db.LookAt(ctx, filepath.Join(w.Dump(), db.DumpFile), func(q db.Querier) error {
 		names, err := named(ctx, q)

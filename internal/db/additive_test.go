@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -85,6 +86,54 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 				t.Errorf("%s breaks programs that run on it: %s", name, strings.Join(found, "; "))
 			}
 		}
+	}
+}
+
+var locked = regexp.MustCompile(`(?i)\b(?:ON|TABLE|UPDATE|INTO|FROM)\s+(\w+)`)
+
+// locks tells which tables that were there a migration locks, each until its end.
+func locks(migration string) []string {
+	up, _, _ := strings.Cut(migration, "-- +goose Down")
+	up = comment.ReplaceAllString(up, "")
+	var out, made []string
+	for _, table := range newTable.FindAllStringSubmatch(up, -1) {
+		made = append(made, table[1])
+	}
+	for _, table := range locked.FindAllStringSubmatch(up, -1) {
+		if !slices.Contains(made, table[1]) && !slices.Contains(out, table[1]) {
+			out = append(out, table[1])
+		}
+	}
+	return out
+}
+
+// A migration is one transaction. One that locks two tables stands in the way of nodes that write to them in another order,
+// and they in its way: a deadlock.
+func TestMigrationsLockOneTable(t *testing.T) {
+	t.Parallel()
+	files, err := render(postgresWords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		var number int
+		if _, err := fmt.Sscanf(name, "%d_", &number); err != nil {
+			t.Fatalf("%s has no number: %v", name, err)
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := locks(string(text)); number > firstRelease && len(found) > 1 {
+			t.Errorf("%s locks %s: give each a file of its own", name, strings.Join(found, " and "))
+		}
+	}
+	if found := locks("ALTER TABLE a ADD b TEXT; CREATE TABLE c (d TEXT); CREATE INDEX e ON c (d); CREATE INDEX g ON f (h);"); !slices.Equal(found, []string{"a", "f"}) {
+		t.Errorf("it locks %v", found)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func (s *Service) askOf(ctx context.Context, account int64, doubts []*doubt, sin
 	}
 	for _, d := range doubts {
 		d.verdict, d.Why = network.Absent, ""
-		if reticent || len(listed) >= mostListed {
+		if reticent {
 			d.verdict, d.Why = network.Unknown, "the network's list of posts does not tell of all"
 		}
 	}
@@ -135,55 +136,109 @@ func (s *Service) list(ctx context.Context, account int64, since time.Time) (soc
 		return grant, nil, false, err
 	}
 	_, reticent := n.(network.Reticent)
+	reticent = reticent || told.Cut || len(told.Posts) >= mostListed // before what is known is left out
 	return grant, slices.DeleteFunc(told.Posts, func(f network.Figures) bool { return known.Another(f.ID, f.URL) }), reticent, nil
 }
 
-// match gives each post that a network lists to the one of ours with its text whose time is nearest. What only begins
-// alike may be a text that the network has cut: of that a person decides.
+// match gives each post that a network lists to the one of ours with its text whose time is nearest. What only has its words
+// or begins alike may be a text that the network has changed: of that a person decides.
 func match(doubts []*doubt, listed []network.Figures) {
 	taken := map[*doubt]bool{}
-	give := func(f network.Figures, is func(a, b string) bool) *doubt {
-		var best *doubt
-		for _, d := range doubts {
-			if !taken[d] && is(bare(d.text), bare(f.Text)) && (best == nil || d.Due.Sub(f.PostedAt).Abs() < best.Due.Sub(f.PostedAt).Abs()) {
-				best = d
-			}
+	rest := slices.DeleteFunc(slices.Clone(listed), func(f network.Figures) bool {
+		d := nearest(f, among(doubts, f, taken, sameText))
+		if d == nil {
+			return false
 		}
-		if best != nil {
-			taken[best] = true
-		}
-		return best
-	}
-	rest := []network.Figures{}
-	for _, f := range listed {
-		d := give(f, func(a, b string) bool { return a == b })
-		switch {
-		case d == nil:
-			rest = append(rest, f)
-		case bare(f.Text) == "": // a picture without words could be any
-			d.verdict, d.Why = network.Unknown, "the account shows a post without a text that could be this one"
-		default:
-			d.verdict, d.receipt = network.Stands, network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
-		}
-	}
+		taken[d] = true
+		d.verdict, d.Why, d.receipt = network.Stands, "", network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
+		return true
+	})
 	for _, f := range rest {
-		if d := give(f, alike); d != nil {
-			d.verdict, d.Why = network.Unknown, "the account shows a post that could be this one: "+f.URL
+		why := "the account shows a post with these words and another address: "
+		could := among(doubts, f, taken, sameWords)
+		switch {
+		case len(could) == 0:
+			why, could = "the account shows a post that could be this one: ", among(doubts, f, taken, alike)
+		case bare(f.Text) == "": // a picture without words could be any
+			why = "the account shows a post without words that could be this one: "
+		}
+		for _, d := range could { // it is one of them, and nothing tells which
+			d.verdict, d.Why = network.Unknown, why+f.URL
 		}
 	}
 }
 
-// alike tells whether one of two texts begins with the other.
-func alike(a, b string) bool {
+// among are the doubts that a listed post could be, as far as they are not taken: those that were due when it was posted, and
+// where there is none, those that a person may have published ahead of their time.
+func among(doubts []*doubt, f network.Figures, taken map[*doubt]bool, is func(ours, listed string) bool) []*doubt {
+	var due, ahead []*doubt
+	for _, d := range doubts {
+		switch {
+		case taken[d] || !is(d.text, f.Text):
+		case d.Due.After(f.PostedAt.Add(askedSkew)):
+			ahead = append(ahead, d)
+		default:
+			due = append(due, d)
+		}
+	}
+	if len(due) > 0 {
+		return due
+	}
+	return ahead
+}
+
+// nearest is the doubt whose time is nearest to that of a listed post; nil where there is none.
+func nearest(f network.Figures, doubts []*doubt) *doubt {
+	var best *doubt
+	for _, d := range doubts {
+		if best == nil || d.Due.Sub(f.PostedAt).Abs() < best.Due.Sub(f.PostedAt).Abs() {
+			best = d
+		}
+	}
+	return best
+}
+
+// sameText tells whether two texts are one, with all their addresses.
+func sameText(a, b string) bool { return plain(a) != "" && plain(a) == plain(b) }
+
+// sameWords tells whether two texts are one but for their addresses: networks put their own in the place of ours, and
+// posts of a series may differ by nothing else.
+func sameWords(a, b string) bool { return bare(a) == bare(b) }
+
+// alike tells whether one of two texts begins with the other, with their addresses, as a network may have cut within one, or
+// without.
+func alike(a, b string) bool { return begins(plain(a), plain(b)) || begins(bare(a), bare(b)) }
+
+func begins(a, b string) bool {
+	a, b = uncut(a), uncut(b)
 	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
 }
 
-// bare is a text without what networks change of it: spaces, the form of its characters, and addresses, which some put
-// their own in the place of.
+// uncut is a text without the sign of a network that it was longer.
+func uncut(text string) string { return strings.TrimSpace(strings.TrimSuffix(text, "…")) }
+
+var (
+	scheme = regexp.MustCompile(`(?i)https?://`)
+	slash  = regexp.MustCompile(`/(\s|$)`)
+	// Scripts without spaces between words are left out: there a domain has no beginning.
+	domain = regexp.MustCompile(`(?:[\p{Latin}\p{Greek}\p{Cyrillic}\pN_-]+\.)+[\p{Latin}\p{Greek}\p{Cyrillic}]{2,}(?:[:/?#][^\s<>"「」『』（）、。，]*)?`)
+)
+
+// plain is a text without what networks change of it and of its addresses: spaces, the form of its characters, the scheme
+// of an address, which some put before a domain that was written without, and its closing slash.
+func plain(text string) string {
+	text = scheme.ReplaceAllLiteralString(norm.NFC.String(html.UnescapeString(text)), "")
+	return strings.Join(strings.Fields(slash.ReplaceAllString(text, "$1")), " ")
+}
+
+// bare is a text without its spaces and addresses, also what only looks like one, as networks make links of it.
 func bare(text string) string {
 	text = norm.NFC.String(html.UnescapeString(text))
 	for _, link := range network.Links(text) {
 		text = strings.Replace(text, link, "", 1)
 	}
-	return strings.Join(strings.Fields(strings.TrimSuffix(strings.TrimSpace(text), "…")), " ")
+	for _, word := range domain.FindAllString(text, -1) {
+		text = strings.Replace(text, strings.TrimRight(word, ".,;:!?'…’)]}"), "", 1)
+	}
+	return strings.Join(strings.Fields(text), "")
 }

@@ -7,8 +7,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// What an account shows is given to the post of its text whose time is nearest, each to one; what only begins alike is for
-// a person to decide, and so is what has no words.
+// What an account shows is given to the post of its text whose time is nearest, each to one; what only begins alike or has
+// another address is for a person to decide, and so is what has no words.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
@@ -27,7 +27,20 @@ func TestMatch(t *testing.T) {
 		"the text":              {[]*doubt{going("bread", 0), going("fish", 0)}, []network.Figures{shown("fish", 1)}, []network.Verdict{network.Absent, network.Stands}},
 		"the nearest":           {[]*doubt{going("bread", 0), going("bread", 60), going("bread", 120)}, []network.Figures{shown("bread", 61)}, []network.Verdict{network.Absent, network.Stands, network.Absent}},
 		"each to one":           {[]*doubt{going("bread", 0), going("bread", 60)}, []network.Figures{shown("bread", 1), shown("bread", 2)}, []network.Verdict{network.Stands, network.Stands}},
-		"spaces and addresses":  {[]*doubt{going("Fish &  chips https://example.com/menu", 0)}, []network.Figures{shown("Fish &amp; chips https://sho.rt/1", 0)}, []network.Verdict{network.Stands}},
+		"spaces":                {[]*doubt{going("Fish &  chips https://example.com/menu", 0)}, []network.Figures{shown("Fish &amp; chips https://example.com/menu", 0)}, []network.Verdict{network.Stands}},
+		"an address, shortened": {[]*doubt{going("Fish &  chips https://example.com/menu", 0)}, []network.Figures{shown("Fish &amp; chips https://sho.rt/1", 0)}, []network.Verdict{network.Unknown}},
+		"another address":       {[]*doubt{going("New episode: https://example.com/2", 7*24*60)}, []network.Figures{shown("New episode: https://example.com/1", 1)}, []network.Verdict{network.Unknown}},
+		"its own address":       {[]*doubt{going("New episode: https://example.com/1", 0), going("New episode: https://example.com/2", 2)}, []network.Figures{shown("New episode: https://example.com/1", 2)}, []network.Verdict{network.Stands, network.Absent}},
+		"one of two":            {[]*doubt{going("Read https://example.com/1", 0), going("Read https://example.com/2", 5)}, []network.Figures{shown("Read https://sho.rt/1", 5)}, []network.Verdict{network.Unknown, network.Unknown}},
+		"only an address":       {[]*doubt{going("https://example.com/1", 0), going("https://example.com/2", 0)}, []network.Figures{shown("https://example.com/2", 5)}, []network.Verdict{network.Absent, network.Stands}},
+		"a domain, linked":      {[]*doubt{going("Come to example.com, today", 0)}, []network.Figures{shown("Come to http://example.com, today", 1)}, []network.Verdict{network.Stands}},
+		"a domain in a word":    {[]*doubt{going("詳しくはexample.comへ", 0)}, []network.Figures{shown("詳しくはhttp://example.com/へ", 1), shown("詳しくはhttp://example.comへ", 1)}, []network.Verdict{network.Stands}},
+		"one, shortened":        {[]*doubt{going("詳しくはexample.comへ", 0)}, []network.Figures{shown("詳しくはhttps://sho.rt/1 へ", 1)}, []network.Verdict{network.Unknown}},
+		"an umlaut's domain":    {[]*doubt{going("Come to müller.example today", 0)}, []network.Figures{shown("Come to https://sho.rt/1 today", 1)}, []network.Verdict{network.Unknown}},
+		"a domain, shortened":   {[]*doubt{going("Come to example.com today", 0)}, []network.Figures{shown("Come to https://sho.rt/1 today", 1)}, []network.Verdict{network.Unknown}},
+		"cut in a domain":       {[]*doubt{going("Come to example.com today", 0)}, []network.Figures{shown("Come to exam…", 1)}, []network.Verdict{network.Unknown}},
+		"the overdue":           {[]*doubt{going("bread", 0), going("bread", 60)}, []network.Figures{shown("bread", 50)}, []network.Verdict{network.Stands, network.Absent}},
+		"ahead of its time":     {[]*doubt{going("bread", 60)}, []network.Figures{shown("bread", 10)}, []network.Verdict{network.Stands}},
 		"a beginning":           {[]*doubt{going("bread and butter", 0)}, []network.Figures{shown("bread and…", 0)}, []network.Verdict{network.Unknown}},
 		"the text goes first":   {[]*doubt{going("bread", 0), going("bread and butter", 0)}, []network.Figures{shown("bread and butter", 0), shown("bread", 5)}, []network.Verdict{network.Stands, network.Stands}},
 		"no words":              {[]*doubt{going("", 0)}, []network.Figures{shown("", 0)}, []network.Verdict{network.Unknown}},

@@ -136,12 +136,19 @@ func sum(key, body []byte) []byte {
 }
 
 // ID names the first key without telling anything of it: the same for the same key alone.
-func (s *Sealer) ID() string { return hex.EncodeToString(s.Signer("key id").keys[0][:8]) }
+func (s *Sealer) ID() string { return s.IDs()[0] }
+
+// IDs names all keys, the first first.
+func (s *Sealer) IDs() []string {
+	var out []string
+	for _, key := range s.Signer("key id").keys {
+		out = append(out, hex.EncodeToString(key[:8]))
+	}
+	return out
+}
 
 // Has tells whether a key of that ID is one of the keys.
-func (s *Sealer) Has(id string) bool {
-	return slices.ContainsFunc(s.Signer("key id").keys, func(key []byte) bool { return hex.EncodeToString(key[:8]) == id })
-}
+func (s *Sealer) Has(id string) bool { return slices.Contains(s.IDs(), id) }
 
 // Seal makes a text unreadable; it opens only with the same bond.
 func (s *Sealer) Seal(plain []byte, bond string) ([]byte, error) {

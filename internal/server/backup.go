@@ -21,7 +21,7 @@ import (
 
 // Backup backs up the database and the files of an installation to a folder, beside the service that goes on. The database
 // is taken as it is: a program that would have to migrate it first refuses.
-func Backup(ctx context.Context, cfg Config, folder string) (backup.Made, error) {
+func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options) (backup.Made, error) {
 	sealer, err := seal.New(cfg.SealingKey)
 	if err != nil {
 		return backup.Made{}, fmt.Errorf("the sealing key: %w", err)
@@ -34,11 +34,11 @@ func Backup(ctx context.Context, cfg Config, folder string) (backup.Made, error)
 	if err != nil {
 		return backup.Made{}, err
 	}
-	made, err := backUp(ctx, backup.Source{DB: d, Blobs: files, SealingKey: sealer.ID(), Program: cfg.Version}, folder)
+	made, err := backUp(ctx, backup.Source{DB: d, Blobs: files, SealingKeys: sealer.IDs(), Program: cfg.Version}, folder, opts)
 	return made, errors.Join(err, d.Close())
 }
 
-func backUp(ctx context.Context, from backup.Source, folder string) (backup.Made, error) {
+func backUp(ctx context.Context, from backup.Source, folder string, opts backup.Options) (backup.Made, error) {
 	is, could, err := from.DB.Version(ctx)
 	if err != nil {
 		return backup.Made{}, err
@@ -54,17 +54,18 @@ func backUp(ctx context.Context, from backup.Source, folder string) (backup.Made
 		return backup.Made{}, fmt.Errorf("the backup's folder: %w", err)
 	}
 	defer func() { _ = lock.Close() }() // it goes with the process anyway
-	return backup.Make(ctx, from, folder)
+	return backup.Make(ctx, from, folder, opts)
 }
 
 // Verified is what a look at a backup found.
 type Verified struct {
-	Folder     string           `json:"folder"`
-	MadeAt     time.Time        `json:"made_at"`
-	Database   string           `json:"database"` // its kind
-	SealingKey string           `json:"sealing_key_id"`
-	Files      int              `json:"files"`
-	Findings   []backup.Finding `json:"findings"`
+	Folder      string           `json:"folder"`
+	MadeAt      time.Time        `json:"made_at"`
+	Database    string           `json:"database"` // its kind
+	SealingKeys []string         `json:"sealing_key_ids"`
+	Files       int              `json:"files"`
+	Missing     []string         `json:"missing"` // files that the store did not have when the backup was made
+	Findings    []backup.Finding `json:"findings"`
 }
 
 // VerifyBackup reads all of a backup, and opens its database where that needs no server: on a copy, as looking at the
@@ -74,7 +75,7 @@ func VerifyBackup(ctx context.Context, cfg Config, folder string) (Verified, err
 	if err != nil {
 		return Verified{}, err
 	}
-	out := Verified{Folder: folder, MadeAt: w.MadeAt, Database: w.Database.Kind, SealingKey: w.SealingKey, Files: len(w.Files)}
+	out := Verified{Folder: folder, MadeAt: w.MadeAt, Database: w.Database.Kind, SealingKeys: w.SealingKeys, Files: len(w.Files), Missing: append([]string{}, w.Missing...)}
 	if out.Findings, err = w.Verify(ctx); err != nil {
 		return out, err
 	}
@@ -173,8 +174,11 @@ func mayRestore(cfg Config, w *backup.Whole) error {
 	if err != nil {
 		return fmt.Errorf("the sealing key: %w", err)
 	}
-	if !sealer.Has(w.SealingKey) {
-		return fmt.Errorf("this is not the sealing key of the backup: it has the id %s, and the backup's accounts are sealed with %s; give that one by PRESSROOM_SEALING_KEY (--sealing-key)", sealer.ID(), w.SealingKey)
+	for _, id := range w.SealingKeys {
+		if !sealer.Has(id) {
+			return fmt.Errorf("a sealing key of the backup is not given: the backup's accounts are sealed with %s, and %s is missing; what is given has %s: give all, separated by commas, by PRESSROOM_SEALING_KEY (--sealing-key)",
+				strings.Join(w.SealingKeys, " and "), id, strings.Join(sealer.IDs(), " and "))
+		}
 	}
 	kind := backup.Postgres
 	if strings.HasPrefix(cfg.Database, "sqlite:") {

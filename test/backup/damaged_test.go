@@ -22,7 +22,7 @@ func (w *world) small(url, blobs string) (server.Config, string) {
 	h := w.start(cfg)
 	h.draft(h.home("bluesky"), "bluesky", "Small")
 	folder := filepath.Join(w.t.TempDir(), "backup")
-	_, err := server.Backup(w.t.Context(), cfg, folder)
+	_, err := server.Backup(w.t.Context(), cfg, folder, backup.Options{})
 	must(w.t, err)
 	h.stop()
 	return cfg, folder
@@ -75,6 +75,111 @@ func TestDamaged(t *testing.T) {
 	})
 }
 
+// What became damaged in a backup's folder is not taken over by the next backup, which copies it anew.
+func TestMended(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWorld(t)
+		cfg, folder := w.small(url, testkit.Blobs(t))
+		first, err := backup.Read(folder)
+		must(t, err)
+		shorten := func(raw []byte) []byte { return raw[:len(raw)/2] }
+		flip := func(raw []byte) []byte { raw[len(raw)/2] ^= 1; return raw }
+		for name, c := range map[string]struct {
+			change   func([]byte) []byte
+			opts     backup.Options
+			manifest bool // is damaged, too
+		}{
+			"shorter files":                 {change: shorten},
+			"shorter files, no manifest":    {change: shorten, manifest: true},
+			"changed files, read again":     {change: flip, opts: backup.Options{Reread: true}},
+			"changed files, without a list": {change: flip, manifest: true},
+		} {
+			for _, f := range first.Files {
+				damage(t, filepath.Join(folder, "files", f.Name), c.change)
+			}
+			if c.manifest {
+				damage(t, filepath.Join(folder, "manifest.json"), shorten)
+			}
+			made, err := server.Backup(t.Context(), cfg, folder, c.opts)
+			must(t, err)
+			now, err := backup.Read(folder)
+			must(t, err)
+			if !slices.Equal(now.Files, first.Files) || made.Copied != len(first.Files) || !c.manifest && len(made.Mended) != len(first.Files) || len(made.Damaged) > 0 {
+				t.Errorf("%s: the files are %v, and were %v: %+v", name, now.Files, first.Files, made)
+			}
+			found, err := server.VerifyBackup(t.Context(), cfg, folder)
+			if must(t, err); len(found.Findings) > 0 {
+				t.Errorf("%s: %v", name, found.Findings)
+			}
+		}
+	})
+}
+
+func damage(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, change(raw), 0o600))
+}
+
+// A file that the store lost does not keep the rest from being backed up; a store that is not the database's does.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWorld(t)
+		cfg, folder := w.small(url, testkit.Blobs(t))
+		whole, err := backup.Read(folder)
+		must(t, err)
+		lost := whole.Files[slices.IndexFunc(whole.Files, func(f backup.File) bool { return !strings.HasPrefix(f.Name, "store/") })].Name
+		store, err := blob.Open(t.Context(), cfg.Blobs, blob.Options{})
+		must(t, err)
+		must(t, store.Delete(t.Context(), lost))
+		folder = filepath.Join(t.TempDir(), "backup")
+		made, err := server.Backup(t.Context(), cfg, folder, backup.Options{})
+		must(t, err)
+		if !slices.Equal(made.Missing, []string{lost}) || made.Files != len(whole.Files)-1 {
+			t.Errorf("%+v", made)
+		}
+		found, err := server.VerifyBackup(t.Context(), cfg, folder)
+		must(t, err)
+		if len(found.Findings) > 0 || !slices.Equal(found.Missing, made.Missing) {
+			t.Errorf("%+v", found)
+		}
+		_, err = server.Restore(t.Context(), w.config(empty(t, url), testkit.Blobs(t)), folder)
+		must(t, err)
+		other := cfg
+		other.Blobs = testkit.Blobs(t)
+		if _, err := server.Backup(t.Context(), other, filepath.Join(t.TempDir(), "backup"), backup.Options{}); err == nil {
+			t.Error("another store is backed up as the database's")
+		}
+	})
+}
+
+// A backup that is made during a change of sealing keys is restored with both keys.
+func TestTwoKeys(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWorld(t)
+		cfg, _ := w.small(url, testkit.Blobs(t))
+		old := cfg.SealingKey
+		newer, err := seal.NewKey()
+		must(t, err)
+		cfg.SealingKey = newer + "," + old
+		folder := filepath.Join(t.TempDir(), "backup")
+		made, err := server.Backup(t.Context(), cfg, folder, backup.Options{})
+		must(t, err)
+		target := w.config(empty(t, url), testkit.Blobs(t))
+		target.SealingKey = newer
+		if _, err := server.Restore(t.Context(), target, folder); len(made.SealingKeys) != 2 || err == nil || !strings.Contains(err.Error(), made.SealingKeys[1]+" is missing") {
+			t.Errorf("%v: without the old key: %v", made.SealingKeys, err)
+		}
+		target.SealingKey = old + "," + newer
+		_, err = server.Restore(t.Context(), target, folder)
+		must(t, err)
+	})
+}
+
 // A backup is restored to an empty place alone, and with its own sealing key.
 func TestRefused(t *testing.T) {
 	t.Parallel()
@@ -92,7 +197,7 @@ func TestRefused(t *testing.T) {
 		var err error
 		other.SealingKey, err = seal.NewKey()
 		must(t, err)
-		refused("another key", other, "not the sealing key of the backup")
+		refused("another key", other, "a sealing key of the backup is not given")
 		over := target
 		over.Database = url
 		refused("a database that is there", over, "to an empty place alone")
@@ -109,7 +214,7 @@ func TestRefused(t *testing.T) {
 		_, err = server.Restore(t.Context(), target, folder)
 		must(t, err)
 		refused("a second time", target, "to an empty place alone")
-		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder)); err == nil || !strings.Contains(err.Error(), "no part of a backup") {
+		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder), backup.Options{}); err == nil || !strings.Contains(err.Error(), "no part of a backup") {
 			t.Errorf("a backup to a folder with something else: %v", err)
 		}
 	})

@@ -9,11 +9,6 @@ CREATE TABLE standings (
 
 -- Of the request that began a job, by W3C's traceparent, for whoever follows how it went on; empty where nobody does.
 ALTER TABLE jobs ADD COLUMN trace TEXT NOT NULL DEFAULT '';
-
-CREATE INDEX reservations_open ON reservations (created_at) WHERE state = 'open';
-CREATE INDEX social_accounts_lost ON social_accounts (platform) WHERE account_status = 'needs_reauth';
 -- +goose Down
 ALTER TABLE jobs DROP COLUMN trace;
-DROP INDEX social_accounts_lost;
-DROP INDEX reservations_open;
 DROP TABLE standings;

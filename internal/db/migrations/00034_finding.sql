@@ -4,10 +4,8 @@
 CREATE INDEX reports_found ON reports (team_id, id, status, kind, platform, tracked, available_until, subject);
 CREATE INDEX reports_by_status ON reports (team_id, status, id);
 CREATE INDEX reports_failed ON reports (created_at) WHERE status = 'error' AND tracked = 0; -- those that nobody needs any more
-CREATE INDEX media_found ON media (team_id, id, deleted_at, kind, folder_id, search);
 
 -- +goose Down
-DROP INDEX media_found;
 DROP INDEX reports_failed;
 DROP INDEX reports_by_status;
 DROP INDEX reports_found;

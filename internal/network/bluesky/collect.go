@@ -33,7 +33,7 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return network.Collected{}, err
 	}
-	posts, err := n.walk(since, most, func(cursor string) ([]seen, string, error) {
+	found, err := n.walk(since, most, func(cursor string) ([]seen, string, error) {
 		var answer struct {
 			Feed   []entry `json:"feed"`
 			Cursor string  `json:"cursor"`
@@ -41,7 +41,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 		err := n.read(ctx, g, "app.bsky.feed.getAuthorFeed", paged(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &answer)
 		return n.feed(g, answer.Feed), answer.Cursor, err
 	})
-	return network.Collected{Followers: profile.Followers, Posts: posts}, err
+	found.Followers = profile.Followers
+	return found, err
 }
 
 // read asks the account's server.
@@ -63,8 +64,8 @@ type seen struct {
 }
 
 // walk reads a list, the newest first, until it comes to what is older than a time, or has so many.
-func (n *Network) walk(since time.Time, most int, next func(cursor string) ([]seen, string, error)) ([]network.Figures, error) {
-	var found []network.Figures
+func (n *Network) walk(since time.Time, most int, next func(cursor string) ([]seen, string, error)) (network.Collected, error) {
+	var found network.Collected
 	cursor := ""
 	for range mostLists {
 		listed, after, err := next(cursor)
@@ -75,16 +76,20 @@ func (n *Network) walk(since time.Time, most int, next func(cursor string) ([]se
 			switch {
 			case !s.own || s.PostedAt.IsZero():
 				continue
-			case s.PostedAt.Before(since) || len(found) >= most:
+			case s.PostedAt.Before(since):
+				return found, nil
+			case len(found.Posts) >= most:
+				found.Cut = true
 				return found, nil
 			}
-			found = append(found, s.Figures)
+			found.Posts = append(found.Posts, s.Figures)
 		}
 		if after == "" || after == cursor {
-			break
+			return found, nil
 		}
 		cursor = after
 	}
+	found.Cut = true
 	return found, nil
 }
 
@@ -182,7 +187,7 @@ func (e embedded) format() string {
 
 // collectRecords tells the posts of a server that has no view of the whole: nobody counts anything there.
 func (n *Network) collectRecords(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
-	posts, err := n.walk(since, most, func(cursor string) ([]seen, string, error) {
+	return n.walk(since, most, func(cursor string) ([]seen, string, error) {
 		var answer struct {
 			Records []struct {
 				URI   string      `json:"uri"`
@@ -197,5 +202,4 @@ func (n *Network) collectRecords(ctx context.Context, g network.Grant, since tim
 		}
 		return out, answer.Cursor, err
 	})
-	return network.Collected{Posts: posts}, err
 }

@@ -55,7 +55,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 		return network.Collected{}, err
 	}
 	out := network.Collected{Followers: page.Followers}
-	posts, err := n.posts(ctx, g, since, most)
+	posts, cut, err := n.posts(ctx, g, since, most)
+	out.Cut = cut
 	if err != nil {
 		return out, err
 	}
@@ -64,6 +65,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	}}
 	for _, p := range posts {
 		if !graph.IsID(p.ID) {
+			out.Cut = true
 			continue
 		}
 		figures, err := metrics.Of(ctx, p.format(), p.ID)
@@ -76,17 +78,17 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 }
 
 // posts lists the Page's posts with what stands below them, or without where that may not be read.
-func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, most int) ([]counted, error) {
-	list := func(fields string) ([]counted, error) {
+func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, most int) ([]counted, bool, error) {
+	list := func(fields string) ([]counted, bool, error) {
 		return graph.Listed(ctx, n.graph, n.on(g, http.MethodGet, g.Account+"/published_posts", url.Values{"fields": {fields}}, nil), since, most,
 			func(c counted) time.Time { return graph.Time(c.Created) })
 	}
-	posts, err := list(countFields)
+	posts, cut, err := list(countFields)
 	said, ok := errors.AsType[*network.Error](graph.Spare(err))
 	if ok && (said.Class == network.Unapproved || said.Class == network.Rejected) {
 		return list(plainFields)
 	}
-	return posts, err
+	return posts, cut, err
 }
 
 func (n *Network) figures(p counted, insights graph.Figures) network.Figures {

@@ -19,7 +19,7 @@ func TestCollect(t *testing.T) {
 	}
 	w.clock.Advance(72 * time.Hour)
 	got, err := w.network().Collect(t.Context(), g, start.Add(-time.Hour), 500)
-	if err != nil || got.Followers == nil || *got.Followers < 1 || len(got.Posts) != 5 {
+	if err != nil || got.Cut || got.Followers == nil || *got.Followers < 1 || len(got.Posts) != 5 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	formats := map[string]string{"words": "text", "see https://a.test/page": "link", "one": "image", "two": "carousel", "film": "video"}
@@ -36,7 +36,7 @@ func TestCollect(t *testing.T) {
 			t.Errorf("%d saves", *p.Saves)
 		}
 	}
-	if few, err := w.network().Collect(t.Context(), g, start.Add(-time.Hour), 2); err != nil || len(few.Posts) != 2 {
+	if few, err := w.network().Collect(t.Context(), g, start.Add(-time.Hour), 2); err != nil || len(few.Posts) != 2 || !few.Cut {
 		t.Errorf("%+v, %v", few, err)
 	}
 }

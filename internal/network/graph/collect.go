@@ -18,8 +18,8 @@ import (
 const mostPages = 20 // of a list that are read
 
 // Listed reads a list page by page until it comes to what is older than a time, or to so many. The newest stand first;
-// at tells of when one is.
-func Listed[T any](ctx context.Context, c *Client, call Call, since time.Time, most int, at func(T) time.Time) ([]T, error) {
+// at tells of when one is. It is true where there may be more since then.
+func Listed[T any](ctx context.Context, c *Client, call Call, since time.Time, most int, at func(T) time.Time) ([]T, bool, error) {
 	params := maps.Clone(call.Params)
 	params.Set("since", strconv.FormatInt(since.Unix(), 10))
 	params.Set("limit", pageSize)
@@ -36,21 +36,24 @@ func Listed[T any](ctx context.Context, c *Client, call Call, since time.Time, m
 		}
 		call.Params, call.Out = params, &answer
 		if err := c.Do(ctx, call); err != nil {
-			return found, err
+			return found, true, err
 		}
 		for _, one := range answer.Data {
-			if when := at(one); when.Before(since) && !when.IsZero() || len(found) >= most {
-				return found, nil
+			if when := at(one); when.Before(since) && !when.IsZero() {
+				return found, false, nil
+			}
+			if len(found) >= most {
+				return found, true, nil
 			}
 			found = append(found, one)
 		}
 		after := answer.Paging.Cursors.After
 		if answer.Paging.Next == "" || after == "" || after == params.Get("after") {
-			break
+			return found, answer.Paging.Next != "", nil
 		}
 		params.Set("after", after)
 	}
-	return found, nil
+	return found, true, nil
 }
 
 // insight is one figure as the networks tell it: as the last of a row of values, or as a total. A value may be parted by

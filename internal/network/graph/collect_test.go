@@ -72,9 +72,9 @@ func TestListed(t *testing.T) {
 		{951, 500, 50, 1}, {851, 500, 150, 2}, {1, 120, 120, 2}, {2000, 500, 0, 1},
 	} {
 		calls = 0
-		got, err := graph.Listed(t.Context(), client, call, time.Unix(int64(c.since), 0), c.most, at)
-		if err != nil || len(got) != c.found || calls != c.calls {
-			t.Errorf("since %d at most %d: %d in %d calls, %v", c.since, c.most, len(got), calls, err)
+		got, cut, err := graph.Listed(t.Context(), client, call, time.Unix(int64(c.since), 0), c.most, at)
+		if err != nil || len(got) != c.found || calls != c.calls || cut != (c.found == c.most) {
+			t.Errorf("since %d at most %d: %d in %d calls, cut off %t, %v", c.since, c.most, len(got), calls, cut, err)
 		}
 	}
 }
@@ -85,8 +85,8 @@ func TestListedWithoutEnd(t *testing.T) {
 	client, call := serve(t, func(url.Values) (int, string) {
 		return 200, `{"data":[{"id":9}],"paging":{"cursors":{"after":"same"},"next":"https://a.test"}}`
 	})
-	got, err := graph.Listed(t.Context(), client, call, time.Unix(1, 0), 500, func(i item) time.Time { return time.Unix(i.ID, 0) })
-	if err != nil || len(got) != 2 {
+	got, cut, err := graph.Listed(t.Context(), client, call, time.Unix(1, 0), 500, func(i item) time.Time { return time.Unix(i.ID, 0) })
+	if err != nil || len(got) != 2 || !cut {
 		t.Errorf("%d, %v", len(got), err)
 	}
 }

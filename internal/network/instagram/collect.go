@@ -44,8 +44,9 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 		return network.Collected{}, err
 	}
 	out := network.Collected{Followers: me.Followers}
-	posts, err := graph.Listed(ctx, n.Client, n.On(g, http.MethodGet, g.Account+"/media", url.Values{"fields": {collectFields}}, nil), since, most,
+	posts, cut, err := graph.Listed(ctx, n.Client, n.On(g, http.MethodGet, g.Account+"/media", url.Values{"fields": {collectFields}}, nil), since, most,
 		func(m media) time.Time { return graph.Time(m.Timestamp) })
+	out.Cut = cut
 	if err != nil {
 		return out, err
 	}
@@ -54,6 +55,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	}}
 	for _, m := range posts {
 		if !graph.IsID(m.ID) {
+			out.Cut = true
 			continue
 		}
 		figures, err := metrics.Of(ctx, m.format(), m.ID)

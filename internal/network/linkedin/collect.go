@@ -28,8 +28,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if g.Kind != organization && !slices.Contains(g.Scopes, readPosts) {
 		return network.Collected{}, &network.Error{Class: network.Unapproved, Code: readPosts, Err: errors.New("a member's posts cannot be listed")}
 	}
-	posts, err := n.own(ctx, g, since, most)
-	collected := network.Collected{Posts: network.Newest(posts, since, most)}
+	posts, cut, err := n.own(ctx, g, since, most)
+	collected := network.Collected{Posts: network.Newest(posts, since, most), Cut: cut}
 	if err != nil {
 		return collected, network.Closed(err)
 	}
@@ -46,26 +46,35 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// own are the author's posts since a moment, the newest first.
-func (n *Network) own(ctx context.Context, g network.Grant, since time.Time, most int) ([]network.Figures, error) {
+// own are the author's posts since a moment, the newest first. It is true where there may be more: too many, or some that are
+// not published yet.
+func (n *Network) own(ctx context.Context, g network.Grant, since time.Time, most int) ([]network.Figures, bool, error) {
 	var posts []network.Figures
+	cut := false
 	for page := range mostListPages {
 		listed, err := n.page(ctx, g, page)
 		if err != nil {
-			return posts, err
+			return posts, true, err
 		}
 		for _, l := range listed {
 			if isPost(l.ID) && l.Created > 0 && !l.hidden() {
-				posts = append(posts, network.Figures{
-					ID: l.ID, URL: n.permalink(l.ID), Text: strings.TrimSpace(unescape(l.Commentary)), Format: l.format(), PostedAt: l.at(),
-				})
+				posts = append(posts, l.figures(n))
+			} else if l.Created <= 0 || !l.at().Before(since) {
+				cut = true
 			}
 		}
-		if len(listed) < pageSize || listed[len(listed)-1].at().Before(since) || len(posts) >= most {
-			break
+		switch {
+		case len(listed) < pageSize, listed[len(listed)-1].at().Before(since):
+			return posts, cut, nil
+		case len(posts) >= most:
+			return posts, true, nil
 		}
 	}
-	return posts, nil
+	return posts, true, nil
+}
+
+func (l listed) figures(n *Network) network.Figures {
+	return network.Figures{ID: l.ID, URL: n.permalink(l.ID), Text: strings.TrimSpace(unescape(l.Commentary)), Format: l.format(), PostedAt: l.at()}
 }
 
 // hidden tells of a post that is a draft, or that its author took away.

@@ -305,6 +305,9 @@ func TestCollectForms(t *testing.T) {
 	if want := []string{network.FormatLink, "", "", network.FormatCarousel, network.FormatVideo}; !slices.Equal(want, formats) {
 		t.Errorf("formats %q", formats)
 	}
+	if !collected.Cut { // of the draft
+		t.Error("the list is taken for whole although something was left out")
+	}
 	if last := collected.Posts[len(collected.Posts)-1]; last.Likes != nil || *last.Comments != 2 || last.Text != "a (b)" || collected.Followers != nil {
 		t.Errorf("%+v", collected)
 	}

@@ -45,11 +45,11 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil && !network.Withheld(err) {
 		return network.Collected{}, err
 	}
-	posts, err := n.own(ctx, g, on, since, true)
+	posts, cut, err := n.own(ctx, g, on, since, true)
 	if network.Withheld(err) {
-		posts, err = n.own(ctx, g, on, since, false)
+		posts, cut, err = n.own(ctx, g, on, since, false)
 	}
-	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, most)}
+	collected := network.Collected{Followers: followers, Posts: network.Newest(posts, since, most), Cut: cut}
 	if err != nil {
 		return collected, network.Closed(err)
 	}
@@ -87,8 +87,9 @@ type counted struct {
 }
 
 // own are the account's pins on the board since a moment. That a board begins with its newest pins is believed of pages
-// in this order alone.
-func (n *Network) own(ctx context.Context, g network.Grant, on string, since time.Time, metrics bool) ([]network.Figures, error) {
+// in this order alone. It is true where
+// there are more than were read.
+func (n *Network) own(ctx context.Context, g network.Grant, on string, since time.Time, metrics bool) ([]network.Figures, bool, error) {
 	var posts []network.Figures
 	bookmark := ""
 	for range mostPages {
@@ -102,7 +103,7 @@ func (n *Network) own(ctx context.Context, g network.Grant, on string, since tim
 			c.Query.Set("pin_metrics", "true")
 		}
 		if err := n.do(ctx, c, &page); err != nil {
-			return posts, err
+			return posts, true, err
 		}
 		var pins []pin
 		for _, p := range page.Items {
@@ -113,11 +114,11 @@ func (n *Network) own(ctx context.Context, g network.Grant, on string, since tim
 		}
 		past := newestFirst(pins) && pins[len(pins)-1].at().Before(since)
 		if past || page.Bookmark == "" || page.Bookmark == bookmark {
-			break
+			return posts, false, nil
 		}
 		bookmark = page.Bookmark
 	}
-	return posts, nil
+	return posts, true, nil
 }
 
 func (c counted) figures(n *Network) network.Figures {

@@ -47,8 +47,9 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 		return out, err
 	}
 	out.Followers = figures.Told("followers_count")
-	posts, err := graph.Listed(ctx, n.Client, n.On(g, http.MethodGet, "me/threads", url.Values{"fields": {"id,text,timestamp,permalink,media_type"}}, nil), since, most,
+	posts, cut, err := graph.Listed(ctx, n.Client, n.On(g, http.MethodGet, "me/threads", url.Values{"fields": {"id,text,timestamp,permalink,media_type"}}, nil), since, most,
 		func(t thread) time.Time { return graph.Time(t.Timestamp) })
+	out.Cut = cut
 	if err != nil {
 		return out, err
 	}
@@ -57,6 +58,7 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	}}
 	for _, t := range posts {
 		if !graph.IsID(t.ID) || t.Type == repost {
+			out.Cut = out.Cut || t.Type != repost
 			continue
 		}
 		figures, err := metrics.Of(ctx, "", t.ID)

@@ -22,7 +22,11 @@ const (
 	mostVideos       = 50 // of a request
 )
 
-var _ network.Collector = (*Network)(nil)
+var _ network.Reticent = (*Network)(nil)
+
+// Reticent says that private videos, as all are where the app is set to upload so, are not listed, and that one without a
+// description is listed with its title for a text.
+func (*Network) Reticent() {}
 
 // Collect lists the channel's uploads that others can see, with their public figures. How often they were shared, which
 // only the Analytics API tells and that two or three days late, is left out where the person did not allow to read it.

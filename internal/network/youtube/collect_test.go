@@ -273,3 +273,12 @@ type transport func(*http.Request) string
 func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer(r))), Request: r}, nil
 }
+
+// Private videos are not listed, so that what is missing proves nothing.
+func TestReticent(t *testing.T) {
+	t.Parallel()
+	var n any = youtube.New(youtube.Options{})
+	if _, reticent := n.(network.Reticent); !reticent {
+		t.Error("its list is taken for whole")
+	}
+}
