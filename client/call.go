@@ -40,10 +40,12 @@ func (c *Client) CallPages(ctx context.Context, name string, in map[string]any, 
 	in = maps.Clone(in)
 	first, _ := in["cursor"].(string)
 	return pages(first, func(cursor string) (*Answer[json.RawMessage], error) {
+		args := map[string]any{} // its own, so that who goes over the pages a second time begins at the first
+		maps.Copy(args, in)
 		if cursor != "" {
-			in["cursor"] = cursor
+			args["cursor"] = cursor
 		}
-		return c.Call(ctx, name, in, options...)
+		return c.Call(ctx, name, args, options...)
 	})
 }
 

@@ -447,6 +447,75 @@ func TestPagesEnd(t *testing.T) {
 	}
 }
 
+// Pages of an operation that is called by its name need no arguments, and begin anew each time.
+func TestCallPages(t *testing.T) {
+	t.Parallel()
+	page := func(cursor string) http.HandlerFunc {
+		return answer(200, "application/json", fmt.Sprintf(`{"data":{},"meta":{"request_id":"r"},"page":{"has_more":%v,"cursor":%q}}`, cursor != "", cursor))
+	}
+	for _, in := range []map[string]any{nil, {"limit": 1}} {
+		s, c := serving(t, page("1"), page(""), page("1"), page(""))
+		all := c.CallPages(t.Context(), "list_posts", in)
+		for range 2 {
+			for _, err := range all {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var cursors []string
+		for _, r := range s.asked {
+			cursors = append(cursors, r.URL.Query().Get("cursor"))
+		}
+		if !slices.Equal(cursors, []string{"", "1", "", "1"}) || in["cursor"] != nil {
+			t.Errorf("%v: it asked for the pages %q", in, cursors)
+		}
+	}
+}
+
+// A question about a job is answered within an attempt, however short that is.
+func TestWaitsWithinAnAttempt(t *testing.T) {
+	t.Parallel()
+	job := func(finished bool) http.HandlerFunc {
+		return answer(200, "application/json", fmt.Sprintf(`{"data":{"job_id":"j","state":"succeeded","finished":%v},"meta":{"request_id":"r"}}`, finished))
+	}
+	for attempt, seconds := range map[time.Duration]string{0: "20", time.Minute: "20", 20 * time.Second: "10", 1500 * time.Millisecond: ""} {
+		s, c := serving(t, job(false), job(false), job(false), job(true))
+		c.retry.attempt = attempt
+		if _, err := c.Wait(t.Context(), "j"); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range s.asked {
+			if got := r.URL.Query().Get("wait_seconds"); got != seconds {
+				t.Errorf("with %s for an attempt it asked to wait for %q seconds", attempt, got)
+			}
+		}
+		if len(s.waits) != 3 || s.waits[2] < 400*time.Millisecond {
+			t.Errorf("with %s for an attempt it paused %v", attempt, s.waits)
+		}
+	}
+}
+
+// An upload that fails at a later batch tells the key of the whole, with which it goes on.
+func TestUploadsTellTheirKey(t *testing.T) {
+	t.Parallel()
+	links := make([]string, batchFiles)
+	for i := range links {
+		links[i] = fmt.Sprintf(`{"media_id":%d,"state":"stored"}`, i+1)
+	}
+	first := answer(http.StatusCreated, "application/json", `{"data":{"job_id":"j","upload":{"uploads":[`+strings.Join(links, ",")+`]}},"meta":{"request_id":"r"}}`)
+	files := slices.Repeat([]File{FileOf("a.png", []byte("bytes"))}, batchFiles+1)
+	for name, fails := range map[string]http.HandlerFunc{"refused": problem(422, CodeValidationFailed), "unanswered": cut} {
+		s, c := serving(t, first, fails)
+		_, err := c.Upload(t.Context(), files, UploadInput{}, IdempotencyKey("k"))
+		refused, is := errors.AsType[*Error](err)
+		lost, was := errors.AsType[*UnansweredError](err)
+		if !(is && refused.IdempotencyKey == "k" || was && lost.IdempotencyKey == "k") || s.asked[1].Header.Get("Idempotency-Key") != "k-2" {
+			t.Errorf("%s: %+v", name, err)
+		}
+	}
+}
+
 // An upload on which nothing moves is begun again, and ends when it was stored.
 func TestStandstill(t *testing.T) {
 	t.Parallel()

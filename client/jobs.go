@@ -17,10 +17,18 @@ const (
 // Wait waits until a job has ended, as long as the context lasts. One that failed, wholly or in part, is a [*JobFailedError]
 // beside the answer, which tells what did succeed.
 func (c *Client) Wait(ctx context.Context, jobID string) (*Answer[Job], error) {
-	return c.wait(ctx, jobID, askFor)
+	return c.wait(ctx, jobID, c.held())
 }
 
-// wait asks; a service that answers sooner than it was asked to is asked ever more rarely.
+// held is for how many seconds the service is asked to hold a question: the answer has to come well before the attempt ends.
+func (c *Client) held() int64 {
+	if c.retry.attempt <= 0 {
+		return askFor
+	}
+	return min(askFor, int64(c.retry.attempt/2/time.Second))
+}
+
+// wait asks; a service that answers sooner than it was asked to, or is not asked to wait, is asked ever more rarely.
 func (c *Client) wait(ctx context.Context, jobID string, seconds int64) (*Answer[Job], error) {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		asked := time.Now()
@@ -31,7 +39,7 @@ func (c *Client) wait(ctx context.Context, jobID string, seconds int64) (*Answer
 		if a.Data.Finished {
 			return a, failure(a.Data)
 		}
-		if time.Since(asked) > time.Duration(seconds)*time.Second/2 {
+		if seconds > 0 && time.Since(asked) > time.Duration(seconds)*time.Second/2 {
 			pause = firstPause
 		}
 		if err := c.retry.sleep(ctx, jittered(pause)); err != nil {

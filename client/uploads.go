@@ -52,7 +52,7 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 		done, err := c.uploadBatch(ctx, batch, in, key)
 		results = append(results, done...)
 		if err != nil {
-			failed = append(failed, err)
+			failed = append(failed, ofUpload(err, asked.key))
 			break
 		}
 	}
@@ -62,6 +62,18 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 		}
 	}
 	return results, errors.Join(failed...)
+}
+
+// ofUpload has the error of a batch's call tell the key of the whole upload, which is what a repeat has to carry: each batch makes
+// its own of it.
+func ofUpload(err error, key string) error {
+	if refused, ok := errors.AsType[*Error](err); ok && refused.IdempotencyKey != "" {
+		refused.IdempotencyKey = key
+	}
+	if lost, ok := errors.AsType[*UnansweredError](err); ok && lost.IdempotencyKey != "" {
+		lost.IdempotencyKey = key
+	}
+	return err
 }
 
 func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, key string) ([]Uploaded, error) {

@@ -28,6 +28,7 @@ type DB struct {
 	path    string  // of SQLite's file
 	read    *sql.DB // SQLite: a pool of readers; PostgreSQL: the same pool as write
 	write   *sql.DB // SQLite: the one writer connection
+	pulse   *sql.DB // one connection for Ping, which must not stand in line with what it asks about
 	now     func() time.Time
 	stmts   statements
 	hear    func(context.Context, *Tx, Recorded) error // see Listen; nil for nobody
@@ -60,9 +61,9 @@ func Open(ctx context.Context, url string, opts Options) (*DB, error) {
 // Close closes the database.
 func (d *DB) Close() error {
 	if d.read == d.write {
-		return d.write.Close()
+		return errors.Join(d.pulse.Close(), d.write.Close())
 	}
-	return errors.Join(d.read.Close(), d.write.Close())
+	return errors.Join(d.pulse.Close(), d.read.Close(), d.write.Close())
 }
 
 // Postgres tells which of the two databases this is.
@@ -79,10 +80,10 @@ func (d *DB) Pools() map[string]sql.DBStats {
 	return map[string]sql.DBStats{"readers": d.read.Stats(), "writer": d.write.Stats()}
 }
 
-// Ping tells whether the database answers and can be written to.
+// Ping tells whether the database answers, however many wait for the other connections.
 func (d *DB) Ping(ctx context.Context) error {
 	var one int
-	return d.QueryRow(ctx, "SELECT 1").Scan(&one)
+	return d.pulse.QueryRowContext(d.dialect.steady(ctx), "SELECT 1").Scan(&one)
 }
 
 // Now is the clock of the database's users, in UTC and to the microsecond.

@@ -238,3 +238,23 @@ func TestAllClosesItsRowsOnAScanError(t *testing.T) {
 		}
 	})
 }
+
+// A database that answers is told as one that does, also where every connection is at work.
+func TestPingStandsInNoLine(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		for range d.Writer().Stats().MaxOpenConnections {
+			conn, err := d.Writer().Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if err := d.Ping(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -89,6 +89,10 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 	readers := max(4, runtime.GOMAXPROCS(0)*2)
 	d.read.SetMaxOpenConns(readers)
 	d.read.SetMaxIdleConns(readers)
+	if d.pulse, err = sql.Open(sqlite.Driver, sqlite.DSN(path, false)); err != nil {
+		return errors.Join(fmt.Errorf("opening %s: %w", path, err), d.read.Close(), d.write.Close())
+	}
+	d.pulse.SetMaxOpenConns(1)
 	return nil
 }
 
@@ -116,6 +120,8 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	if err := d.refuseForgetful(ctx); err != nil {
 		return errors.Join(err, d.write.Close())
 	}
+	d.pulse = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.look))
+	d.pulse.SetMaxOpenConns(1)
 	return nil
 }
 

@@ -4,6 +4,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -61,6 +62,9 @@ func New(ports Ports, now func() time.Time) *Pipeline {
 	if ports.Away == nil {
 		ports.Away = func(error) bool { return false }
 	}
+	if ports.Answers == nil {
+		ports.Answers = func() bool { return false }
+	}
 	p := &Pipeline{Ports: ports, now: now}
 	p.run = func(ctx context.Context, f *flight) error { return p.work(ctx, f) }
 	for _, step := range slices.Backward(steps) {
@@ -83,7 +87,7 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	f.tell(span)
 	span.End(err)
 	if err != nil {
-		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, p.told(err)
+		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, p.told(ctx, err)
 	}
 	f.outcome.At = p.now().UTC().Truncate(time.Microsecond)
 	return f.outcome, nil
@@ -98,18 +102,19 @@ func (f *flight) tell(span trace.Span) {
 	}
 }
 
-// told says service_unavailable of what failed only because the node is cut off from what it stands on. What was refused stays as it is.
-func (p *Pipeline) told(err error) error {
-	if err != nil && fault.Of(err).Code == fault.Internal && p.Away(err) {
-		return fault.Away(err)
+// told says service_unavailable of what failed only because the node is cut off from what it stands on. What was refused stays as it is,
+// and so does what took all the time that a call has while the database answers: it would take as long again.
+func (p *Pipeline) told(ctx context.Context, err error) error {
+	if err == nil || fault.Of(err).Code != fault.Internal || !p.Away(err) || errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Answers() {
+		return err
 	}
-	return err
+	return fault.Away(err)
 }
 
 // Authenticate finds who a credential acts for, as the first step of every call does.
 func (p *Pipeline) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	actor, err := p.Keys.Authenticate(ctx, credential)
-	return actor, p.told(err)
+	return actor, p.told(ctx, err)
 }
 
 // guarded runs the steps and makes an error of a panic, so that one bad call ends neither its answer nor the
@@ -159,7 +164,7 @@ func (p *Pipeline) Admit(ctx context.Context, credential string) (Outcome, error
 	err := p.authenticate(ctx, f, func(ctx context.Context, f *flight) error {
 		return p.requestRate(ctx, f, func(ctx context.Context, f *flight) error { return p.gates(ctx, f, pass) })
 	})
-	return f.outcome, p.told(err)
+	return f.outcome, p.told(ctx, err)
 }
 
 func (p *Pipeline) work(ctx context.Context, f *flight) error {

@@ -19,6 +19,7 @@ type Ports struct {
 	Credits   Credits
 	Room      *shed.Room       // for calls; one of its own where nil
 	Away      func(error) bool // whether an error says that what the node stands on cannot be reached; never where nil
+	Answers   func() bool      // whether what it stands on answers now: then what took too long did so by itself; never where nil
 }
 
 // The ports.

@@ -43,7 +43,7 @@ func (s *Server) buildEdges() error {
 	}
 	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts, Media: s.Media, Lists: s.Lists, Reports: s.Reports}
 	if s.app, err = web.New(web.Options{
-		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away, Log: s.cfg.Log},
+		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away, Answers: s.answers, Log: s.cfg.Log},
 		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media, Settings: figures,
 		Leaving:   s.Leaving,
 		Programs:  s.Programs,
@@ -87,6 +87,7 @@ func (s *Server) directory() (*directory.Directory, error) {
 
 const (
 	readyWithin = 2 * time.Second  // how long the database may take to answer
+	holdWithin  = readyWithin / 4  // as long, of the one that is read by the pool that calls share: on a full node it stays untold
 	queueSilent = 30 * time.Second // how long the queue may carry nothing although it is sent a pulse every 5 s
 )
 
@@ -125,9 +126,11 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 
 // tellHold says whether all is held. A node that is takes requests as ever.
 func (s *Server) tellHold(ctx context.Context, checks map[string]string) {
+	ctx, cancel := context.WithTimeout(ctx, holdWithin)
+	defer cancel()
 	state, err := s.Hold.State(ctx)
 	if err != nil {
-		return // the database says so itself
+		return // where the database is to blame it says so itself
 	}
 	checks["publishing"] = "ok"
 	if state.Held() {

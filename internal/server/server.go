@@ -328,11 +328,21 @@ func (s *Server) buildOperations(offered terms.Terms, results map[job.Type]job.R
 
 // pipeline is the way of every call, by keys as somebody knows them.
 func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
-	return pipeline.New(pipeline.Ports{Keys: keys, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Room: s.rooms.Calls, Away: away}, s.db.Now)
+	return pipeline.New(pipeline.Ports{Keys: keys, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Room: s.rooms.Calls, Away: away, Answers: s.answers}, s.db.Now)
 }
 
 // away tells whether an error says that the database or the store of files cannot be reached.
 func away(err error) bool { return db.Away(err) || blob.Away(err) }
+
+// answersWithin is how long the database and the store of files may take to say that they are there, to whoever waited for them in vain.
+const answersWithin = time.Second
+
+// answers tells whether the database and the store of files answer at this moment.
+func (s *Server) answers() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), answersWithin)
+	defer cancel()
+	return s.db.Ping(ctx) == nil && s.blobs.Ping(ctx) == nil
+}
 
 // buildNotices makes what tells people of what happened. It hears of every event from then on.
 func (s *Server) buildNotices() error {

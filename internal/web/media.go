@@ -96,7 +96,7 @@ func mediaID(r *http.Request) (int64, error) {
 
 // tellProblem answers a program with a problem document. What failed on our side is logged.
 func (a *App) tellProblem(w http.ResponseWriter, r *http.Request, err error) {
-	if err = a.Told(err); r.Context().Err() == nil && fault.Of(err).Code == fault.Internal {
+	if err = a.Told(r, err); !frame.Gone(r) && fault.Of(err).Code == fault.Internal {
 		a.Log.ErrorContext(r.Context(), "a request failed", "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	problem.Write(w, err, a.PublicURL)

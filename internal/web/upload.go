@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -112,13 +113,15 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 		a.refuseFile(w, r, body, err)
 		return
 	}
-	defer a.Rooms.Uploads.Leave()
+	leave := sync.OnceFunc(a.Rooms.Uploads.Leave)
+	defer leave()
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		a.ForPeople(a.uploadForm)(w, r)
 		return
 	}
 	arrived, err := a.add(r, media.Incoming{Name: r.URL.Query().Get("name"), Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
 	if err != nil {
+		leave() // the rest of what is refused is read in nobody's place
 		a.refuseFile(w, r, body, err)
 		return
 	}
@@ -264,18 +267,23 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 		a.refuseFile(w, r, body, err)
 		return
 	}
-	defer a.Rooms.Uploads.Leave()
-	link, err := a.Library.Link(r.Context(), r.PathValue("link"), credential.Bearer(r))
+	leave := sync.OnceFunc(a.Rooms.Uploads.Leave)
+	defer leave()
+	arrived, err := a.takeIn(r, body)
 	if err != nil {
-		a.refuseFile(w, r, body, err)
-		return
-	}
-	arrived, err := a.Library.Receive(r.Context(), link, media.Incoming{Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
-	if err != nil {
+		leave() // as above
 		a.refuseFile(w, r, body, err)
 		return
 	}
 	tell(w, http.StatusCreated, received{receivedData{arrived.MediaID}})
+}
+
+func (a *App) takeIn(r *http.Request, body *arriving) (media.Arrived, error) {
+	link, err := a.Library.Link(r.Context(), r.PathValue("link"), credential.Bearer(r))
+	if err != nil {
+		return media.Arrived{}, err
+	}
+	return a.Library.Receive(r.Context(), link, media.Incoming{Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
 }
 
 func tell(w http.ResponseWriter, status int, value any) {

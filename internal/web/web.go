@@ -149,9 +149,9 @@ func (a *App) own() []frame.Route {
 		{Pattern: "GET /connected/{account}", For: frame.People, Do: a.connectedPage},
 		{Pattern: "GET /approval/{token}", For: frame.Anyone, Do: a.approvalPage},
 		{Pattern: "POST /approval/{token}", For: frame.Anyone, Do: a.decide},
-		{Pattern: "GET /approval/{token}/media/{id}", For: frame.Anyone, Do: a.approvalPicture},
+		{Pattern: "GET /approval/{token}/media/{id}", For: frame.Anyone, Do: a.approvalPicture, Urgent: true},
 		{Pattern: "POST /media/{id}/description", For: frame.Anyone, Do: a.describe}, // as above
-		{Pattern: "GET /media/{id}/file", For: frame.People, Do: a.mediaFile(false)},
+		{Pattern: "GET /media/{id}/file", For: frame.People, Do: a.mediaFile(false), Urgent: true},
 		{Pattern: "GET /media/{id}/thumbnail", For: frame.People, Do: a.mediaFile(true)},
 	}
 }

@@ -173,8 +173,8 @@ func TestUploadsHaveRoomOfTheirOwn(t *testing.T) {
 	})
 }
 
-// Pages have places of their own: slow senders of forms hold up no call, and a page that finds no place says so; what ends something,
-// and who looks after the node, gets through.
+// Pages have places of their own: slow senders of forms hold up nobody, but with a long one, and no call even so. A page that finds no
+// place says so; what ends something, and who looks after the node, gets through.
 func TestPagesHaveRoomOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	houses(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *house) {
@@ -194,12 +194,17 @@ func TestPagesHaveRoomOfTheirOwn(t *testing.T) {
 			resp.Body.Close()
 			ended <- resp.StatusCode
 		}()
-		_, err = sender.Write([]byte("email=ada"))
+		_, err = sender.Write([]byte("email=ada&more="))
+		must(t, err)
+		if got := w.browses(client.Get(w.root + "/sign-in")); got.status != http.StatusOK {
+			t.Errorf("beside a form that comes slowly: %d", got.status)
+		}
+		_, err = sender.Write(bytes.Repeat([]byte("x"), 64<<10)) // what comes after that is waited for in a place
 		must(t, err)
 		w.until("the form to have its place", func() bool { return w.browses(client.Get(w.root+"/sign-in")).status == http.StatusServiceUnavailable })
 		resp, err := client.Get(w.root + "/sign-in")
 		page := w.browses(resp, err)
-		if page.status != http.StatusServiceUnavailable || !strings.Contains(page.text, "Nothing was done") || resp.Header.Get("Retry-After") == "" {
+		if page.status != http.StatusServiceUnavailable || !strings.Contains(page.text, "cannot be shown now") || resp.Header.Get("Retry-After") == "" {
 			t.Errorf("a page: %d %v %s", page.status, resp.Header, page.text)
 		}
 		for _, path := range []string{"/livez", "/readyz", "/settings/keys", "/operator"} { // where who is signed out is led to the sign-in

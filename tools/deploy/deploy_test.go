@@ -3,7 +3,11 @@ package deploy
 import (
 	"bytes"
 	"encoding/json"
+	goparser "go/parser"
+	"go/token"
+	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,8 +114,10 @@ func TestContainerfile(t *testing.T) {
 	if has["user"] != "65532:65532" || has["health"] != "CMD /pressroom health" || has["entrypoint"] != "/pressroom" {
 		t.Errorf("%v", has)
 	}
+	copied := []string{}
 	for _, command := range stages[0].Commands { // what is copied is there
 		if c, ok := command.(*instructions.CopyCommand); ok {
+			copied = append(copied, c.SourcePaths...)
 			for _, source := range c.SourcePaths {
 				if _, err := os.Stat(filepath.Join("..", "..", source)); err != nil {
 					t.Error(err)
@@ -119,6 +125,40 @@ func TestContainerfile(t *testing.T) {
 			}
 		}
 	}
+	let := strings.Fields(string(read(t, "container", "Containerfile.dockerignore")))
+	for _, folder := range imported(t, "cmd", "internal", "client", "api") { // and so is what the program is made of
+		if !slices.Contains(copied, folder) || !slices.Contains(let, "!"+folder) {
+			t.Errorf("the program imports %s, which is not in the image's build", folder)
+		}
+	}
+}
+
+// imported are the module's own folders, those at its root, from which the Go files below some of them import; tests are left out.
+func imported(t *testing.T, folders ...string) []string {
+	t.Helper()
+	found := map[string]bool{}
+	for _, folder := range folders {
+		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := goparser.ParseFile(token.NewFileSet(), path, nil, goparser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			for _, one := range file.Imports {
+				if rest, own := strings.CutPrefix(strings.Trim(one.Path.Value, `"`), "pressroom/"); own {
+					top, _, _ := strings.Cut(rest, "/")
+					found[top] = true
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // The composition is one: every reference leads somewhere, and without its secrets it does not start.
@@ -138,6 +178,13 @@ func TestCompose(t *testing.T) {
 					if _, err := os.Stat(mount.Source); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}
+				}
+			}
+			// Files on their way to S3 are received on disk: what is below is the image's volume, and no memory.
+			if scratch := service.Environment["PRESSROOM_SCRATCH"]; strings.HasPrefix(service.Image, "pressroom:") {
+				inMemory := slices.ContainsFunc(service.Tmpfs, func(at string) bool { return strings.HasPrefix(at, "/data") })
+				if scratch == nil || *scratch != "/data" || inMemory {
+					t.Errorf("%s receives files in memory", name)
 				}
 			}
 			if service.Image == "" || strings.HasSuffix(service.Image, ":latest") || !strings.Contains(service.Image, ":") {

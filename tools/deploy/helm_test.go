@@ -146,6 +146,13 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 	if !*pod.Spec.SecurityContext.RunAsNonRoot || !*c.SecurityContext.ReadOnlyRootFilesystem || *c.SecurityContext.AllowPrivilegeEscalation || *pod.Spec.AutomountServiceAccountToken {
 		t.Errorf("%s may do more than it needs", name)
 	}
+	// A video has up to 4 GiB, and several come at once: the node has to have room where they are received.
+	needs := c.Resources.Requests.StorageEphemeral()
+	for _, volume := range pod.Spec.Volumes {
+		if volume.Name == "scratch" && (volume.EmptyDir.SizeLimit.Value() < 16<<30 || needs.Value() < 8<<30) {
+			t.Errorf("%s has %s for files, and asks for %s", name, volume.EmptyDir.SizeLimit, needs)
+		}
+	}
 	names := map[string]bool{}
 	for _, variable := range c.Env {
 		if names[variable.Name] {

@@ -12,15 +12,16 @@ export interface WaitOptions {
 
 /** Waits until a job has ended. One that failed, wholly or in part, rejects with a JobFailed, whose job tells what did succeed. */
 export async function wait(client: Pressroom, jobId: string, options: WaitOptions = {}): Promise<Answer<Job>> {
+  const seconds = Math.min(askFor, Math.floor(client.attemptTimeout / 2000)); // the answer has to come well before the attempt ends
   for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
     const asked = Date.now();
-    const answer = await client.getJob({ job_id: jobId, wait_seconds: askFor }, options);
+    const answer = await client.getJob({ job_id: jobId, wait_seconds: seconds }, options);
     const job = answer.data;
     if (job.finished) {
       if (job.state === "failed" || job.state === "partially_succeeded") throw new JobFailed(job);
       return answer;
     }
-    if (Date.now() - asked > askFor * 500) pause = firstPause;
+    if (seconds > 0 && Date.now() - asked > seconds * 500) pause = firstPause;
     await client.policy.sleep(pause / 2 + Math.random() * (pause / 2), options.signal);
   }
 }

@@ -70,6 +70,8 @@ export abstract class Runtime {
   protected abstract readonly operations: Readonly<Record<string, Operation>>;
   /** @internal */
   readonly policy: Policy;
+  /** @internal How long one attempt may take, in milliseconds. */
+  readonly attemptTimeout: number;
   readonly #base: string;
   readonly #key: string;
   readonly #options: Options;
@@ -78,6 +80,7 @@ export abstract class Runtime {
     this.#key = options.key.trim();
     if (!/^[!-~]+$/.test(this.#key)) throw new TypeError("no API key is given, or it holds characters that no key has");
     this.#options = options;
+    this.attemptTimeout = options.attemptTimeout ?? 60_000;
     this.#base = this.safe(options.url).replace(/\/+$/, "").replace(/\/api\/v1$/, "") + apiPath;
     this.policy = {
       ...usual,
@@ -97,7 +100,7 @@ export abstract class Runtime {
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (key !== undefined) headers["Idempotency-Key"] = key;
     return repeat(this.policy, name, key, options.signal, async () => {
-      const limit = AbortSignal.timeout(this.#options.attemptTimeout ?? 60_000);
+      const limit = AbortSignal.timeout(this.attemptTimeout);
       const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit;
       const response = await this.fetch(url, { method: operation.method, headers, signal, ...(body === undefined ? {} : { body }) });
       const read = await envelope<T>(response);

@@ -15,7 +15,7 @@ export interface Source {
 export interface UploadOptions extends CallOptions {
   /** The folder of the library, none where omitted. */
   folderId?: number;
-  /** Files at a time; 4 where omitted. */
+  /** Files at a time; 4 where omitted or 0. */
   parallel?: number;
 }
 
@@ -32,7 +32,13 @@ export async function upload(client: Pressroom, files: readonly Source[], option
   for (let from = 0; from < files.length; from += batchFiles) {
     const batch = files.slice(from, from + batchFiles);
     const batchKey = from === 0 ? key : `${key}-${from / batchFiles + 1}`;
-    results.push(...(await uploadBatch(client, batch, { ...options, idempotencyKey: batchKey })));
+    try {
+      results.push(...(await uploadBatch(client, batch, { ...options, idempotencyKey: batchKey })));
+    } catch (error) {
+      // What a repeat has to carry is the key of the whole upload: each batch makes its own of it.
+      if (error instanceof CallFailed && error.idempotencyKey === batchKey) throw Object.assign(error, { idempotencyKey: key });
+      throw error;
+    }
   }
   return results;
 }
@@ -43,6 +49,7 @@ async function uploadBatch(client: Pressroom, files: readonly Source[], options:
   const call: CallOptions = { idempotencyKey: options.idempotencyKey, ...(options.signal ? { signal: options.signal } : {}) };
   const batch = await client.createUploads({ files: described, ...(options.folderId === undefined ? {} : { folder_id: options.folderId }) }, call);
   const links = batch.data.upload.uploads;
+  if (links.length !== files.length) throw new Error(`${links.length} links were opened for ${files.length} files`);
   const results: Uploaded[] = new Array<Uploaded>(files.length);
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -52,7 +59,8 @@ async function uploadBatch(client: Pressroom, files: readonly Source[], options:
       if (file && link) results[i] = await uploadOne(client, file, link, i, batch.data.job_id, options.signal);
     }
   };
-  await Promise.all(Array.from({ length: options.parallel ?? 4 }, worker));
+  const parallel = options.parallel !== undefined && options.parallel >= 1 ? options.parallel : 4; // of no worker nothing would be sent
+  await Promise.all(Array.from({ length: parallel }, worker));
   return results;
 }
 

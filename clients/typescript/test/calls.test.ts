@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { Pressroom, Refused, Unanswered, type Code, type Options } from "../src/index.js";
+import { Pressroom, Refused, Unanswered, upload, wait, type Code, type Options } from "../src/index.js";
 import { retryAfter } from "../src/retry.js";
 
 type Answering = (response: ServerResponse, request: IncomingMessage) => void;
@@ -165,6 +165,49 @@ test("a service that always names the same page is not asked forever", async (t)
     for await (const post of client.listPostsAll()) assert.equal(post.id, "a");
   }, /no further page/);
   assert.equal(asked.length, 2);
+});
+
+/** The answer to create_uploads, with links to the server itself. */
+function opened(links: number): Answering {
+  return (response, request) => {
+    const uploads = Array.from({ length: links }, (_, i) => ({ url: `http://${request.headers.host}/uploads/${i}`, state: "waiting" }));
+    answer(201, "application/json", JSON.stringify({ data: { job_id: "j", upload: { uploads } }, meta: { request_id: "r" } }))(response, request);
+  };
+}
+
+const stored = answer(201, "application/json", '{"data":{"media_id":7}}');
+
+function files(n: number): { name: string; content: Blob }[] {
+  return Array.from({ length: n }, (_, i) => ({ name: `${i}.png`, content: new Blob([`${i}`]) }));
+}
+
+test("files are sent however many at a time are asked for, and each by its link", async (t) => {
+  for (const parallel of [0, -1, Number.NaN, 1, 9]) {
+    const { client } = await serving(t, [opened(2), stored]);
+    assert.deepEqual(await upload(client, files(2), { parallel }), [{ name: "0.png", mediaId: 7 }, { name: "1.png", mediaId: 7 }]);
+  }
+  const { client } = await serving(t, [opened(1), stored]);
+  await assert.rejects(upload(client, files(2)), /1 links were opened for 2 files/);
+});
+
+test("an upload that fails at a later batch tells the key of the whole", async (t) => {
+  const { client, asked } = await serving(t, [(response, request): void => {
+    if (request.method === "PUT") stored(response, request);
+    else if (request.headers["idempotency-key"] === "k") opened(50)(response, request);
+    else problem(422, "validation_failed")(response, request);
+  }]);
+  await assert.rejects(upload(client, files(51), { idempotencyKey: "k" }), (e) => e instanceof Refused && e.idempotencyKey === "k");
+  assert.equal(asked.at(-1)?.key, "k-2");
+});
+
+test("waiting for a job is answered within an attempt, however short", async (t) => {
+  const job = (finished: boolean): Answering => answer(200, "application/json", JSON.stringify({ data: { job_id: "j", state: "succeeded", finished }, meta: { request_id: "r" } }));
+  for (const [attemptTimeout, seconds] of [[60_000, 20], [20_000, 10], [1_500, 0]] as const) {
+    const { client, asked, waits } = await serving(t, [job(false), job(false), job(false), job(true)], { attemptTimeout });
+    await wait(client, "j");
+    for (const a of asked) assert.equal(a.url, `/api/v1/jobs/j?wait_seconds=${seconds}`);
+    assert.ok((waits[2] ?? 0) >= 400, `pauses of ${waits.join(", ")}`);
+  }
 });
 
 test("addresses and keys", () => {

@@ -43,11 +43,14 @@ func (p *Part) Plain() []frame.Route {
 		open(http.MethodGet, serverPath, p.serverMetadata),
 		open(http.MethodGet, resourcePath, p.resourceMetadata),
 		open(http.MethodGet, resourcePath+p.server.Tools, p.resourceMetadata),
-		open(http.MethodPost, registerPath, p.register),
-		open(http.MethodPost, tokenPath, p.token),
-		open(http.MethodPost, revokePath, p.revoke),
+		open(http.MethodPost, registerPath, p.placed(p.register)),
+		open(http.MethodPost, tokenPath, p.placed(p.token)),
+		open(http.MethodPost, revokePath, p.placed(p.revoke)),
 	)
 }
+
+// placed has a program wait for a place here and not before: it is refused as programs are, and not with a page.
+func (p *Part) placed(do http.HandlerFunc) http.HandlerFunc { return p.Placed(do, p.refuse).ServeHTTP }
 
 // open lets pages of every origin ask an address that knows no cookie: programs run in browsers too, and what they are told
 // here rests on what they send alone.
@@ -57,7 +60,7 @@ func open(method, path string, do http.HandlerFunc) []frame.Route {
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
 			do(w, r)
-		}},
+		}, Urgent: true}, // what asks more than a description takes its place itself
 		{Pattern: http.MethodOptions + " " + path, For: frame.Anyone, Do: func(w http.ResponseWriter, _ *http.Request) {
 			h := w.Header()
 			h.Set("Access-Control-Allow-Origin", "*")
@@ -65,7 +68,7 @@ func open(method, path string, do http.HandlerFunc) []frame.Route {
 			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, MCP-Protocol-Version")
 			h.Set("Access-Control-Max-Age", "600")
 			w.WriteHeader(http.StatusNoContent)
-		}},
+		}, Urgent: true},
 	}
 }
 

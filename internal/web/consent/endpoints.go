@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/fault"
 	"pressroom/internal/oauth"
+	"pressroom/internal/web/frame"
 )
 
 const maxBody = 16 << 10 // bytes of a program's request
@@ -127,7 +128,7 @@ type refusal struct {
 
 func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var known *oauth.Error
-	told := fault.Of(p.Told(err))
+	told := fault.Of(p.Told(r, err))
 	switch {
 	case errors.As(err, &known):
 		p.Log.InfoContext(r.Context(), "a program was refused", "route", r.Pattern, "error", known.Code, "why", known.Text)
@@ -139,7 +140,7 @@ func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
 		tell(w, http.StatusServiceUnavailable, refusal{"temporarily_unavailable", told.Detail})
 	default:
-		if r.Context().Err() == nil {
+		if !frame.Gone(r) {
 			p.Log.ErrorContext(r.Context(), "a program's request failed", "route", r.Pattern, "error", err)
 		}
 		tell(w, http.StatusInternalServerError, refusal{"server_error", "Something failed on our side."})

@@ -32,6 +32,8 @@ type Options struct {
 	Rooms  shed.Rooms // in which requests take places; rooms of its own where it has none
 	// Away tells whether an error says that what the node stands on cannot be reached; never where nil.
 	Away func(error) bool
+	// Answers tells whether what the node stands on answers now; never where nil.
+	Answers func() bool
 }
 
 // Frame answers around the pages.
@@ -55,6 +57,9 @@ func New(o Options) (*Frame, error) {
 	}
 	if o.Away == nil {
 		o.Away = func(error) bool { return false }
+	}
+	if o.Answers == nil {
+		o.Answers = func() bool { return false }
 	}
 	f := &Frame{Options: o, proxies: trusted, known: http.NewServeMux(), routes: map[string]Route{}}
 	f.sessions = newSessions(o, f.Broken)
@@ -99,10 +104,10 @@ func (f *Frame) Missing(w http.ResponseWriter, r *http.Request) {
 
 // Broken shows that something failed, and logs what.
 func (f *Frame) Broken(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
+	if Gone(r) {
 		return // nobody is there to be told, and nothing of ours failed
 	}
-	if err := f.Told(err); fault.Is(err, fault.Unavailable) {
+	if err := f.Told(r, err); fault.Is(err, fault.Unavailable) {
 		f.later(w, r, err)
 		return
 	}

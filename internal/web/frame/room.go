@@ -1,8 +1,11 @@
 package frame
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -11,26 +14,78 @@ import (
 	"pressroom/internal/shed"
 )
 
+const (
+	pageWithin = 30 * time.Second // how long a page may take: what it stands on may hang, and the place has to come free
+	formAhead  = 64 << 10         // bytes of a form that are read before it takes a place: it may come slowly
+)
+
 // Roomed has every request take a place on the node until it is answered, but for those of urgent routes.
 func (f *Frame) Roomed(next http.Handler) http.Handler {
+	placed := f.Placed(next, f.Broken)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := f.known.Handler(r)
-		route, room := f.routes[pattern], f.Rooms.Pages // of no route too: who asks is looked up for the page that says so
-		if route.Files {
-			room = f.Rooms.Uploads
-		}
-		if route.Urgent {
+		switch route := f.routes[pattern]; {
+		case route.Urgent:
 			next.ServeHTTP(w, r)
-			return
+		case route.Files:
+			f.within(f.Rooms.Uploads, next, f.Broken, w, r)
+		default: // of no route too: who asks is looked up for the page that says so
+			placed.ServeHTTP(w, r)
 		}
-		if err := f.Enter(r, room); err != nil {
-			f.Broken(w, r, err)
-			return
-		}
-		defer room.Leave()
-		next.ServeHTTP(w, r)
 	})
 }
+
+// Placed has a handler work in a place among pages, and no longer than a page may take. Where there is none, the refusal
+// is told in the words of the route.
+func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http.Request, error)) http.Handler {
+	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), pageWithin)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			r.Body = ahead(r.Body)
+		}
+		f.within(f.Rooms.Pages, bounded, refuse, w, r)
+	})
+}
+
+// within has a handler work in a place of a room.
+func (f *Frame) within(room *shed.Room, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error), w http.ResponseWriter, r *http.Request) {
+	if err := f.Enter(r, room); err != nil {
+		refuse(w, r, err)
+		return
+	}
+	defer room.Leave()
+	next.ServeHTTP(w, r)
+}
+
+// readAhead is a body of which the beginning is there already.
+type readAhead struct {
+	io.Reader
+	io.Closer
+}
+
+// ahead reads the beginning of a body, for most forms all of it, so that whoever sends slowly waits in nobody's place. How
+// reading it ended, whoever reads it is told.
+func ahead(body io.ReadCloser) io.ReadCloser {
+	var begun bytes.Buffer
+	_, err := io.CopyN(&begun, body, formAhead)
+	rest := io.Reader(body)
+	if err != nil {
+		rest = failing{err}
+	}
+	return readAhead{io.MultiReader(&begun, rest), body}
+}
+
+// failing is a reader that has ended.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// Gone tells whether nobody is there any more to be answered. A request whose time was over is one that has to be.
+func Gone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
 // Enter takes a place in a room, which its Leave gives back; service_unavailable where there is none.
 func (*Frame) Enter(r *http.Request, room *shed.Room) error {
@@ -44,22 +99,33 @@ func (*Frame) Enter(r *http.Request, room *shed.Room) error {
 	return nil
 }
 
-// Told says service_unavailable of what failed only because the node is cut off from what it stands on.
-func (f *Frame) Told(err error) error {
-	if fault.Of(err).Code == fault.Internal && f.Away(err) {
-		return fault.Away(err)
+// Told says service_unavailable of what failed only because the node is cut off from what it stands on. What took all the time
+// that a page has while the database answers is no such thing: it would take as long again.
+func (f *Frame) Told(r *http.Request, err error) error {
+	if fault.Of(err).Code != fault.Internal || !f.Away(err) || errors.Is(r.Context().Err(), context.DeadlineExceeded) && f.Answers() {
+		return err
 	}
-	return err
+	return fault.Away(err)
 }
 
 // later asks the person to come again.
 func (f *Frame) later(w http.ResponseWriter, r *http.Request, err error) {
 	told := fault.Of(err)
-	text := "So much is asked of the service at this moment that there was no room for this. Nothing was done. Try again in a moment."
+	text := full(r)
 	if told.Err != nil {
 		f.Log.WarnContext(r.Context(), "a page cannot be shown now", "method", r.Method, "route", r.Pattern, "error", err)
 		text = "The service does not reach its data at this moment. Try again in a moment; if you have sent a form, look first whether it took effect."
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
 	f.Notice(w, r, http.StatusServiceUnavailable, "Not now", text)
+}
+
+// full says that there was no room. A form that was done leads to a page, which takes a place of its own: that one must not
+// say that nothing was done.
+func full(r *http.Request) string {
+	const much = "So much is asked of the service at this moment that there was no room for this. "
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return much + "This page cannot be shown now. If a form led here, it was done: load this page again, do not send the form again."
+	}
+	return much + "Nothing was done. Try again in a moment."
 }

@@ -36,7 +36,8 @@ type Route struct {
 	Resumes bool
 	// Page is where such a form stands, where that is another address than its own; {id} in it is the one of the form's.
 	Page string
-	// Urgent routes get through on a node that is full: what they do is cheap or ends something, or has room of its own.
+	// Urgent routes get through on a node that is full: what they do is cheap or ends something, or has room of its own, or is
+	// a file, which leaves as slowly as somebody takes it. No time bounds them.
 	Urgent bool
 	// Files is true of a form that may bring files: it takes a place among uploads.
 	Files bool

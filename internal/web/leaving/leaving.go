@@ -37,7 +37,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /settings/delete", For: frame.Owners, Do: p.teamPage},
 		{Pattern: "POST /settings/delete", For: frame.Owners, Do: p.again("/settings/delete", p.deleteTeam)},
 		{Pattern: "GET /settings/export", For: frame.Managers, Do: p.exportPage},
-		{Pattern: "GET /settings/export.zip", For: frame.Managers, Do: p.export},
+		{Pattern: "GET /settings/export.zip", For: frame.Managers, Do: p.export, Urgent: true},
 		{Pattern: "GET /settings/keys/{key}/forget", For: frame.Owners, Do: p.keyPage},
 		{Pattern: "POST /settings/keys/{key}/forget", For: frame.Owners, Do: p.forgetKey},
 		{Pattern: "GET /settings/assistants/{connection}/forget", For: frame.Owners, Do: p.assistantPage},

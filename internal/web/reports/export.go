@@ -93,7 +93,7 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 		return s.csv.Error()
 	})
 	s.csv.Flush()
-	if err != nil && r.Context().Err() == nil {
+	if err != nil && !frame.Gone(r) {
 		p.Log.ErrorContext(r.Context(), "a file ended early", "report", id, "error", err)
 		panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
 	}

@@ -38,7 +38,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /reports/{id}", For: frame.Members, Do: p.at(p.page)},
 		{Pattern: "POST /reports/{id}/refresh", For: frame.Spenders, Do: p.at(p.refresh)},
 		{Pattern: "POST /reports/{id}/tracking", For: frame.Spenders, Do: p.at(p.track)},
-		{Pattern: "GET /reports/{id}/posts.csv", For: frame.Members, Do: p.at(p.exportPosts)},
+		{Pattern: "GET /reports/{id}/posts.csv", For: frame.Members, Do: p.at(p.exportPosts), Urgent: true},
 		{Pattern: "GET /reports/{id}/hashtags.csv", For: frame.Members, Do: p.at(p.exportHashtags)},
 		{Pattern: "GET /reports/{id}/times.csv", For: frame.Members, Do: p.at(p.exportTimes)},
 	}

@@ -77,7 +77,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /settings/plan", For: frame.Members, Do: p.planPage},
 		{Pattern: "GET /settings/credits", For: frame.Members, Do: p.creditsPage},
 		{Pattern: "POST /settings/credits/limit", For: frame.Owners, Do: p.setLimit},
-		{Pattern: "GET /settings/credits/statement.csv", For: frame.Managers, Do: p.statement},
+		{Pattern: "GET /settings/credits/statement.csv", For: frame.Managers, Do: p.statement, Urgent: true},
 		{Pattern: "GET /settings/audit", For: frame.Managers, Do: p.auditPage},
 	}
 }

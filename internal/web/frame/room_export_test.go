@@ -1,0 +1,120 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressroom/internal/shed"
+	"pressroom/internal/testkit"
+)
+
+// bare is a frame with nothing behind it.
+func bare(t *testing.T) *Frame {
+	t.Helper()
+	away := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
+	f, err := New(Options{DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: shed.NewRooms(1), Away: away, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := func(http.ResponseWriter, *http.Request) {}
+	f.Mount(http.NewServeMux(), Route{Pattern: "GET /page", Do: nothing}, Route{Pattern: "GET /file", Do: nothing, Urgent: true}, Route{Pattern: "POST /files", Do: nothing, Files: true})
+	return f
+}
+
+// What hangs gives its place back after a while, and is answered. Files take as long as they take.
+func TestPagesAreBounded(t *testing.T) {
+	t.Parallel()
+	f := bare(t) // what it starts has another clock, and no end
+	synctest.Test(t, func(t *testing.T) {
+		h := f.Roomed(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+				f.Broken(w, r, r.Context().Err())
+				return
+			case <-time.After(time.Hour):
+			}
+			w.WriteHeader(http.StatusNoContent)
+		}))
+		for _, c := range []struct {
+			method, path string
+			status       int
+			took         time.Duration
+		}{{"GET", "/page", 503, pageWithin}, {"GET", "/nothing", 503, pageWithin}, {"GET", "/file", 204, time.Hour}, {"POST", "/files", 204, time.Hour}} {
+			began, out := time.Now(), httptest.NewRecorder()
+			h.ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil))
+			if took := time.Since(began); out.Code != c.status || took != c.took {
+				t.Errorf("%s %s: %d after %v", c.method, c.path, out.Code, took)
+			}
+		}
+		if s := f.Rooms.Pages.State(); s.Running != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// Nobody is there to be answered once the client is gone; whose time is over is.
+func TestWhoIsAnswered(t *testing.T) {
+	t.Parallel()
+	f := bare(t)
+	for _, c := range []struct {
+		end    func(context.Context) (context.Context, context.CancelFunc)
+		status int
+	}{
+		{func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, 0) }, 503},
+		{func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			return ctx, cancel
+		}, 200}, // as a recorder says where nothing is written
+	} {
+		ctx, cancel := c.end(t.Context())
+		out := httptest.NewRecorder()
+		f.Broken(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), ctx.Err())
+		if out.Code != c.status || (out.Body.Len() > 0) != (c.status == 503) {
+			t.Errorf("%v: %d %s", ctx.Err(), out.Code, out.Body)
+		}
+		cancel()
+	}
+}
+
+// What took too long although all that it needs answers failed by itself.
+func TestSlowIsNotAway(t *testing.T) {
+	t.Parallel()
+	f := bare(t)
+	f.Answers = func() bool { return true }
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	for ctx, status := range map[context.Context]int{late: 500, t.Context(): 503} {
+		out := httptest.NewRecorder()
+		f.Broken(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", nil), context.DeadlineExceeded)
+		if out.Code != status {
+			t.Errorf("%v: %d", ctx.Err(), out.Code)
+		}
+	}
+}
+
+// A body is whole although its beginning was read before, and so is how it ended.
+func TestAhead(t *testing.T) {
+	t.Parallel()
+	broke := errors.New("broke off")
+	for _, n := range []int{0, 1, formAhead - 1, formAhead, formAhead + 1, 3 * formAhead} {
+		for _, end := range []error{nil, broke} {
+			from := io.Reader(strings.NewReader(strings.Repeat("x", n)))
+			if end != nil {
+				from = io.MultiReader(from, failing{end})
+			}
+			raw, err := io.ReadAll(ahead(io.NopCloser(from)))
+			if len(raw) != n || !errors.Is(err, end) {
+				t.Errorf("%d bytes of %d, %v", len(raw), n, err)
+			}
+		}
+	}
+}
