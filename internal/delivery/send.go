@@ -169,14 +169,22 @@ func (f *flight) commit(ctx context.Context) error {
 
 var errStoodStill = errors.New("so much time has passed since the commit was begun that others may have taken over")
 
-// show makes the call of a commit that was begun just now. A process that has stood still since then believes in a lease that
-// it has lost: others may have looked, found nothing and sent.
-func (f *flight) show(ctx context.Context, attempt int64) error {
+// still tells whether no more time has passed since the commit was begun than its lease lasts.
+func (f *flight) still() error {
 	if f.began.passed(f.s.db.Now()) >= f.s.opts.Lease {
 		return errStoodStill
 	}
+	return nil
+}
+
+// show makes the call of a commit that was begun just now. A process that has stood still since then believes in a lease that
+// it has lost: others may have looked, found nothing and sent.
+func (f *flight) show(ctx context.Context, attempt int64) error {
+	if err := f.still(); err != nil {
+		return err
+	}
 	calling, span := f.calls(ctx, "network.commit")
-	receipt, err := f.net.Commit(calling, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
+	receipt, err := f.net.Commit(network.Still(calling, f.still), f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
 	endCall(span, err)
 	crash.Point("after commit call")
 	f.called(ctx, "commit", err)

@@ -113,6 +113,9 @@ func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
 	if ctx.Err() != nil {
 		return Answer{}, call.Failed(ctx.Err(), true)
 	}
+	if call.Purpose == Committing {
+		askFirst(ctx, request)
+	}
 	response, err := c.http.Do(request)
 	if err != nil {
 		return Answer{}, call.Failed(withoutURL(err), wire.Untouched(err))

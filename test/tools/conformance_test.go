@@ -1,7 +1,9 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -166,16 +168,31 @@ func withKey(t *testing.T, run greeting) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+	forward := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
 		r.Out.Header.Set("Authorization", "Bearer "+run.Keys.Full)
 		own := r.In.Context().Value(http.LocalAddrContextKey)
 		if origin, err := url.Parse(r.In.Header.Get("Origin")); err == nil && isOwn(origin.Host, own) {
 			r.Out.Header.Set("Origin", run.AppURL)
 		}
-	}})
+	}}
+	proxy := httptest.NewServer(readFirst(forward))
 	t.Cleanup(proxy.Close)
 	return proxy.URL + "/mcp"
+}
+
+// readFirst has a request read to its end before it is forwarded. Where an answer's head comes back sooner, the server
+// shuts the request's body, the transport that still looks for its end fails and cuts the answer off.
+func readFirst(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, "the request's body did not arrive", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
 }
 
 // isOwn tells whether a host is an address of this machine with the port at which a request arrived.
