@@ -510,7 +510,8 @@ func TestUploadsTellTheirKey(t *testing.T) {
 		_, err := c.Upload(t.Context(), files, UploadInput{}, IdempotencyKey("k"))
 		refused, is := errors.AsType[*Error](err)
 		lost, was := errors.AsType[*UnansweredError](err)
-		if !(is && refused.IdempotencyKey == "k" || was && lost.IdempotencyKey == "k") || s.asked[1].Header.Get("Idempotency-Key") != "k-2" {
+		told := is && refused.IdempotencyKey == "k" || was && lost.IdempotencyKey == "k"
+		if !told || s.asked[1].Header.Get("Idempotency-Key") != "k-2" {
 			t.Errorf("%s: %+v", name, err)
 		}
 	}

@@ -302,14 +302,17 @@ func (m *maker) there(ctx context.Context, w wanted) (File, trust, error) {
 	case known && !m.Reread:
 		return had, sound, nil
 	}
+	return reread(ctx, w, had, known, r)
+}
+
+// reread reads a file of the folder whole. One that a disk gives back no more is wrong, and is copied anew.
+func reread(ctx context.Context, w wanted, had File, known bool, r blob.Reader) (File, trust, error) {
 	is, err := read(ctx, w.key, r)
 	switch {
 	case ctx.Err() != nil:
 		return File{}, absent, context.Cause(ctx)
-	case err != nil: // a disk that gives it back no more
-		return File{}, wrong, nil //nolint:nilerr // it is copied anew
-	case known && is != had, w.sha256 != "" && w.sha256 != is.SHA256:
-		return File{}, wrong, nil
+	case err != nil, known && is != had, w.sha256 != "" && w.sha256 != is.SHA256:
+		return File{}, wrong, nil //nolint:nilerr // what cannot be read is copied anew
 	case !known && w.sha256 == "":
 		return is, unproven, nil
 	}
