@@ -130,10 +130,10 @@ const itemsOf = `SELECT t.id, t.created_at, t.kind, COALESCE(r.operation, ''), C
 	CASE WHEN r.key_id = 0 AND r.idempotency_key = '' THEN 1 ELSE 0 END,
 	COALESCE((SELECT j.id FROM jobs j WHERE j.reservation_id = t.reservation_id AND j.reservation_id > 0 ORDER BY j.id LIMIT 1), ''),
 	t.reference, t.note, COALESCE(r.amount, 0), COALESCE(r.charged, 0), COALESCE(e.amount, 0), t.balance,
-	COALESCE(s.kind, ''), COALESCE(o.id, ''), COALESCE(s.platform, ''), COALESCE(s.subject, '')
+	COALESCE(s.kind, ''), COALESCE((SELECT o.id FROM reports o WHERE o.id = s.report_id AND o.team_id = t.team_id), ''), COALESCE(s.platform, ''), COALESCE(s.subject, '')
 	FROM ledger_transfers t LEFT JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
 	LEFT JOIN reservations r ON r.id = t.reservation_id LEFT JOIN people p ON p.id = r.person_id LEFT JOIN api_keys k ON k.id = r.key_id
-	LEFT JOIN paid_subjects s ON s.reservation_id = t.reservation_id LEFT JOIN reports o ON o.id = s.report_id AND o.team_id = t.team_id
+	LEFT JOIN paid_subjects s ON s.reservation_id = t.reservation_id
 	WHERE t.team_id = ? AND t.created_at >= ? AND t.created_at < ?`
 
 func scanItem(rows *sql.Rows, i *Item) error {

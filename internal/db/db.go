@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -230,6 +231,17 @@ func Time(micros int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMicro(micros).UTC()
+}
+
+// Page ends a query for a page of so many rows and one more, which tells that there are others; it may give a few more than that.
+// The number stands in the text: PostgreSQL plans a query anew at each use where it cannot know how few rows are wanted. There
+// are few such texts, as each is kept.
+func Page(rows int) string {
+	most := 20
+	if rows > most {
+		most = (rows + 49) / 50 * 50
+	}
+	return " LIMIT " + strconv.Itoa(most+1)
 }
 
 // Marks is a list of n argument marks for IN (…).

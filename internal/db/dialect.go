@@ -99,6 +99,9 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 const (
 	postgresConns   = 4    // for each core: more wait for one another in the server
 	postgresLockFor = "5s" // longest wait for another transaction's row before the caller is told to come again
+	// postgresFarPage is what a page costs that lies elsewhere, of one that comes next: PostgreSQL's own 4 is a turning disk's. With it a
+	// page of posts reads all accounts of the service to name forty of them.
+	postgresFarPage = "1.1"
 )
 
 func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
@@ -108,6 +111,9 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	}
 	cfg.RuntimeParams["lock_timeout"] = postgresLockFor
 	cfg.RuntimeParams["application_name"] = "pressroom"
+	if _, said := cfg.RuntimeParams["random_page_cost"]; !said {
+		cfg.RuntimeParams["random_page_cost"] = postgresFarPage
+	}
 	if cfg.ConnectTimeout == 0 {
 		cfg.ConnectTimeout = connectWithin
 	}

@@ -136,7 +136,7 @@ func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 		return Opened{}, errNoSuchLink
 	}
 	var i Item
-	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM `+tables+` WHERE m.id = ? AND m.deleted_at = 0`, g.item), &i)
+	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.deleted_at = 0`, g.item), &i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Opened{}, errNoSuchLink
 	}

@@ -78,7 +78,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if err != nil {
 		return out, err
 	}
-	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanItems, pageOf(where, in.Query != ""), append(args, in.Limit+1)...)
+	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanItems, pageOf(where, in.Limit, in.Query != ""), args...)
 	if err != nil {
 		return out, fmt.Errorf("listing media: %w", err)
 	}
@@ -100,11 +100,11 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 
 // pageOf is a page of items that meet a condition. One that looks into names is met in an index that holds them, so that only
 // the items that are shown are read.
-func pageOf(where string, byName bool) string {
+func pageOf(where string, limit int, byName bool) string {
 	if !byName {
-		return `SELECT ` + columns + ` FROM ` + tables + ` WHERE ` + where + ` ORDER BY m.id DESC LIMIT ?`
+		return `SELECT ` + columns + ` FROM media m WHERE ` + where + ` ORDER BY m.id DESC` + db.Page(limit)
 	}
-	return `SELECT ` + columns + ` FROM ` + tables + ` WHERE m.id IN (SELECT m.id FROM media m WHERE ` + where + ` ORDER BY m.id DESC LIMIT ?) ORDER BY m.id DESC`
+	return `SELECT ` + columns + ` FROM media m WHERE m.id IN (SELECT m.id FROM media m WHERE ` + where + ` ORDER BY m.id DESC` + db.Page(limit) + `) ORDER BY m.id DESC`
 }
 
 // filters is the condition of one page, each a walk along an index of the team.

@@ -50,9 +50,9 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 		} {
 			where, args, err := w.filters(t.Context(), w.call("list_media"), in)
 			must(t, err)
-			w.walks(t, name, `SELECT `+columns+` FROM `+tables+` WHERE `+where+` ORDER BY m.id DESC LIMIT ?`, append(args, 21)...)
+			w.walks(t, name, `SELECT `+columns+` FROM media m WHERE `+where+` ORDER BY m.id DESC LIMIT ?`, append(args, 21)...)
 		}
-		w.walks(t, "by digest", `SELECT `+columns+` FROM `+tables+` WHERE m.team_id = ? AND m.sha256 = ?`, w.team, []byte("x"))
+		w.walks(t, "by digest", `SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.sha256 = ?`, w.team, []byte("x"))
 		w.walks(t, "a blob's item", `SELECT COUNT(*) FROM media m WHERE m.thumbnail = ? AND m.thumbnail <> ''`, "x")
 		w.walks(t, "a blob's thumbnail", `SELECT COUNT(*) FROM media m WHERE m.blob = ?`, "x")
 	})

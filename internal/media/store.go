@@ -12,9 +12,8 @@ import (
 	"pressroom/internal/fault"
 )
 
-const columns = `m.id, m.team_id, m.folder_id, COALESCE(f.name, ''), m.sha256, m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.width, m.height, m.duration, m.detail, m.alt, m.created_at, m.deleted_at, m.deleted_by`
-
-const tables = `media m LEFT JOIN media_folders f ON f.id = m.folder_id`
+// columns name the folder without a join, by which PostgreSQL would plan each page anew.
+const columns = `m.id, m.team_id, m.folder_id, COALESCE((SELECT f.name FROM media_folders f WHERE f.id = m.folder_id), ''), m.sha256, m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.width, m.height, m.duration, m.detail, m.alt, m.created_at, m.deleted_at, m.deleted_by`
 
 type scanner interface{ Scan(...any) error }
 
@@ -38,7 +37,7 @@ func scanItems(rows *sql.Rows, i *Item) error { return scanItem(rows, i) }
 // item reads an item of a team; a missing one, one that was deleted and another team's are the same not_found.
 func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	var i Item
-	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM `+tables+` WHERE m.id = ? AND m.team_id = ? AND m.deleted_at = 0`, id, team), &i)
+	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.team_id = ? AND m.deleted_at = 0`, id, team), &i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return i, fault.Missing()
 	}
@@ -51,7 +50,7 @@ func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 // byDigest finds the item that a team has of a file.
 func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Item, bool, error) {
 	var i Item
-	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM `+tables+` WHERE m.team_id = ? AND m.sha256 = ?`, team, digest), &i)
+	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.sha256 = ?`, team, digest), &i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return i, false, nil
 	}

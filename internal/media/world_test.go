@@ -161,7 +161,7 @@ func (w world) exec(t fatal, statement string, args ...any) {
 
 func (w world) items(t fatal) []Item {
 	t.Helper()
-	out, err := db.All(t.Context(), w.db, scanItems, `SELECT `+columns+` FROM `+tables+` WHERE m.team_id = ? ORDER BY m.id`, w.team)
+	out, err := db.All(t.Context(), w.db, scanItems, `SELECT `+columns+` FROM media m WHERE m.team_id = ? ORDER BY m.id`, w.team)
 	must(t, err)
 	return out
 }

@@ -54,7 +54,7 @@ func (s *Service) Asked(ctx context.Context, team int64, most int) ([]Slot, erro
 		return nil, fmt.Errorf("reading what waits for the client of team %d: %w", team, err)
 	}
 	spans := []Span{{Slots: slots}}
-	return spans[0].Slots, s.nameAccounts(ctx, spans)
+	return spans[0].Slots, s.nameAccounts(ctx, team, spans)
 }
 
 // undecided is a walk along the index of states. Of those that failed it is only what was not approved in time.

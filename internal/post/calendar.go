@@ -68,7 +68,7 @@ func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []ti
 			span.More = true
 		}
 	}
-	return spans, s.nameAccounts(ctx, spans)
+	return spans, s.nameAccounts(ctx, team, spans)
 }
 
 // kept reads the posts of some spans, one more of each than are shown.
@@ -173,7 +173,7 @@ const goingOn = `SELECT r.id, r.template_id, r.rule, r.timezone, r.starts_at, r.
 	WHERE r.team_id = ? AND r.wake_at > 0 AND (r.id = ? OR ? = 0) ORDER BY r.id LIMIT ?`
 
 // nameAccounts tells where the posts of some spans go.
-func (s *Service) nameAccounts(ctx context.Context, spans []Span) error {
+func (s *Service) nameAccounts(ctx context.Context, team int64, spans []Span) error {
 	page := []row{}
 	for _, span := range spans {
 		for _, slot := range span.Slots {
@@ -181,7 +181,7 @@ func (s *Service) nameAccounts(ctx context.Context, spans []Span) error {
 		}
 	}
 	slices.SortFunc(page, func(a, b row) int { return strings.Compare(a.id, b.id) })
-	accounts, err := s.accountsOf(ctx, slices.CompactFunc(page, func(a, b row) bool { return a.id == b.id }))
+	accounts, err := s.accountsOf(ctx, team, slices.CompactFunc(page, func(a, b row) bool { return a.id == b.id }))
 	if err != nil {
 		return err
 	}

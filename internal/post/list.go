@@ -50,7 +50,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if err != nil {
 		return out, err
 	}
-	text, args := q.sql(in.Limit + 1)
+	text, args := q.sql(in.Limit)
 	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanRow, text, args...)
 	if err != nil {
 		return out, fmt.Errorf("listing posts: %w", err)
@@ -59,7 +59,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		page = page[:in.Limit]
 		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(q.position(page[in.Limit-1]))}
 	}
-	accounts, err := s.accountsOf(ctx, page)
+	accounts, err := s.accountsOf(ctx, call.TeamID, page)
 	if err != nil {
 		return out, err
 	}
@@ -114,14 +114,16 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 }
 
 // ofAccount walks along the account's own posts, or, where a narrower index leads the way, asks of each post there whether it
-// goes to the account. SQLite takes the tables of a CROSS JOIN in their order; left to choose, it sorts all of the team's posts.
+// goes to the account: by counting, as PostgreSQL would join an EXISTS with all that ever went there. SQLite takes the tables of a
+// CROSS JOIN in their order; left to choose, it sorts all of the team's posts. PostgreSQL would walk along these beside the
+// account's; it looks each post up by what is no column.
 func (q *listQuery) ofAccount(account int64, status string) {
 	if q.bySlot || status != "" && Status(status) != Published {
-		q.add("EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?)", account)
+		q.add("(SELECT COUNT(*) FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) > 0", account)
 		return
 	}
 	q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
-	q.add("p.id = t.post_id")
+	q.add("p.id = t.post_id || ''")
 	q.add("t.account_id = ?", account)
 }
 
@@ -160,7 +162,7 @@ func (q *listQuery) after(call operation.Call, cursor *string) error {
 
 func (q *listQuery) sql(limit int) (string, []any) {
 	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.submitted_at, p.published_at FROM ` + q.from +
-		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + ` LIMIT ?`, append(q.args, limit)
+		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.Page(limit), q.args
 }
 
 // position is where a page ends.
@@ -180,19 +182,20 @@ type placed struct {
 }
 
 // accountsOf names the accounts of a page of posts, in no order: sorting a handful here is cheaper than in the
-// database.
-func (s *Service) accountsOf(ctx context.Context, page []row) ([]placed, error) {
+// database. They are the team's: told so, PostgreSQL does not read those of all teams to join them.
+func (s *Service) accountsOf(ctx context.Context, team int64, page []row) ([]placed, error) {
 	if len(page) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(page))
+	args := make([]any, 1+len(page))
+	args[0] = team
 	for i, r := range page {
-		args[i] = r.id
+		args[1+i] = r.id
 	}
 	out, err := db.AllOf(ctx, s.db, 2*len(page), func(rows *sql.Rows, a *placed) error {
 		return rows.Scan(&a.post, &a.position, &a.ID, &a.Platform, &a.Username)
-	}, `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t JOIN social_accounts a ON a.id = t.account_id
-		WHERE t.post_id IN (`+db.Marks(len(args))+`)`, args...)
+	}, `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t
+		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ? WHERE t.post_id IN (`+db.Marks(len(page))+`)`, args...)
 	if err != nil {
 		return nil, fmt.Errorf("naming the accounts of posts: %w", err)
 	}

@@ -23,7 +23,7 @@ func (s *Service) Passed(ctx context.Context, team int64, before time.Time, most
 		return nil, fmt.Errorf("reading the drafts of team %d whose time has passed: %w", team, err)
 	}
 	spans := []Span{{Slots: slots}}
-	return spans[0].Slots, s.nameAccounts(ctx, spans)
+	return spans[0].Slots, s.nameAccounts(ctx, team, spans)
 }
 
 // overdue is a walk along an index of nothing else.

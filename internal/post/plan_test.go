@@ -74,7 +74,7 @@ func pageQuery(t *testing.T, in ListInput) (string, []any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return q.sql(21)
+	return q.sql(20)
 }
 
 // Each list is a walk along an index: nothing is sorted and no table is scanned.

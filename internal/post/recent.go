@@ -22,7 +22,7 @@ func (s *Service) Lately(ctx context.Context, team int64, before time.Time, most
 		return nil, fmt.Errorf("reading the last posts of team %d: %w", team, err)
 	}
 	spans := []Span{{Slots: slots}}
-	return spans[0].Slots, s.nameAccounts(ctx, spans)
+	return spans[0].Slots, s.nameAccounts(ctx, team, spans)
 }
 
 // lately is a walk along the index of times.

@@ -96,8 +96,8 @@ func (s *Service) page(call operation.Call, in ListInput) (string, []any, error)
 		add("id < ?", position)
 	}
 	// The page is found in an index that holds all it is narrowed by: the rows are large, and only those that are shown are read.
-	found := `SELECT id FROM reports WHERE ` + strings.Join(where, " AND ") + ` ORDER BY id DESC LIMIT ?`
-	return `SELECT ` + columns + ` FROM reports WHERE id IN (` + found + `) ORDER BY id DESC`, append(args, in.Limit+1), nil
+	found := `SELECT id FROM reports WHERE ` + strings.Join(where, " AND ") + ` ORDER BY id DESC` + db.Page(in.Limit)
+	return `SELECT ` + columns + ` FROM reports WHERE id IN (` + found + `) ORDER BY id DESC`, args, nil
 }
 
 var escaped = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
