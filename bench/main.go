@@ -36,6 +36,7 @@ type options struct {
 	serveFloor string
 	source     bool
 	years      bool
+	keep       bool
 }
 
 func main() {
@@ -49,6 +50,7 @@ func main() {
 	flag.StringVar(&o.serveFloor, "serve-floor", "", "serve the floor on this database `URL`; the bench calls itself so")
 	flag.BoolVar(&o.source, "serve-source", false, "serve made-up public figures; the bench calls itself so")
 	flag.BoolVar(&o.years, "years", false, "measure nothing but how lists, searches and reports fare with years of data; with -quick of few teams")
+	flag.BoolVar(&o.keep, "keep", false, "with -years: leave the filled databases to the next run, and use those that are there")
 	flag.Parse()
 	if err := o.work(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -93,7 +95,7 @@ func serveFloor(ctx context.Context, o options) error {
 
 // run measures what was asked for.
 func run(ctx context.Context, o options) error {
-	b := &bench{plan: fullPlan, report: &report{out: os.Stdout}, dir: o.dir, data: o.data, binary: filepath.Join(o.dir, "pressroom")}
+	b := &bench{plan: fullPlan, report: &report{out: os.Stdout}, dir: o.dir, data: o.data, keep: o.keep, binary: filepath.Join(o.dir, "pressroom")}
 	if o.quick {
 		b.plan = quickPlan
 	}

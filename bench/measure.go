@@ -15,6 +15,7 @@ type bench struct {
 	dir    string // for what is seeded
 	data   string // for what is measured; empty: memory
 	binary string
+	keep   bool // databases filled with years stay
 	only   *regexp.Regexp
 	report *report
 }

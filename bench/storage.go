@@ -26,6 +26,8 @@ type storage interface {
 	size(ctx context.Context, url string) (int64, error)
 	// drop throws one away.
 	drop(ctx context.Context, url string) error
+	// keep leaves one where it is when the storage is closed.
+	keep(url string)
 	// close throws away what is not worth keeping until the next run.
 	close(ctx context.Context) error
 }
@@ -149,6 +151,8 @@ func (*sqliteFiles) size(_ context.Context, url string) (int64, error) {
 func (*sqliteFiles) drop(_ context.Context, url string) error {
 	return removeSQLite(url[len("sqlite:"):])
 }
+
+func (*sqliteFiles) keep(string) {} // it lies in the directory that is kept
 
 func (s *sqliteFiles) close(context.Context) error {
 	if !s.passing {

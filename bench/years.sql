@@ -134,6 +134,10 @@ SELECT {{reportID "g.i"}}, {{team "g.i"}}, 'profile', CASE g.i % 2 WHEN 0 THEN '
     {{.Now}}, {{.Now}}, {{.Far}}, {{.First}} + g.i * {{.ReportStep}}
 FROM {{series .Reports}} ORDER BY g.i
 ;
+-- paid_subjects: what each was about, of which there is a report where it is of the team
+INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject)
+SELECT r.id, r.team_id, 'profile', COALESCE((SELECT MIN(p.id) FROM reports p WHERE p.team_id = r.team_id), ''), 'instagram', 'profile' || r.id FROM reservations r WHERE r.state = 'settled'
+;
 -- report_posts
 INSERT INTO report_posts (report_id, shown, post, taken_at, format, caption, url, likes, comments, views)
 SELECT {{reportID "g.i"}}, p.shown, p.post, p.taken_at, p.format, p.caption, p.url, p.likes, p.comments, p.views FROM {{series .Reports}} CROSS JOIN grown_report_posts p
