@@ -98,7 +98,7 @@ func (b *bench) grown(ctx context.Context, st *stage, s storage, example sample,
 func (b *bench) filled(ctx context.Context, s storage, example sample, label string, teams int) (*decade, error) {
 	note := filepath.Join(b.dir, "years-"+s.name()+"-"+label+".json")
 	if b.keep {
-		if d, err := left(ctx, s, note, teams); d != nil || err != nil {
+		if d, there, err := left(ctx, s, note, teams); there || err != nil {
 			return d, err
 		}
 	}

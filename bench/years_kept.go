@@ -29,21 +29,21 @@ func (d *decade) leave(s storage, note string) error {
 	return nil
 }
 
-// left is the database that an earlier run noted down, or nil where there is none of so many teams any more.
-func left(ctx context.Context, s storage, note string, teams int) (*decade, error) {
+// left is the database that an earlier run noted down, and whether there is one of so many teams.
+func left(ctx context.Context, s storage, note string, teams int) (*decade, bool, error) {
 	raw, err := os.ReadFile(note)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for a filled database: %w", err)
+		return nil, false, fmt.Errorf("looking for a filled database: %w", err)
 	}
 	var k kept
 	if err := json.Unmarshal(raw, &k); err != nil {
-		return nil, fmt.Errorf("looking for a filled database: %w", err)
+		return nil, false, fmt.Errorf("looking for a filled database: %w", err)
 	}
 	if _, err := s.size(ctx, k.URL); err != nil || k.Teams != teams {
-		return nil, nil //nolint:nilerr // it is filled anew
+		return nil, false, nil //nolint:nilerr // it is filled anew
 	}
-	return &decade{url: k.URL, middle: k.Middle, teams: k.Teams, large: k.Large, usual: k.Usual}, nil
+	return &decade{url: k.URL, middle: k.Middle, teams: k.Teams, large: k.Large, usual: k.Usual}, true, nil
 }
