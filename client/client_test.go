@@ -398,6 +398,75 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// Text that is not UTF-8 would arrive as another one, so it is not sent.
+func TestTextIsUTF8(t *testing.T) {
+	t.Parallel()
+	s, c := serving(t, ok())
+	bad := "sm\xf8rrebr\xf8d"
+	for _, in := range []any{
+		CreatePostInput{Caption: bad, AccountIDs: []int64{1}},
+		&CreatePostInput{Caption: bad},
+		UpdatePostInput{ID: "p", Caption: &bad},
+		CreateUploadsInput{Files: []UploadFile{{FileName: bad}}},
+		map[string]any{"caption": bad},
+		map[string]any{bad: 1},
+		map[string]any{"parts": []any{map[string]any{"text": bad}}},
+		json.RawMessage(`{"caption":"` + bad + `"}`),
+		map[string]any{"caption": json.RawMessage(`"` + bad + `"`)},
+	} {
+		if _, err := c.Call(t.Context(), "create_post", in); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("%#v: %v", in, err)
+		}
+	}
+	if len(s.asked) != 0 {
+		t.Errorf("%d of them were sent", len(s.asked))
+	}
+	if _, err := c.Call(t.Context(), "create_post", map[string]any{"caption": "smørrebrød \ufffd", "account_ids": []int64{1}, "at": time.Now()}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A call that came to no connection was not done; one of which an attempt came through may have been.
+func TestUnsent(t *testing.T) {
+	t.Parallel()
+	s, c := serving(t, cut)
+	s.Close()
+	_, err := c.GetIdentity(t.Context())
+	if lost, is := errors.AsType[*UnansweredError](err); !is || !lost.Unsent || lost.Attempts != 5 {
+		t.Errorf("nobody listens: %v", err)
+	}
+	s, c = serving(t, cut)
+	c.retry.sleep = func(context.Context, time.Duration) error {
+		s.Close()
+		return nil
+	}
+	_, err = c.GetIdentity(t.Context())
+	if lost, is := errors.AsType[*UnansweredError](err); !is || lost.Unsent {
+		t.Errorf("cut off, and then nobody listens: %v", err)
+	}
+}
+
+// Files that cannot be described fail alone, and what the service refuses is counted among all of them.
+func TestUploadsOfUnfitFiles(t *testing.T) {
+	t.Parallel()
+	links := answer(http.StatusCreated, "application/json", `{"data":{"job_id":"j","upload":{"uploads":[{"media_id":7,"state":"stored"},{"media_id":8,"state":"stored"}]}},"meta":{"request_id":"r"}}`)
+	files := []File{FileOf("empty.png", nil), FileOf("a.png", []byte("a")), FileOf("sm\xf8r.png", []byte("b")), FileOf("c.png", []byte("c"))}
+	_, c := serving(t, links)
+	results, err := c.Upload(t.Context(), files, UploadInput{})
+	if len(results) != 4 || !errors.Is(results[0].Err, ErrEmptyFile) || results[1].MediaID != 7 || results[2].Err == nil || results[3].MediaID != 8 || !errors.Is(err, ErrEmptyFile) {
+		t.Errorf("%+v: %v", results, err)
+	}
+	s, c := serving(t, links)
+	if results, err := c.Upload(t.Context(), files[:1], UploadInput{}); len(results) != 1 || !errors.Is(err, ErrEmptyFile) || len(s.asked) != 0 {
+		t.Errorf("%+v: %v after %d requests", results, err, len(s.asked))
+	}
+	_, c = serving(t, answer(422, "application/problem+json", `{"code":"validation_failed","detail":"D.","context":{"argument":"files.size_bytes","reason":"out_of_range","item":1}}`))
+	_, err = c.Upload(t.Context(), files, UploadInput{})
+	if refused, is := errors.AsType[*Error](err); !is || refused.Context.Item == nil || *refused.Context.Item != 3 || !strings.Contains(err.Error(), "(item 3) out_of_range: c.png: D.") {
+		t.Errorf("%v", err)
+	}
+}
+
 // Times are exact to the microsecond, both ways.
 func TestMoments(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,7 @@ type Error struct {
 // Context holds identifiers of a refusal, never a value that was sent. Which there are depends on the code.
 type Context struct {
 	Argument string   `json:"argument"` // the argument that is to blame
+	Item     *int64   `json:"item"`     // which of its items, from 0, where it is a list
 	Reason   string   `json:"reason"`   // what is wrong with it
 	Scope    string   `json:"scope"`    // what was used up, of a limit
 	Limit    string   `json:"limit"`    // the plan's limit
@@ -39,7 +40,11 @@ func (e *Error) Error() string {
 	if e.Code != "" {
 		text.WriteString(" " + e.Code)
 	}
-	for _, more := range append([]string{e.Context.Argument, e.Context.Reason, e.Context.Scope, e.Context.Limit, e.Context.State}, e.Context.Problems...) {
+	argument := e.Context.Argument
+	if e.Context.Item != nil {
+		argument += fmt.Sprintf(" (item %d)", *e.Context.Item)
+	}
+	for _, more := range append([]string{argument, e.Context.Reason, e.Context.Scope, e.Context.Limit, e.Context.State}, e.Context.Problems...) {
 		if more != "" {
 			text.WriteString(" " + more)
 		}
@@ -62,6 +67,7 @@ type UnansweredError struct {
 	Operation      string
 	IdempotencyKey string
 	Attempts       int
+	Unsent         bool  // whether no attempt came as far as the service: then nothing was done
 	Err            error // the reason: of a context that ended, its error
 }
 

@@ -15,7 +15,7 @@ const (
 )
 
 // Wait waits until a job has ended, as long as the context lasts. One that failed, wholly or in part, is a [*JobFailedError]
-// beside the answer, which tells what did succeed.
+// beside the answer, which tells what did succeed. Beside any other error the answer is the last that came, nil where none did.
 func (c *Client) Wait(ctx context.Context, jobID string) (*Answer[Job], error) {
 	return c.wait(ctx, jobID, c.held())
 }
@@ -30,12 +30,14 @@ func (c *Client) held() int64 {
 
 // wait asks; a service that answers sooner than it was asked to, or is not asked to wait, is asked ever more rarely.
 func (c *Client) wait(ctx context.Context, jobID string, seconds int64) (*Answer[Job], error) {
+	var last *Answer[Job]
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		asked := time.Now()
 		a, err := c.GetJob(ctx, GetJobInput{JobID: jobID, WaitSeconds: seconds})
 		if err != nil {
-			return nil, fmt.Errorf("waiting for %s: %w", jobID, err)
+			return last, fmt.Errorf("waiting for %s: %w", jobID, err)
 		}
+		last = a
 		if a.Data.Finished {
 			return a, failure(a.Data)
 		}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 type (
@@ -118,6 +120,9 @@ func members(in any) (map[string]json.RawMessage, error) {
 	if in == nil {
 		return given, nil
 	}
+	if !legible(reflect.ValueOf(in)) {
+		return nil, errors.New("an argument holds text that is not UTF-8, which would arrive as another one")
+	}
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return nil, fmt.Errorf("writing the arguments: %w", err)
@@ -134,6 +139,43 @@ func members(in any) (map[string]json.RawMessage, error) {
 		given = map[string]json.RawMessage{}
 	}
 	return given, nil
+}
+
+// legible tells whether all texts are UTF-8: package json would write others as U+FFFD.
+func legible(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return utf8.ValidString(v.String())
+	case reflect.Pointer, reflect.Interface:
+		return v.IsNil() || legible(v.Elem())
+	case reflect.Slice, reflect.Array:
+		if raw, is := reflect.TypeAssert[json.RawMessage](v); is {
+			return utf8.Valid(raw)
+		}
+		for i := range v.Len() {
+			if !legible(v.Index(i)) {
+				return false
+			}
+		}
+	case reflect.Map:
+		for name, item := range v.Seq2() {
+			if !legible(name) || !legible(item) {
+				return false
+			}
+		}
+	case reflect.Struct:
+		return legibleFields(v)
+	}
+	return true
+}
+
+func legibleFields(v reflect.Value) bool {
+	for i := range v.NumField() {
+		if v.Type().Field(i).IsExported() && !legible(v.Field(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // plain is a JSON value as it stands in an address: lists are joined by commas.

@@ -34,18 +34,19 @@ func (f *final) Unwrap() error { return f.error }
 // run tries until it succeeds, is refused for good or is given up. The same key goes with every attempt, so that what was
 // done already is not done again.
 func (r retry) run(ctx context.Context, operation, key string, try func(ctx context.Context) error) error {
-	var err error
+	reached := false
 	for attempt := 1; ; attempt++ {
-		err = r.bounded(ctx, try)
+		err := r.bounded(ctx, try)
 		if err == nil {
 			return nil
 		}
+		reached = reached || !unsent(err)
 		wait, again := r.pause(attempt, err)
 		if !again || attempt >= r.attempts || ctx.Err() != nil || tooLate(ctx, wait) {
-			return told(err, ctx, operation, key, attempt)
+			return told(err, ctx, &UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached})
 		}
 		if r.sleep(ctx, wait) != nil {
-			return told(err, ctx, operation, key, attempt)
+			return told(err, ctx, &UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached})
 		}
 	}
 }
@@ -70,9 +71,9 @@ func ofOurs(ctx, bound context.Context, err error) error {
 }
 
 // told is an error with what the caller has to know of the call. A refusal stays one, also when the wait for a repeat was cut short.
-func told(err error, ctx context.Context, operation, key string, attempts int) error { //nolint:revive // the error is what it is about
+func told(err error, ctx context.Context, call *UnansweredError) error { //nolint:revive // the error is what it is about
 	if refused, ok := errors.AsType[*Error](err); ok {
-		refused.Operation, refused.IdempotencyKey, refused.Attempts = operation, key, attempts
+		refused.Operation, refused.IdempotencyKey, refused.Attempts = call.Operation, call.IdempotencyKey, call.Attempts
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w (given up: %w)", refused, context.Cause(ctx))
 		}
@@ -81,7 +82,17 @@ func told(err error, ctx context.Context, operation, key string, attempts int) e
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
 	}
-	return &UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempts, Err: err}
+	call.Err = err
+	return call
+}
+
+// unsent tells of errors of which the service has seen nothing: no connection came to stand.
+func unsent(err error) bool {
+	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+		return true
+	}
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
 }
 
 // pause tells whether a repeat may mend an error, and after how long.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -32,11 +33,15 @@ type Uploaded struct {
 	Err     error // why: an *Error of the link, an *UnansweredError, or what was wrong with reading it
 }
 
+// ErrEmptyFile is a file without bytes, which the library does not take.
+var ErrEmptyFile = errors.New("the file is empty")
+
 // errUsed is a link that took its file already, of which the answer was lost.
 var errUsed = errors.New("the link was used")
 
 // Upload puts files into the media library: it opens one-time links, sends the bytes, and repeats what was cut off. A file that the
-// library has already is not sent. The results stand in the order of the files; the error joins those of all that failed.
+// library has already is not sent. The results stand in the order of the files; the error joins those of all that failed. A file that no
+// link can be opened for, as it is empty ([ErrEmptyFile]) or its name is not UTF-8, does not keep the others from being sent.
 // With an [IdempotencyKey] of one's own the same call, made again after a crash, goes on with the same batch.
 func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, options ...CallOption) ([]Uploaded, error) {
 	asked := prepared{key: newKey()}
@@ -49,10 +54,12 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 		if n := len(results) / batchFiles; n > 0 {
 			key = fmt.Sprintf("%s-%d", key, n+1)
 		}
-		done, err := c.uploadBatch(ctx, batch, in, key)
+		done, err := c.uploadFit(ctx, batch, in, key)
+		if err != nil {
+			failed = append(failed, ofUpload(err, asked.key, len(results)))
+		}
 		results = append(results, done...)
 		if err != nil {
-			failed = append(failed, ofUpload(err, asked.key))
 			break
 		}
 	}
@@ -65,15 +72,63 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 }
 
 // ofUpload has the error of a batch's call tell the key of the whole upload, which is what a repeat has to carry: each batch makes
-// its own of it.
-func ofUpload(err error, key string) error {
+// its own of it. The file that is to blame is counted among all of them.
+func ofUpload(err error, key string, before int) error {
 	if refused, ok := errors.AsType[*Error](err); ok && refused.IdempotencyKey != "" {
 		refused.IdempotencyKey = key
+		if refused.Context.Item != nil {
+			refused.Context.Item = new(*refused.Context.Item + int64(before))
+		}
 	}
 	if lost, ok := errors.AsType[*UnansweredError](err); ok && lost.IdempotencyKey != "" {
 		lost.IdempotencyKey = key
 	}
 	return err
+}
+
+// uploadFit is uploadBatch of the files that can be described at all; the others are told as failed.
+func (c *Client) uploadFit(ctx context.Context, files []File, in UploadInput, key string) ([]Uploaded, error) {
+	results := make([]Uploaded, len(files))
+	var fit []File
+	var at []int
+	for i, f := range files {
+		results[i] = Uploaded{File: f, Err: unfit(f)}
+		if results[i].Err == nil {
+			fit, at = append(fit, f), append(at, i)
+		}
+	}
+	if len(fit) == 0 { // a batch without files would be one for the page
+		return results, nil
+	}
+	done, err := c.uploadBatch(ctx, fit, in, key)
+	if done == nil {
+		return nil, blaming(err, fit, at)
+	}
+	for n, i := range at {
+		results[i] = done[n]
+	}
+	return results, err
+}
+
+// blaming has a refusal of a batch name the file that is to blame, and tell where it stands among those that the caller gave.
+func blaming(err error, fit []File, at []int) error {
+	refused, is := errors.AsType[*Error](err)
+	if is && refused.Context.Item != nil && *refused.Context.Item >= 0 && *refused.Context.Item < int64(len(fit)) {
+		i := *refused.Context.Item
+		refused.Detail = fit[i].Name + ": " + refused.Detail
+		refused.Context.Item = new(int64(at[i]))
+	}
+	return err
+}
+
+func unfit(f File) error {
+	if f.Size == 0 {
+		return fmt.Errorf("%s: %w", f.Name, ErrEmptyFile)
+	}
+	if !utf8.ValidString(f.Name) {
+		return fmt.Errorf("the file's name %q is not UTF-8", f.Name)
+	}
+	return nil
 }
 
 func (c *Client) uploadBatch(ctx context.Context, files []File, in UploadInput, key string) ([]Uploaded, error) {

@@ -2,16 +2,36 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"strconv"
 
+	"github.com/alecthomas/kong"
 	"github.com/mattn/go-isatty"
 
 	"pressroom/internal/calling"
 )
 
 type callCmd struct {
-	Args []string `arg:"" optional:"" help:"An operation's name and its arguments; without any, all operations are listed."`
+	Args []word `arg:"" optional:"" help:"An operation's name and its arguments; without any, all operations are listed."`
+}
+
+// word is an argument as it was given: as a plain string package kong would take it through JSON, which changes what is not UTF-8.
+type word string
+
+// Decode reads the next one.
+func (w *word) Decode(ctx *kong.DecodeContext) error {
+	token, err := ctx.Scan.PopValue("argument")
+	if err != nil {
+		return fmt.Errorf("reading an argument: %w", err)
+	}
+	text, ok := token.Value.(string)
+	if !ok {
+		return errors.New("an argument is no text")
+	}
+	*w = word(text)
+	return nil
 }
 
 // statusError ends the program with a status of its own; what there is to say is said.
@@ -21,9 +41,13 @@ func (s statusError) Error() string { return "exit status " + strconv.Itoa(int(s
 
 // Run calls the operation.
 func (c callCmd) Run(ctx context.Context) error {
+	args := make([]string, len(c.Args))
+	for i, w := range c.Args {
+		args[i] = string(w)
+	}
 	status := calling.Run(ctx, calling.Terminal{
 		Env: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Pretty: isatty.IsTerminal(os.Stdout.Fd()),
-	}, c.Args)
+	}, args)
 	if status != calling.StatusDone {
 		return statusError(status)
 	}

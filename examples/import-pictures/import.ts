@@ -16,11 +16,12 @@ type Notes = Record<string, { media_id: number; post_id?: string }>;
 
 async function main([folder, ...accounts]: string[]): Promise<number> {
   const account_ids = accounts.map(Number);
-  if (folder === undefined || account_ids.length === 0 || !account_ids.every(Number.isSafeInteger)) {
-    console.error("usage: import.js FOLDER ACCOUNT_ID…");
+  const { PRESSROOM_URL: url, PRESSROOM_KEY: key } = process.env;
+  if (folder === undefined || account_ids.length === 0 || !accounts.every((id) => /^[1-9]\d{0,14}$/.test(id)) || !url || !key) {
+    console.error("usage: PRESSROOM_URL=… PRESSROOM_KEY=… node dist/import.js FOLDER ACCOUNT_ID…");
     return 2;
   }
-  const client = new Pressroom({ url: process.env["PRESSROOM_URL"] ?? "", key: process.env["PRESSROOM_KEY"] ?? "" });
+  const client = new Pressroom({ url, key });
   const notes = await remembered(folder);
   const sources = await fresh(folder, notes);
   const files = await upload(client, sources, { parallel: 4 });
@@ -91,4 +92,9 @@ async function remember(folder: string, notes: Notes): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-process.exitCode = await main(process.argv.slice(2));
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

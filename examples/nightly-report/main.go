@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -19,12 +20,12 @@ import (
 )
 
 func main() {
-	profile := flag.String("profile", "", "user name of the public profile")
+	profile := flag.String("profile", "", "user name of the public profile, or a link to it")
 	out := flag.String("out", ".", "folder for the pages")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
-	file, err := nightly(ctx, *profile, *out, time.Now())
+	file, err := nightly(ctx, *profile, *out)
 	cancel()
 	stop()
 	if err != nil {
@@ -34,8 +35,8 @@ func main() {
 	fmt.Fprintln(os.Stdout, file)
 }
 
-// nightly writes the page of a day and gives its name.
-func nightly(ctx context.Context, profile, out string, now time.Time) (string, error) {
+// nightly writes the page of a day and gives its name. Where that cannot be written nothing is asked for, as it may cost.
+func nightly(ctx context.Context, profile, out string) (string, error) {
 	if profile == "" {
 		return "", errors.New("name a profile with -profile")
 	}
@@ -43,7 +44,31 @@ func nightly(ctx context.Context, profile, out string, now time.Time) (string, e
 	if err != nil {
 		return "", fmt.Errorf("preparing: %w", err)
 	}
-	day := now.Format(time.DateOnly)
+	page, err := os.CreateTemp(out, ".nightly-report-*")
+	if err != nil {
+		return "", fmt.Errorf("preparing the page: %w", err)
+	}
+	name, err := write(ctx, c, profile, page)
+	if err = errors.Join(err, page.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(page.Name()))
+	}
+	if !filepath.IsLocal(name) || name != filepath.Base(name) {
+		return "", errors.Join(errors.New("the profile's name is no name of a file"), os.Remove(page.Name()))
+	}
+	file := filepath.Join(out, name)
+	if err := os.Rename(page.Name(), file); err != nil { //nolint:gosec // the name is looked at above, the folder is the caller's
+		return "", fmt.Errorf("writing the page: %w", err)
+	}
+	return file, nil
+}
+
+// write writes the page and gives the name that it is to have: of the profile, however it was named, and of the team's day.
+func write(ctx context.Context, c *client.Client, profile string, to io.Writer) (string, error) {
+	me, err := c.GetIdentity(ctx)
+	if err != nil {
+		return "", fmt.Errorf("asking for the team's day: %w", err)
+	}
+	day := me.Meta.AnsweredAt.Team.Format(time.DateOnly)
 	id, err := fresh(ctx, c, profile, day)
 	if err != nil {
 		return "", err
@@ -52,44 +77,59 @@ func nightly(ctx context.Context, profile, out string, now time.Time) (string, e
 	if err != nil {
 		return "", fmt.Errorf("reading the report: %w", err)
 	}
-	file := filepath.Join(out, profile+"-"+day+".md")
-	if err := os.WriteFile(file, []byte(page(report)), 0o600); err != nil {
+	if _, err := io.WriteString(to, page(report)); err != nil {
 		return "", fmt.Errorf("writing the page: %w", err)
 	}
-	return file, nil
+	return report.Data.Subject + "-" + day + ".md", nil
 }
 
 // fresh makes the report, or brings up to date the one that there is. The keys hold the day: another run of the same day, after a
 // crash too, gets the answers of the first and is not charged.
 func fresh(ctx context.Context, c *client.Client, profile, day string) (string, error) {
 	key := "nightly:" + profile + ":" + day
-	made, err := c.CreateReport(ctx, client.CreateReportInput{Type: client.ReportKindProfile, Subject: profile}, client.IdempotencyKey(key+":create"))
-	if err != nil {
-		return "", fmt.Errorf("asking for the report: %w", err)
-	}
-	job, err := c.Wait(ctx, made.Data.JobID)
+	made, job, err := finished(ctx, c, key+":create", func(key client.CallOption) (*client.Answer[client.Job], error) {
+		return c.CreateReport(ctx, client.CreateReportInput{Type: client.ReportKindProfile, Subject: profile}, key)
+	})
 	if err != nil {
 		return "", fmt.Errorf("making the report: %w", err)
 	}
-	result, err := client.Result[client.ReportResult](job.Data)
+	result, err := client.Result[client.ReportResult](job)
 	if err != nil {
 		return "", err
 	}
 	if made.Billing != nil && made.Billing.CreditsCharged > 0 {
 		return result.Report.ID, nil // it was made for this call
 	}
-	in := client.RefreshReportInput{Type: client.ReportKindProfile, ID: result.Report.ID}
-	refresh, err := c.RefreshReport(ctx, in, client.IdempotencyKey(key+":refresh"))
+	_, _, err = finished(ctx, c, key+":refresh", func(key client.CallOption) (*client.Answer[client.Job], error) {
+		return c.RefreshReport(ctx, client.RefreshReportInput{Type: client.ReportKindProfile, ID: result.Report.ID}, key)
+	})
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == client.CodeRateLimited && refused.Context.Scope == "connection" {
 		return result.Report.ID, nil // somebody has done it a moment ago
 	}
 	if err != nil {
-		return "", fmt.Errorf("asking for a refresh: %w", err)
-	}
-	if _, err := c.Wait(ctx, refresh.Data.JobID); err != nil {
 		return "", fmt.Errorf("refreshing the report: %w", err)
 	}
 	return result.Report.ID, nil
+}
+
+// finished asks for work and waits for its end. Where the day's key gives back what failed in an earlier run, and was refunded, it asks
+// anew: with a key made of the job that failed, so that this run's own try is one, too, whenever it is repeated.
+func finished(ctx context.Context, c *client.Client, day string, ask func(client.CallOption) (*client.Answer[client.Job], error)) (*client.Answer[client.Job], client.Job, error) {
+	for key := day; ; {
+		asked, err := ask(client.IdempotencyKey(key))
+		if err != nil {
+			return nil, client.Job{}, err
+		}
+		job, err := c.Wait(ctx, asked.Data.JobID)
+		if err == nil {
+			return asked, job.Data, nil
+		}
+		failed, ok := errors.AsType[*client.JobFailedError](err)
+		if !ok || !asked.Replayed {
+			return nil, client.Job{}, fmt.Errorf("waiting for it: %w", err)
+		}
+		key = day + ":" + failed.JobID
+	}
 }
 
 // page is a report for people. What the profile's owner wrote is not in it.

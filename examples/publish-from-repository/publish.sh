@@ -1,31 +1,134 @@
 #!/usr/bin/env bash
-# Publishes each file of posts/ that was added between two commits. A file holds the arguments of create_post as JSON.
-# It may be run again after a failure: the post of a file is known by the file's own hash, so it is drafted once and
-# published once.
+# Publishes the committed files posts/*.json that its record does not know as published, each once, however often it runs and with
+# whichever API key of the team. A file holds the arguments of create_post as JSON and is known by what it holds, not by its name.
+#
+#   publish.sh --begin   begins the record: what posts/ holds now counts as published. An empty file is a record too: then all goes out.
+#   publish.sh           publishes what is new. It ends with 0 where nothing is left to be done.
 set -uo pipefail
-before=$1 after=$2
 
-# Idempotency-Keys are remembered for a day. After that a second run could publish a second time, so it is refused.
-age=$(($(date +%s) - $(git show -s --format=%ct "$after"))) || exit 1
-if [ "$age" -gt $((20 * 3600)) ]; then
-  echo "The commit is older than 20 hours: look at the posts in the app, and publish by hand what is missing." >&2
-  exit 1
-fi
+# The record is a file outside of the repository, which is kept: a line for each step, of hash, step, what belongs to it, second, name.
+record=${PRESSROOM_RECORD:?names the file that records what was published}
 
-# The first push of a branch comes after nothing.
-git cat-file -e "$before" 2>/dev/null || before=$(git hash-object -t tree /dev/null)
+stop() { echo "publish.sh: $*" >&2; exit 1; }
+[[ $record = /* ]] || stop "PRESSROOM_RECORD has to be a path from the root on"
+trouble() { echo "::error file=$1::$2" >&2; }
 
-publish() { # the file of a post
-  local post key
-  key=repository-$(git hash-object "$1") || return
-  post=$(pressroom call create_post --json "@$1" --idempotency-key "$key" --field data.id) || return
-  # It may have gone out in an earlier run: then the answer says so, and nothing is sent again.
-  pressroom call publish_post "$post" --idempotency-key "$key-publish" --wait --field data.state || return
+note() { # hash, step, what belongs to it, name
+  printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$(date +%s)" "$4" >>"$record" && sync "$record"
 }
 
-failed=0
-while IFS= read -r -d '' file; do
-  echo "$file"
-  publish "$file" || { echo "::error file=$file::not published, or not on every account" >&2; failed=1; }
-done < <(git diff -z --name-only --diff-filter=A "$before" "$after" -- posts/)
+last() { awk -F '\t' -v hash="$1" '$1 == hash { found = $2 "\t" $3 "\t" $4 } END { print found }' "$record"; }
+
+# What went before a file of this name, another text: hash by hash, each with its last step.
+earlier() { # name, hash
+  awk -F '\t' -v name="$1" -v hash="$2" '{ step[$1] = $2 "\t" $3 } $5 == name && $1 != hash { known[$1] }
+    END { for (h in known) print h "\t" step[h] }' "$record"
+}
+
+# Whether a post is on no network, and none may have it without saying so.
+nowhere() { # post
+  local told
+  told=$(pressroom call get_post "$1") || return
+  ! grep -qE '"state":"(published|sending|unconfirmed)"|"status":"(scheduled|processing|published|partially_published)"' <<<"$told"
+}
+
+corrected() { # name, hash: fails where an earlier text of the file is out, or may be
+  local old step about
+  while IFS=$'\t' read -r old step about; do
+    case $step in
+      refused | asked | replaced) continue ;; # nothing is published before its draft is noted
+      drafted) nowhere "$about" && note "$old" replaced "$about" "$1" && continue ;;
+    esac
+    trouble "$1" "changed after an earlier text of it went out, or may have: post $about. Put that back, or give the new one a file of its own"
+    return 1
+  done < <(earlier "$1" "$2")
+}
+
+# An Idempotency-Key is remembered for a day, and for one API key. Beyond that nobody can tell whether a draft was made.
+again() { # name, hash, the API key that asked, when
+  local age=$(($(date +%s) - $4))
+  if [ "$3" = "$key" ] && [ "$age" -ge 0 ] && [ "$age" -lt $((20 * 3600)) ]; then return; fi
+  trouble "$1" "a run asked for it and got no answer, too long ago or with another API key: look for its draft in the app, then set the line of $2 in the record to drafted with its id, or take it out"
+  return 1
+}
+
+draft() { # name, hash, further flags: each asking that was noted has a key of its own
+  local times
+  times=$(awk -F '\t' -v hash="$2" '$1 == hash && $2 == "asked"' "$record" | wc -l)
+  pressroom call create_post --json "@$1" --idempotency-key "repository-$2-$times" --field data.id "${@:3}"
+}
+
+first() { # name, hash: what is refused at the first attempt was not done, so that a later run may ask anew
+  local status=0
+  note "$2" asked "$key" "$1" || return
+  draft "$1" "$2" --attempts 1 || status=$?
+  case $status in
+    0) return ;;
+    [2-6]) note "$2" refused - "$1"; return 1 ;;
+  esac
+  draft "$1" "$2"
+}
+
+publish() { # name, hash, post: a post that was handed over is never handed over again, whoever asks and when
+  local status
+  pressroom call publish_post "$3" --wait --field data.state || {
+    status=$(pressroom call get_post "$3" --field data.status) && [ "$status" = published ] || return
+  }
+  note "$2" published "$3" "$1"
+}
+
+one() { # name
+  local hash step about at
+  hash=$(git hash-object --no-filters -- "$1") || return
+  IFS=$'\t' read -r step about at < <(last "$hash")
+  case ${step:-none} in
+    before | published) return ;;
+    drafted) ;;
+    asked)
+      again "$1" "$hash" "$about" "$at" && about=$(draft "$1" "$hash") && note "$hash" drafted "$about" "$1" || return ;;
+    *)
+      corrected "$1" "$hash" && about=$(first "$1" "$hash") && note "$hash" drafted "$about" "$1" || return ;;
+  esac
+  new=$((new + 1))
+  echo "$1"
+  publish "$1" "$hash" "$about" && return
+  trouble "$1" "not published, or not on every account: post $about"
+  return 1
+}
+
+begin() { # the record is there wholly or not at all: what lacks in it goes out
+  local whole=$record
+  [ ! -e "$whole" ] || stop "there is a record already: $whole"
+  record=$(mktemp "$whole.XXXXXX") || stop "the record cannot be made"
+  for file in "${files[@]}"; do
+    note "$(git hash-object --no-filters -- "$file")" before - "$file" || stop "the record cannot be written"
+  done
+  mv "$record" "$whole" || stop "the record cannot be made"
+  echo "${#files[@]} posts count as published."
+}
+
+top=$(git rev-parse --show-toplevel) && cd "$top" || stop "this is no git repository"
+git diff --quiet HEAD -- posts/ || stop "posts/ holds changes that are not committed"
+listed=$(mktemp) || exit 1
+trap 'rm -f "$listed"' EXIT
+git ls-files -z -- ':(glob)posts/*.json' >"$listed" || stop "the posts cannot be listed"
+mapfile -d '' files <"$listed"
+for file in "${files[@]}"; do
+  [[ $file != *[[:cntrl:]]* ]] || stop "the name of a post holds a control character"
+done
+case "$#:${1:-}" in
+  0:) ;;
+  1:--begin) begin; exit ;;
+  *) echo "usage: publish.sh [--begin]" >&2; exit 2 ;;
+esac
+[ -f "$record" ] || stop "there is no record at $record of what was published: put it back, or begin one with --begin"
+exec 9>>"$record" && flock -n 9 || stop "another run is at it"
+[ -z "$(tail -c 1 "$record")" ] || echo >>"$record" # a line that was cut off ends here
+key=$(pressroom call get_identity --field data.key.id) || exit
+
+new=0 failed=0
+for file in "${files[@]}"; do
+  one "$file" || { echo "$file: not done" >&2; failed=1; }
+done
+[ "$new" -gt 0 ] || [ "$failed" -gt 0 ] || echo "nothing new"
 exit "$failed"

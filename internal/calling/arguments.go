@@ -1,6 +1,7 @@
 package calling
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"pressroom/client"
 )
@@ -40,6 +42,9 @@ func (v *value) IsBoolFlag() bool { return v.argument.Type == "boolean" }
 
 // Set reads a value.
 func (v *value) Set(text string) error {
+	if !utf8.ValidString(text) {
+		return errors.New("is not UTF-8")
+	}
 	read, err := v.read(text)
 	if err != nil {
 		return err
@@ -104,6 +109,14 @@ func integer(text string) (int64, error) {
 	return n, nil
 }
 
+// keyed is the option that gives a call a key of one's own, none where the key is empty.
+func (g *arguments) keyed(key string) []client.CallOption {
+	if key == "" {
+		return nil
+	}
+	return []client.CallOption{client.IdempotencyKey(key)}
+}
+
 // places takes what stands without a flag as the arguments of the path, in their order.
 func (g *arguments) places(given []string) error {
 	for _, a := range g.operation.Arguments {
@@ -139,8 +152,14 @@ func (g *arguments) merge(text string, in io.Reader) error {
 	if err != nil {
 		return usage("--json cannot be read: %w", err)
 	}
+	if !utf8.Valid(raw) {
+		return usage("--json is not UTF-8")
+	}
 	var members map[string]json.RawMessage // as they are written: a number stays exact
 	if err := json.Unmarshal(raw, &members); err != nil {
+		if bytes.HasPrefix(raw, []byte("\ufeff")) {
+			return usage("--json begins with a byte order mark, which JSON does not have: save the file without it")
+		}
 		return usage("--json is no JSON object")
 	}
 	for name, member := range members {

@@ -3,9 +3,9 @@
 package calling
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -87,7 +87,7 @@ func (t Terminal) operation(ctx context.Context, s settings, o client.Operation,
 	switch {
 	case s.all && !o.Paged:
 		return usage("%s has no pages: leave --all out", o.Name)
-	case s.wait && !o.StartsJob:
+	case s.wait && !o.StartsJob && o.Name != followed:
 		return usage("%s starts no job: leave --wait out", o.Name)
 	case s.key != "" && !o.TakesKey:
 		return usage("%s only reads and takes no Idempotency-Key", o.Name)
@@ -102,10 +102,10 @@ func (t Terminal) operation(ctx context.Context, s settings, o client.Operation,
 }
 
 func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given arguments) error {
-	var options []client.CallOption
-	if s.key != "" {
-		options = append(options, client.IdempotencyKey(s.key))
+	if s.wait {
+		return t.wait(ctx, c, s, given)
 	}
+	options := given.keyed(s.key)
 	if s.all {
 		for page, err := range c.CallPages(ctx, given.operation.Name, given.values, options...) {
 			if err != nil {
@@ -121,20 +121,21 @@ func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given 
 	if err != nil {
 		return err
 	}
-	if !s.wait {
-		return t.show(a.Raw, s.field)
-	}
-	var started struct {
-		JobID string `json:"job_id"`
-	}
-	if err := json.Unmarshal(a.Data, &started); err != nil {
-		return fmt.Errorf("reading the job's id: %w", err)
-	}
-	ended, err := c.Wait(ctx, started.JobID)
-	if ended == nil {
+	return t.give(given.operation.Name, a.Raw, a.IdempotencyKey, s.field)
+}
+
+// give shows what a call was answered. Where that fails, what was done and paid is told all the same: with the key of a write. One-time
+// secrets, which create_uploads gives, a repeat makes anew.
+func (t Terminal) give(operation string, raw json.RawMessage, key, field string) error {
+	err := t.show(raw, field)
+	if err == nil || key == "" {
 		return err
 	}
-	return errors.Join(t.show(ended.Raw, s.field), err)
+	if operation != "create_uploads" {
+		fmt.Fprintf(t.Err, "The service has answered all the same, and its whole answer is:\n%s\n", bytes.TrimSpace(raw))
+	}
+	fmt.Fprintf(t.Err, "The same command with --idempotency-key %s gets the answer again and does nothing twice.\n", key)
+	return err
 }
 
 // show prints an answer, or one member of it: a text without quotes.
@@ -179,6 +180,12 @@ func (t Terminal) print(answer any) error {
 
 // client is for the service and with the key that the environment names. A key is no argument: every process of a machine may read those.
 func (t Terminal) client(s settings) (*client.Client, error) {
+	switch {
+	case s.timeout <= 0:
+		return nil, usage("--timeout has to be more than nothing, such as 10m")
+	case s.attempts < 1:
+		return nil, usage("--attempts has to be 1 or more")
+	}
 	key, err := t.key(s.keyFile)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ Every operation takes:
   --json OBJECT           arguments as JSON: the text, @FILE, or - for standard input
   --all                   every page, a line of JSON each
   --field PATH            one member of the answer alone, such as data.id or data.posts.0.id
-  --wait                  wait for the job and print it in place of the first answer
+  --wait                  wait for the job and print it in place of the first answer; of get_job, for the job that it names
   --idempotency-key KEY   of a write, to repeat a command without doing it twice; made for each command where omitted
   --attempts N            how often a call is tried at most (5)
   --timeout DURATION      how long the command may take (10m)
@@ -31,7 +31,7 @@ Every operation takes:
 
 Exit status: 0 done · 1 something on this machine · 2 the command line · 3 the key is wrong or may not · 4 no such item · 5 the arguments or
 the item's state do not allow it · 6 a limit or the credits are used up · 7 the job did not wholly succeed · 8 no answer, or the service failed:
-a write may have been done · 130 interrupted
+a write may have been done · 9 accepted, and the job has not been seen to end: wait on with get_job · 130 interrupted
 `
 
 func overview(w io.Writer) {

@@ -21,6 +21,7 @@ const (
 	StatusLimited     = 6   // a limit or the credits are used up (402, 429): later
 	StatusJob         = 7   // the job ended and did not wholly succeed
 	StatusUnavailable = 8   // no answer, or the service failed (5xx): a write may have been done
+	StatusUnended     = 9   // it was accepted as a job, which was not seen to end: it goes on by itself
 	StatusInterrupted = 130 // by a signal
 )
 
@@ -33,6 +34,9 @@ func status(ctx context.Context, err error) int {
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return StatusInterrupted
+	}
+	if _, ok := errors.AsType[*unended](err); ok {
+		return StatusUnended
 	}
 	if _, ok := errors.AsType[*client.JobFailedError](err); ok {
 		return StatusJob
@@ -55,7 +59,10 @@ func ofRefusal(code int) int {
 	case http.StatusPaymentRequired, http.StatusTooManyRequests:
 		return StatusLimited
 	}
-	if code >= 400 && code < 500 {
+	switch code / 100 {
+	case 3: // the address leads elsewhere, and nothing went there
+		return StatusFailed
+	case 4:
 		return StatusInvalid
 	}
 	return StatusUnavailable
@@ -70,7 +77,10 @@ func (t Terminal) tell(err error) {
 		return
 	}
 	fmt.Fprintf(t.Err, "pressroom: %s was refused: %s\n", refused.Operation, refused.Detail)
-	wait := ""
+	wait, item := "", ""
+	if refused.Context.Item != nil {
+		item = fmt.Sprint(*refused.Context.Item)
+	}
 	if refused.RetryAfter > 0 {
 		wait = refused.RetryAfter.String()
 	}
@@ -78,6 +88,7 @@ func (t Terminal) tell(err error) {
 		{"status", fmt.Sprint(refused.Status)},
 		{"code", refused.Code},
 		{"argument", refused.Context.Argument},
+		{"item", item},
 		{"reason", refused.Context.Reason},
 		{"scope", refused.Context.Scope},
 		{"limit", refused.Context.Limit},
@@ -91,14 +102,32 @@ func (t Terminal) tell(err error) {
 			fmt.Fprintf(t.Err, "  %-9s %s\n", line[0], line[1])
 		}
 	}
-	if refused.Status >= http.StatusInternalServerError && refused.IdempotencyKey != "" {
-		fmt.Fprintf(t.Err, "Part of it may have been done. The same command with --idempotency-key %s does nothing twice.\n", refused.IdempotencyKey)
-	}
+	t.again(err)
 }
 
 // again tells how to repeat what may have been done.
 func (t Terminal) again(err error) {
+	if u, ok := errors.AsType[*unended](err); ok {
+		fmt.Fprintf(t.Err, "The job %s was accepted and goes on by itself. Wait on with: pressroom call get_job %s --wait\n", u.job, u.job)
+		if u.key != "" {
+			fmt.Fprintf(t.Err, "The same command with --idempotency-key %s finds it too and does nothing twice.\n", u.key)
+		}
+		return
+	}
 	if lost, ok := errors.AsType[*client.UnansweredError](err); ok && lost.IdempotencyKey != "" {
+		if lost.Unsent {
+			fmt.Fprintln(t.Err, "Nothing came as far as the service: nothing was done.")
+			return
+		}
 		fmt.Fprintf(t.Err, "It may have been done. The same command with --idempotency-key %s does nothing twice.\n", lost.IdempotencyKey)
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.IdempotencyKey != "" && ofRefusal(refused.Status) == StatusUnavailable {
+		if refused.Code == client.CodeProviderUnavailable { // of a report nothing was done, and its key is free again
+			if strings.HasSuffix(refused.Operation, "_post") {
+				fmt.Fprintln(t.Err, "The post may have gone out all the same: look at it before anything is repeated.")
+			}
+			return
+		}
+		fmt.Fprintf(t.Err, "Part of it may have been done. The same command with --idempotency-key %s does nothing twice.\n", refused.IdempotencyKey)
 	}
 }

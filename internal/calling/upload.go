@@ -1,8 +1,13 @@
 package calling
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"unicode/utf8"
 
 	"pressroom/client"
 )
@@ -36,6 +41,9 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 	}
 	files := make([]client.File, len(paths))
 	for i, path := range paths {
+		if !utf8.ValidString(path) {
+			return usage("the name of file %d is not UTF-8", i+1)
+		}
 		if files[i], err = client.FileAt(path); err != nil {
 			return usage("%w", err)
 		}
@@ -44,15 +52,16 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 	if id, ok := given.values["folder_id"].(int64); ok {
 		in.FolderID = &id
 	}
-	var options []client.CallOption
-	if s.key != "" {
-		options = append(options, client.IdempotencyKey(s.key))
-	}
+	key := cmp.Or(s.key, "call-"+rand.Text())
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	results, failed := c.Upload(ctx, files, in, options...)
+	results, failed := c.Upload(ctx, files, in, client.IdempotencyKey(key))
 	if len(results) == 0 {
 		return failed
 	}
-	return errors.Join(t.print(shown(paths, results)), failed)
+	raw, err := json.Marshal(shown(paths, results))
+	if err != nil {
+		return errors.Join(fmt.Errorf("writing the answer: %w", err), failed)
+	}
+	return errors.Join(t.give(uploading.Name, raw, key, s.field), failed)
 }

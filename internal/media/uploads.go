@@ -155,13 +155,13 @@ func (s *Service) createUploads(ctx context.Context, call operation.Call, in Upl
 
 // checkFiles refuses descriptions of what the library would not take.
 func (s *Service) checkFiles(files []Description) error {
-	for _, f := range files {
+	for n, f := range files {
 		kind := essence(f.MIMEType)
 		switch {
 		case f.MIMEType != "" && kind != "application/octet-stream" && !slices.Contains(Types, kind):
-			return fault.Invalid(fault.NotAllowedValue, "files.mime_type", "The library takes "+strings.Join(Types, ", ")+".")
+			return fault.Invalid(fault.NotAllowedValue, "files.mime_type", "The library takes "+strings.Join(Types, ", ")+".").With("item", n)
 		case f.SizeBytes > s.maxBytes(kind):
-			return fault.Invalid(fault.OutOfRange, "files.size_bytes", fmt.Sprintf("The library takes images of up to %d bytes and videos of up to %d.", s.Terms.Limits.MaxImageBytes, s.Terms.Limits.MaxVideoBytes))
+			return fault.Invalid(fault.OutOfRange, "files.size_bytes", fmt.Sprintf("The library takes images of up to %d bytes and videos of up to %d.", s.Terms.Limits.MaxImageBytes, s.Terms.Limits.MaxVideoBytes)).With("item", n)
 		}
 	}
 	return nil

@@ -43,6 +43,7 @@ func contextMembers() map[string]*jsonschema.Schema {
 	return map[string]*jsonschema.Schema{
 		"reason":              text("What is wrong, of validation_failed; charge_key_spent of idempotency_key_reused."),
 		"argument":            text("The name of the argument that is to blame."),
+		"item":                {Type: "integer", Minimum: new(0.0), Description: "Which item is to blame where the argument is a list; the first is 0."},
 		"scope":               text("What was used up, of a limit."),
 		"state":               text("The item's state, which does not allow this."),
 		"paused":              text("The kind of action that is paused, of connection_suspended; absent where everything is."),

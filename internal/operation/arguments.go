@@ -2,6 +2,7 @@ package operation
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -234,11 +235,20 @@ func checkList(value any, s *jsonschema.Schema, at place, forms patterns) (any, 
 	for i, item := range list {
 		checked, err := check(item, s.Items, place{name: at.name, item: true}, forms)
 		if err != nil {
-			return nil, err
+			return nil, ofItem(err, i)
 		}
 		out[i] = checked
 	}
 	return out, nil
+}
+
+// ofItem has a refusal tell which item of a list is to blame, from 0.
+func ofItem(err error, i int) error {
+	refused, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err
+	}
+	return refused.With("item", i)
 }
 
 func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {

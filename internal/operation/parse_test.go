@@ -145,6 +145,28 @@ func argumentOf(f *fault.Error) string {
 	return name
 }
 
+// Of a list a refusal tells which item is to blame, and of anything else none.
+func TestItemsAreTold(t *testing.T) {
+	t.Parallel()
+	op := define("POST")
+	for body, want := range map[string]any{
+		`{"id":"a","text":"x","ids":["one"]}`:                       0,
+		`{"id":"a","text":"x","ids":[1,2,"three"]}`:                 2,
+		`{"id":"a","text":"x","parts":[{"name":"n"},{"size":2}]}`:   1,
+		`{"id":"a","text":"x","parts":[{"name":"n"},{"more":"x"}]}`: 1,
+		`{"id":"a","text":"x","ids":[1,2,3,4]}`:                     nil,
+		`{"id":"a","text":"x","number":51}`:                         nil,
+	} {
+		args, err := operation.ParseObject([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = op.Check(args); err == nil || fault.Of(err).Context["item"] != want {
+			t.Errorf("%s: %v, want item %v", body, err, want)
+		}
+	}
+}
+
 func TestParseQuery(t *testing.T) {
 	t.Parallel()
 	op := define("GET")

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -168,6 +170,12 @@ func TestStatuses(t *testing.T) {
 		{nil, []string{"get_post", "a", "b"}, calling.StatusUsage, []string{"too many"}},
 		{nil, []string{"update_post", "a", "--json", "[]"}, calling.StatusUsage, []string{"JSON object"}},
 		{nil, []string{"upload"}, calling.StatusUsage, []string{"FILE"}},
+		{nil, []string{"upload", "sm\xf8rrebr\xf8d.png"}, calling.StatusUsage, []string{"UTF-8"}},
+		{nil, []string{"create_post", "--caption", "sm\xf8rrebr\xf8d", "--account-ids", "1"}, calling.StatusUsage, []string{"caption", "UTF-8"}},
+		{nil, []string{"create_post", "--json", "{\"caption\":\"sm\xf8rrebr\xf8d\",\"account_ids\":[1]}"}, calling.StatusUsage, []string{"--json", "UTF-8"}},
+		{nil, []string{"create_post", "--json", "\ufeff{}"}, calling.StatusUsage, []string{"byte order mark"}},
+		{nil, []string{"get_identity", "--timeout", "0"}, calling.StatusUsage, []string{"--timeout"}},
+		{nil, []string{"get_identity", "--attempts", "0"}, calling.StatusUsage, []string{"--attempts"}},
 		{nil, []string{"upload", "/no/such/file"}, calling.StatusUsage, []string{"no such file"}},
 		{nil, []string{"--url", "http://press.example.com", "get_identity"}, calling.StatusUsage, []string{"--plain-http"}},
 		{[]string{"PRESSROOM_KEY="}, []string{"get_identity"}, calling.StatusUsage, []string{"PRESSROOM_KEY"}},
@@ -176,7 +184,8 @@ func TestStatuses(t *testing.T) {
 		{nil, []string{"get_post", "01a204d0-a906-77ca-b29e-bac35cd41dbd"}, calling.StatusMissing, []string{"not_found", "request"}},
 		{nil, []string{"list_posts", "--limit", "99"}, calling.StatusInvalid, []string{"validation_failed", "limit", "out_of_range"}},
 		{nil, []string{"publish_post", rejected, "--wait"}, calling.StatusJob, []string{"rejected_content"}},
-		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{"create_post", "--attempts", "1", "--caption", "x", "--account-ids", "1"}, calling.StatusUnavailable, []string{"no answer", "--idempotency-key"}},
+		{nil, []string{"get_job", "social_post:01a204d0-a906-77ca-b29e-bac35cd41dbd", "--wait"}, calling.StatusMissing, []string{"not_found"}},
+		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{"create_post", "--attempts", "2", "--caption", "x", "--account-ids", "1"}, calling.StatusUnavailable, []string{"no answer", "nothing was done"}},
 	} {
 		got := g.callWith(t, "", c.env, c.args...)
 		if got.status != c.status {
@@ -186,6 +195,131 @@ func TestStatuses(t *testing.T) {
 			if !strings.Contains(got.err, word) {
 				t.Errorf("%v does not say %q: %s", c.args, word, got.err)
 			}
+		}
+	}
+}
+
+// stub is a service that answers each request as it is told, by method and path.
+func stub(t *testing.T, answers map[string]http.HandlerFunc) greeting {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := answers[r.Method+" "+strings.TrimPrefix(r.URL.Path, "/api/v1")]
+		if answer == nil {
+			http.NotFound(w, r)
+			return
+		}
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	g := greeting{AppURL: s.URL}
+	g.Keys.Full = "prk_none"
+	return g
+}
+
+func says(status int, kind, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+// A job that was accepted is told as such, however the waiting for it ends: with its id, its key, and what is known of it.
+func TestJobsThatWereNotSeenToEnd(t *testing.T) {
+	t.Parallel()
+	running := `{"data":{"job_id":"j:1","state":"running","finished":false},"meta":{"request_id":"r"}}`
+	started := says(http.StatusAccepted, "application/json", strings.Replace(running, "running", "pending", 1))
+	revoked := says(http.StatusUnauthorized, "application/problem+json", `{"code":"unauthorized","detail":"D."}`)
+	for name, c := range map[string]struct {
+		job   http.HandlerFunc
+		state string
+	}{
+		"never answered": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "pending"},
+		"still running":  {says(http.StatusOK, "application/json", running), "running"},
+		"a revoked key":  {revoked, "pending"},
+	} {
+		g := stub(t, map[string]http.HandlerFunc{"POST /posts/p/publish": started, "GET /jobs/j:1": c.job})
+		got := g.call(t, "publish_post", "p", "--wait", "--timeout", "1s", "--idempotency-key", "kept", "--field", "data.state")
+		if got.status != calling.StatusUnended || strings.TrimSpace(got.out) != c.state {
+			t.Errorf("%s: %+v", name, got)
+		}
+		for _, word := range []string{"accepted", "get_job j:1 --wait", "--idempotency-key kept"} {
+			if !strings.Contains(got.err, word) {
+				t.Errorf("%s: it does not say %q: %s", name, word, got.err)
+			}
+		}
+		if again := g.call(t, "get_job", "j:1", "--wait", "--timeout", "1s"); name == "still running" && (again.status != calling.StatusUnended || !strings.Contains(again.out, "running") || !strings.Contains(again.err, "get_job j:1 --wait")) {
+			t.Errorf("%s, waited on: %+v", name, again)
+		}
+	}
+}
+
+// What was done and charged is told also where it cannot be shown as it was asked for.
+func TestAnswersAreNotLost(t *testing.T) {
+	t.Parallel()
+	g := quickstart(t)
+	got := g.call(t, "create_post", "--caption", "kept", "--account-ids", "1", "--field", "data.idd", "--idempotency-key", "mine")
+	if got.status != calling.StatusFailed || got.out != "" || !strings.Contains(got.err, "no data.idd") || !strings.Contains(got.err, `"caption":"kept"`) || !strings.Contains(got.err, "--idempotency-key mine") {
+		t.Errorf("%+v", got)
+	}
+	post := at[string](t, g.call(t, "create_post", "--caption", "kept", "--account-ids", "1", "--idempotency-key", "mine"), "data", "id")
+	got = g.call(t, "publish_post", post, "--wait", "--field", "data.status")
+	if got.status != calling.StatusFailed || !strings.Contains(got.err, "succeeded") || !strings.Contains(got.err, "--idempotency-key") {
+		t.Errorf("%+v", got)
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("there is no full disk here")
+	}
+	defer full.Close()
+	cmd := exec.CommandContext(t.Context(), binary, "call", "create_post", "--caption", "on a full disk", "--account-ids", "1")
+	var said bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = g.environment(), full, &said
+	if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "on a full disk") || !strings.Contains(said.String(), "--idempotency-key") {
+		t.Errorf("%v: %s", err, said.String())
+	}
+	secrets := g.call(t, "create_uploads", "--json", `{"files":[]}`, "--field", "nothing")
+	if secrets.status != calling.StatusFailed || strings.Contains(secrets.err, "upload_page_url") || !strings.Contains(secrets.err, "--idempotency-key") {
+		t.Errorf("one-time secrets: %+v", secrets)
+	}
+}
+
+// Uploads show one member too, and an empty file fails alone.
+func TestUploadCommand(t *testing.T) {
+	t.Parallel()
+	g := quickstart(t)
+	dot, empty := filepath.Join(t.TempDir(), "dot.png"), filepath.Join(t.TempDir(), "empty.png")
+	for path, content := range map[string][]byte{dot: picture(t, 9, 3), empty: nil} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := g.call(t, "upload", dot, "--field", "files.0.media_id")
+	if _, err := strconv.ParseInt(strings.TrimSpace(id.out), 10, 64); err != nil || id.status != 0 {
+		t.Errorf("one member: %+v", id)
+	}
+	both := g.call(t, "upload", empty, dot, "--field", "files.1.media_id")
+	if both.status != calling.StatusFailed || both.out != id.out || !strings.Contains(both.err, "empty.png: the file is empty") {
+		t.Errorf("an empty file beside another: %+v", both)
+	}
+}
+
+// A command tells the key of a write wherever it may have been done, and only there.
+func TestKeysAreTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		status int
+		told   bool
+	}{
+		"a page in place of the API": {says(http.StatusOK, "text/html", "<h1>Sign in</h1>"), calling.StatusUnavailable, true},
+		"a redirect":                 {says(http.StatusFound, "text/html", ""), calling.StatusFailed, false},
+		"a network's own no":         {says(http.StatusBadGateway, "application/problem+json", `{"code":"provider_unavailable","detail":"D."}`), calling.StatusUnavailable, false},
+	} {
+		g := stub(t, map[string]http.HandlerFunc{"POST /posts/p/publish": c.answer})
+		got := g.call(t, "publish_post", "p", "--idempotency-key", "kept")
+		if got.status != c.status || strings.Contains(got.err, "kept") != c.told {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

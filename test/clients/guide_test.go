@@ -50,11 +50,11 @@ func TestGuideInTypeScript(t *testing.T) {
 	t.Parallel()
 	needsTypeScript(t)
 	g := quickstart(t)
-	dir := consumer(t, filepath.Join(examplesDir, "import-pictures"))
+	dir := consumer(t)
 	if err := os.WriteFile(filepath.Join(dir, "import.ts"), snippet(t, "ts"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.must(t, dir, nil, "node", compiler(t), "-p", ".")
+	g.must(t, dir, nil, "npm", "run", "build")
 	g.must(t, dir, nil, "node", filepath.Join(dir, "dist/import.js"))
 	if n := g.held(t, "Open from nine."); n != 1 {
 		t.Errorf("the networks hold the post %d times", n)

@@ -155,6 +155,25 @@ func TestUploads(t *testing.T) {
 	}
 }
 
+// Of several files that are described, a refusal tells which one the library would not take.
+func TestTheFileToBlameIsTold(t *testing.T) {
+	t.Parallel()
+	g := quickstart(t)
+	c := g.client(t)
+	good := client.FileOf("good.png", picture(t, 41, 5))
+	for name, bad := range map[string]client.UploadFile{
+		"no bytes":       {SHA256: good.SHA256},
+		"too many bytes": {SHA256: good.SHA256, SizeBytes: 1 << 50},
+		"another type":   {SHA256: good.SHA256, SizeBytes: 1, MIMEType: "text/html"},
+	} {
+		in := client.CreateUploadsInput{Files: []client.UploadFile{{SHA256: good.SHA256, SizeBytes: good.Size}, bad}}
+		_, err := c.CreateUploads(t.Context(), in)
+		if refused, is := errors.AsType[*client.Error](err); !is || refused.Context.Item == nil || *refused.Context.Item != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // More files than a batch takes are several batches, and a program that begins anew goes on with those that it opened.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()

@@ -20,8 +20,10 @@ func needsTypeScript(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		lacks("Node.js is missing: run make test-tools")
 	}
-	if _, err := os.Stat(filepath.Join(typescriptDir, "node_modules/typescript/bin/tsc")); err != nil {
-		lacks("the packages of clients/typescript are missing: run make test-tools")
+	for _, dir := range []string{typescriptDir, filepath.Join(examplesDir, "import-pictures")} {
+		if _, err := os.Stat(filepath.Join(dir, "node_modules/typescript/bin/tsc")); err != nil {
+			lacks("the packages of " + dir + " are missing: run make test-tools")
+		}
 	}
 	if out, err := compiled(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -73,9 +73,10 @@ func TestBill(t *testing.T) {
 func TestPackages(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"package-lock.json":                   `{"lockfileVersion":3,"packages":{"":{},"node_modules/a":{"version":"1.0.0","integrity":"sha512-x"},"node_modules/@b/c":{"version":"1.0.0","integrity":"sha1-x"}}}`,
+		"package-lock.json":                   `{"lockfileVersion":3,"packages":{"":{},"node_modules/a":{"version":"1.0.0","integrity":"sha512-x"},"node_modules/@b/c":{"version":"1.0.0","integrity":"sha1-x"},"../d":{"version":"1.0.0"},"node_modules/d":{"link":true}}}`,
 		"node_modules/a/package.json":         `{"version":"1.0.1"}`,
 		"node_modules/@b/c/package.json":      `{"version":"1.0.0"}`,
+		"node_modules/d/package.json":         `{"version":"1.0.0"}`,
 		"node_modules/stranger/package.json":  `{"version":"1.0.0"}`,
 		"node_modules/.package-lock.json":     `{}`,
 		"node_modules/@b/other/package.json":  `{"version":"1.0.0"}`,

@@ -3,6 +3,8 @@ import type { Code, Job } from "./generated.js";
 /** Identifiers of a refusal, never a value that was sent. Which there are depends on the code. */
 export interface Context {
   argument?: string;
+  /** Which item of the argument, a list, is to blame; the first is 0. */
+  item?: number;
   reason?: string;
   scope?: string;
   limit?: string;
@@ -52,7 +54,9 @@ export class Refused extends CallFailed implements Refusal {
   readonly retryAfter: number;
 
   constructor(operation: string, key: string | undefined, attempts: number, r: Refusal) {
-    const about = [r.code, r.context.argument, r.context.reason, r.context.scope].filter(Boolean).join(" ");
+    const { argument, item, reason, scope, limit, state, problems } = r.context;
+    const which = item === undefined ? argument : `${argument ?? ""} (item ${item})`;
+    const about = [r.code, which, reason, scope, limit, state, ...(problems ?? [])].filter(Boolean).join(" ");
     super(`${operation}: ${r.status} ${about}: ${r.detail}${r.requestId ? ` [request ${r.requestId}]` : ""}`, operation, key, attempts);
     this.status = r.status;
     this.code = r.code;

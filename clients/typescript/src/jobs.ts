@@ -1,4 +1,4 @@
-import { JobFailed } from "./errors.js";
+import { JobFailed, Unanswered } from "./errors.js";
 import type { Job, Pressroom } from "./generated.js";
 import type { Answer } from "./runtime.js";
 
@@ -10,7 +10,10 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
-/** Waits until a job has ended. One that failed, wholly or in part, rejects with a JobFailed, whose job tells what did succeed. */
+/**
+ * Waits until a job has ended. One that failed, wholly or in part, rejects with a JobFailed, whose job tells what did succeed; a signal that
+ * gives the waiting up, with an Unanswered: the job goes on by itself.
+ */
 export async function wait(client: Pressroom, jobId: string, options: WaitOptions = {}): Promise<Answer<Job>> {
   const seconds = Math.min(askFor, Math.floor(client.attemptTimeout / 2000)); // the answer has to come well before the attempt ends
   for (let pause = firstPause; ; pause = Math.min(2 * pause, longestPause)) {
@@ -22,6 +25,10 @@ export async function wait(client: Pressroom, jobId: string, options: WaitOption
       return answer;
     }
     if (seconds > 0 && Date.now() - asked > seconds * 500) pause = firstPause;
-    await client.policy.sleep(pause / 2 + Math.random() * (pause / 2), options.signal);
+    try {
+      await client.policy.sleep(pause / 2 + Math.random() * (pause / 2), options.signal);
+    } catch (error) {
+      throw new Unanswered("get_job", undefined, 1, options.signal?.reason ?? error);
+    }
   }
 }

@@ -24,7 +24,8 @@ export type Uploaded = { name: string; mediaId: number; error?: never } | { name
 
 /**
  * Puts files into the media library: opens one-time links, sends the bytes, and repeats what was cut off. A file that the library has already
- * is not sent. The results stand in the order of the files; what fails alone does not keep the others from being sent.
+ * is not sent. There is a result for each file, in their order; what fails alone, as an empty file does, does not keep the others from
+ * being sent. What fails for a whole batch of 50 stands with its files and those behind them, and rejects where nothing was sent before.
  */
 export async function upload(client: Pressroom, files: readonly Source[], options: UploadOptions = {}): Promise<Uploaded[]> {
   const key = options.idempotencyKey ?? newKey();
@@ -33,14 +34,38 @@ export async function upload(client: Pressroom, files: readonly Source[], option
     const batch = files.slice(from, from + batchFiles);
     const batchKey = from === 0 ? key : `${key}-${from / batchFiles + 1}`;
     try {
-      results.push(...(await uploadBatch(client, batch, { ...options, idempotencyKey: batchKey })));
-    } catch (error) {
-      // What a repeat has to carry is the key of the whole upload: each batch makes its own of it.
-      if (error instanceof CallFailed && error.idempotencyKey === batchKey) throw Object.assign(error, { idempotencyKey: key });
-      throw error;
+      results.push(...(await uploadFit(client, batch, from, { ...options, idempotencyKey: batchKey })));
+    } catch (thrown) {
+      const error = ofUpload(thrown, batchKey, key);
+      if (from === 0) throw error;
+      return [...results, ...files.slice(from).map(({ name }) => ({ name, error }))];
     }
   }
   return results;
+}
+
+/** What failed, with the key of the whole upload, which is what a repeat has to carry: each batch makes its own of it. */
+function ofUpload(thrown: unknown, batchKey: string, key: string): Error {
+  if (thrown instanceof CallFailed && thrown.idempotencyKey === batchKey) return Object.assign(thrown, { idempotencyKey: key });
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/** uploadBatch of the files that have bytes: of an empty one the library takes nothing, and it would refuse them all. */
+async function uploadFit(client: Pressroom, files: readonly Source[], before: number, options: UploadOptions & { idempotencyKey: string }): Promise<Uploaded[]> {
+  const fit = files.filter((file) => file.content.size > 0);
+  let sent: Uploaded[] = [];
+  try {
+    if (fit.length > 0) sent = await uploadBatch(client, fit, options);
+  } catch (error) {
+    const blamed = error instanceof Refused ? fit[error.context.item ?? fit.length] : undefined;
+    if (error instanceof Refused && blamed) { // it is counted among all files, as the caller knows them
+      const item = before + files.indexOf(blamed);
+      error.message = `${blamed.name}: ${error.message.replace(`(item ${error.context.item})`, `(item ${item})`)}`;
+      error.context.item = item;
+    }
+    throw error;
+  }
+  return files.map((file) => sent[fit.indexOf(file)] ?? { name: file.name, error: new Error(`${file.name}: the file is empty`) });
 }
 
 async function uploadBatch(client: Pressroom, files: readonly Source[], options: UploadOptions & { idempotencyKey: string }): Promise<Uploaded[]> {

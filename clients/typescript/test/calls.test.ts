@@ -196,8 +196,44 @@ test("an upload that fails at a later batch tells the key of the whole", async (
     else if (request.headers["idempotency-key"] === "k") opened(50)(response, request);
     else problem(422, "validation_failed")(response, request);
   }]);
-  await assert.rejects(upload(client, files(51), { idempotencyKey: "k" }), (e) => e instanceof Refused && e.idempotencyKey === "k");
+  const results = await upload(client, files(101), { idempotencyKey: "k" });
+  assert.deepEqual([results.length, results[49]?.mediaId, results[100]?.name], [101, 7, "100.png"]);
+  for (const { error } of results.slice(50)) assert.ok(error instanceof Refused && error.idempotencyKey === "k");
   assert.equal(asked.at(-1)?.key, "k-2");
+  const { client: none } = await serving(t, [problem(422, "validation_failed")]);
+  await assert.rejects(upload(none, files(1), { idempotencyKey: "k" }), (e) => e instanceof Refused && e.idempotencyKey === "k");
+});
+
+test("an empty file fails alone, and the file to blame is counted among all", async (t) => {
+  const empty = { name: "empty.png", content: new Blob([]) };
+  const some = [empty, ...files(2)];
+  const { client } = await serving(t, [opened(2), stored]);
+  const [first, ...rest] = await upload(client, some);
+  assert.match(first?.error?.message ?? "", /empty.png: the file is empty/);
+  assert.deepEqual(rest, [{ name: "0.png", mediaId: 7 }, { name: "1.png", mediaId: 7 }]);
+  const { client: idle, asked } = await serving(t, [opened(0)]);
+  assert.equal((await upload(idle, [empty]))[0]?.mediaId, undefined);
+  assert.equal(asked.length, 0, "a batch without files would be one for the page");
+  const body = { code: "validation_failed", detail: "D.", context: { argument: "files.size_bytes", reason: "out_of_range", item: 1 } };
+  const { client: strict } = await serving(t, [answer(422, "application/problem+json", JSON.stringify(body))]);
+  await assert.rejects(upload(strict, some), (e) => e instanceof Refused && e.context.item === 2 && /^1.png: .*files.size_bytes \(item 2\)/.test(e.message));
+});
+
+test("a refusal says all that it knows", async (t) => {
+  const body = { code: "plan_limit_reached", detail: "D.", context: { limit: "storage_bytes", state: "published", problems: ["caption_too_long"] } };
+  const { client } = await serving(t, [answer(403, "application/problem+json", JSON.stringify(body))]);
+  await assert.rejects(client.createPost(draft), /plan_limit_reached storage_bytes published caption_too_long/);
+});
+
+test("a wait that is given up is one kind of error, whenever that is", async (t) => {
+  const running = answer(200, "application/json", JSON.stringify({ data: { job_id: "j", state: "running", finished: false }, meta: { request_id: "r" } }));
+  for (const between of [true, false]) {
+    const abort = new AbortController();
+    const stop = (): void => { abort.abort(new Error("enough")); };
+    const sleep: NonNullable<Options["sleep"]> = () => (stop(), Promise.reject(new Error("given up")));
+    const { client } = await serving(t, [between ? running : stop], { sleep });
+    await assert.rejects(wait(client, "j", { signal: abort.signal }), (e) => e instanceof Unanswered && e.message.includes("enough"));
+  }
 });
 
 test("waiting for a job is answered within an attempt, however short", async (t) => {
