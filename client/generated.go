@@ -347,6 +347,7 @@ const (
 	PostAccountErrorCodePreflightBlocked      PostAccountErrorCode = "preflight_blocked"
 	PostAccountErrorCodePlanLimitReached      PostAccountErrorCode = "plan_limit_reached"
 	PostAccountErrorCodeMissedWhileHeld       PostAccountErrorCode = "missed_while_held"
+	PostAccountErrorCodeServerNotAllowed      PostAccountErrorCode = "server_not_allowed"
 )
 
 // PostAccountState is one of the constants of this type. Further values may be added.

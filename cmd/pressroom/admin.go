@@ -22,7 +22,7 @@ type adminCmd struct {
 	JSON bool `help:"Print JSON."`
 
 	SealingKey   adminSealingKey   `cmd:"" help:"Print a new sealing key."`
-	Reseal       adminReseal       `cmd:"" help:"Seal everything with the first of several sealing keys, so that the others can be taken away. Ends with status 1 while a node still seals with another."`
+	Reseal       adminReseal       `cmd:"" help:"Seal everything with the first of several sealing keys, so that the others can be taken away. Refused while a node that serves does not have that key; ends with status 1 while one still seals with another."`
 	Terms        adminTerms        `cmd:"" help:"Print the plans, prices and limits that hold: what a file for --terms may say."`
 	People       adminPeople       `cmd:"" help:"People."`
 	Teams        adminTeams        `cmd:"" help:"Teams: members, plan, time zone, access, closing."`
@@ -44,7 +44,10 @@ type adminCmd struct {
 
 type (
 	adminSealingKey struct{}
-	adminReseal     struct{ storeFlags }
+	adminReseal     struct {
+		storeFlags
+		Force bool `help:"Also where a node that served within the last minute does not have the first key: it is known to be gone."`
+	}
 )
 
 // with runs some work on an opened service and prints what it returns. A database that is not there is not made:
@@ -144,8 +147,12 @@ func (adminSealingKey) Run() error {
 func (c adminReseal) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	var done social.Resealed
 	err := with(ctx, c.storeFlags, p, log, func(s *server.Server) (social.Resealed, error) {
+		reseal := s.Accounts.Reseal
+		if c.Force {
+			reseal = s.Accounts.ResealAnyway
+		}
 		var err error
-		done, err = s.Accounts.Reseal(ctx)
+		done, err = reseal(ctx)
 		return done, err
 	})
 	if err == nil && done.Left > 0 {

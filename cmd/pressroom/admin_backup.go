@@ -83,11 +83,38 @@ func (c adminRestore) Run(ctx context.Context, p *program, log *slog.Logger) err
 	if err := c.keyGiven(); err != nil {
 		return err
 	}
-	unlock, err := lockFile(c.Database)
+	left, err := c.lock()
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	err = c.restore(ctx, p, log)
+	return errors.Join(err, left(err == nil))
+}
+
+// lock keeps others off the database's file. The function that it gives ends that, and takes away a lock's file that was made
+// for a database which did not come to be.
+func (c adminRestore) lock() (func(restored bool) error, error) {
+	path, isSQLite := strings.CutPrefix(c.Database, "sqlite:")
+	path += lockEnd
+	_, err := os.Lstat(path)
+	mine := isSQLite && errors.Is(err, fs.ErrNotExist)
+	unlock, err := lockFile(c.Database)
+	if err != nil {
+		return nil, err
+	}
+	return func(restored bool) error {
+		defer unlock()
+		if restored || !mine {
+			return nil
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("taking away the lock's file: %w", err)
+		}
+		return nil
+	}, nil
+}
+
+func (c adminRestore) restore(ctx context.Context, p *program, log *slog.Logger) error {
 	cfg, err := c.config(log)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"pressroom/internal/delivery"
 	"pressroom/internal/hold"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
@@ -106,26 +105,6 @@ func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) erro
 		return err
 	}
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Resume(ctx, what) })
-}
-
-// lift ends the hold.
-func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) error {
-	if c.Late < 0 {
-		return errors.New("--late may not be below 0")
-	}
-	if err := c.there(); err != nil {
-		return err
-	}
-	cfg, err := c.config(log)
-	if err != nil {
-		return err
-	}
-	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
-		return err
-	}
-	return withConfig(ctx, cfg, p, func(s *server.Server) (delivery.Reckoning, error) {
-		return s.Resume(ctx, delivery.ResumeOptions{Late: c.Late, Try: c.DryRun, Unasked: c.Unasked})
-	})
 }
 
 // Run lists what is paused.

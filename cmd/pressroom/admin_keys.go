@@ -55,6 +55,8 @@ type (
 		Team       int64  `required:"" help:"The team's id."`
 		Server     string `default:"https://bsky.social" help:"Address of the account's server."`
 		Identifier string `required:"" help:"The account's handle or e-mail address."`
+
+		BlueskyServers []string `help:"What serve is given: a server that it will not call is warned of." env:"PRESSROOM_BLUESKY_SERVERS"`
 	}
 )
 
@@ -113,6 +115,13 @@ func (c adminAccountsConnect) Run(ctx context.Context, p *program, log *slog.Log
 	password, err := readSecret(os.Stdin)
 	if err != nil {
 		return err
+	}
+	why, err := server.BarredServer(ctx, c.Server, c.BlueskyServers)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		log.WarnContext(ctx, "posts of this account will not go out unless serve may call its server: "+why, "server", c.Server)
 	}
 	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (connected, error) {
 		a, err := s.Accounts.Connect(ctx, c.Team, "bluesky", network.Credentials{Server: c.Server, Identifier: c.Identifier, Password: password})

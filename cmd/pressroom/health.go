@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +41,12 @@ func (c healthCmd) Run(ctx context.Context) error {
 		return fmt.Errorf("reading whether the node is ready: %w", err)
 	}
 	fmt.Print(string(told))
-	if resp.StatusCode != http.StatusOK {
+	var checks map[string]string
+	_ = json.Unmarshal(told, &checks) // what is no JSON holds no checks
+	switch {
+	case checks["database"] == "":
+		return fmt.Errorf("no node answers there with what it depends on (%s): --url (PRESSROOM_HEALTH_URL) has to lead to its /readyz", resp.Status)
+	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("the node is not ready: %s", resp.Status)
 	}
 	return nil

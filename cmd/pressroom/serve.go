@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pressroom/internal/crash"
+	"pressroom/internal/db"
 	"pressroom/internal/directory"
 	"pressroom/internal/notice"
 	"pressroom/internal/seal"
@@ -25,7 +26,8 @@ const (
 	defaultWorkers = 16
 	databaseWithin = 30 * time.Second // a machine that starts brings the database up at the same time
 	sealingKeyEnd  = ".sealing-key"   // of the file beside an SQLite database
-	mediaEnd       = ".media"         // of the folder beside it
+	lockEnd        = ".lock"
+	mediaEnd       = ".media" // of the folder beside it
 	certsEnd       = ".certificates"
 )
 
@@ -106,7 +108,7 @@ func lockFile(database string) (func(), error) {
 	if !isSQLite {
 		return func() {}, nil
 	}
-	lock, err := server.Lock(path+".lock", "another pressroom serves this SQLite file, which belongs to one node: stop it, or use PostgreSQL")
+	lock, err := server.Lock(path+lockEnd, "another pressroom serves this SQLite file, which belongs to one node: stop it, or use PostgreSQL")
 	if err != nil {
 		return nil, fmt.Errorf("the SQLite file: %w", err)
 	}
@@ -175,6 +177,9 @@ func networkSettings(path string) (server.NetworkSettings, error) {
 }
 
 func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
+	if err := db.Known(f.Database); err != nil {
+		return server.Config{}, err
+	}
 	offered, err := f.terms()
 	if err != nil {
 		return server.Config{}, err
@@ -236,6 +241,6 @@ func (f storeFlags) sealingKey(log *slog.Logger) (string, error) {
 	if err := os.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("keeping a new sealing key: %w", err)
 	}
-	log.Warn("made a sealing key; keep it with your backups, without it connected accounts cannot be used", "file", path)
+	log.Warn("made a sealing key; keep a copy, apart from your backups: without it connected accounts cannot be used, and with a backup it opens them", "file", path)
 	return key, nil
 }

@@ -43,6 +43,19 @@ type Options struct {
 	Connected func(ctx context.Context, exec func(query string, args ...any) error, ask func(query string, dest ...any) error) error
 }
 
+// errUnknown says what a database's URL has to be.
+var errUnknown = errors.New("the database has to be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
+
+// Known refuses the URL of a database of another kind than Open opens.
+func Known(url string) error {
+	for _, scheme := range []string{"sqlite:", "postgres://", "postgresql://"} {
+		if strings.HasPrefix(url, scheme) {
+			return nil
+		}
+	}
+	return errUnknown
+}
+
 // Open opens a database by its URL: sqlite:PATH or postgres://… . It does not migrate.
 func Open(ctx context.Context, url string, opts Options) (*DB, error) {
 	d := &DB{now: opts.Now}
@@ -56,7 +69,7 @@ func Open(ctx context.Context, url string, opts Options) (*DB, error) {
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
 		return d, d.openPostgres(ctx, url, opts)
 	}
-	return nil, errors.New("the database has to be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
+	return nil, errUnknown
 }
 
 // Close closes the database.

@@ -52,7 +52,7 @@ func (s *Service) askOf(ctx context.Context, account int64, doubts []*doubt, sin
 	if err != nil {
 		s.log.WarnContext(ctx, "a network could not be asked what went out", "account", account, "error", err)
 		for _, d := range doubts {
-			d.failed = passes(err)
+			d.failed, d.Why = passes(err), unable(err)
 		}
 		return
 	}
@@ -80,7 +80,18 @@ func passes(err error) bool {
 	if errors.Is(err, errLost) || errors.Is(err, errNoList) {
 		return false
 	}
-	return slices.Contains([]network.Class{network.Transient, network.Uncertain, network.Processing, network.Rate, network.Quota}, classOf(err))
+	return slices.Contains([]network.Class{network.Transient, network.Uncertain, network.Processing, network.Rate, network.Quota, network.Barred}, classOf(err))
+}
+
+// unable says why a network could not be asked, and whether it ever can.
+func unable(err error) string {
+	switch {
+	case errors.Is(err, errLost):
+		return "the connection is lost, so the network could not be asked"
+	case errors.Is(err, errNoList), classOf(err) == network.Unapproved:
+		return "the network never tells here which posts stand there: it does not let this app list them"
+	}
+	return "the network could not be asked"
 }
 
 // resolveOne asks for what was fixed to the byte before.

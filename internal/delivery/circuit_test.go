@@ -62,6 +62,29 @@ func TestCircuitOpens(t *testing.T) {
 	}
 }
 
+// What our own guard does not call says nothing of a network: it opens no circuit, and closes none.
+func TestBarredIsNoFailureOfTheNetwork(t *testing.T) {
+	t.Parallel()
+	s := &Service{circuits: newCircuits(testkit.NewClock(noon).Now)}
+	barred := func() {
+		for n := range 3 * fallsAfter {
+			f := &flight{s: s, d: delivery{ID: string(rune('a' + n))}, server: here}
+			for _, call := range []string{"prepare", "commit"} {
+				f.called(t.Context(), call, &network.Error{Class: network.Barred})
+			}
+		}
+	}
+	barred()
+	if got := s.Circuit("bluesky").State; got != Closed {
+		t.Errorf("it is %s", got)
+	}
+	trip(s.circuits)
+	barred()
+	if got := s.Circuit("bluesky").State; got != Open {
+		t.Errorf("an open one is %s", got)
+	}
+}
+
 // A circuit is open ever longer while its probes fail, lets one delivery try at a time, and closes with a success.
 func TestCircuitProbes(t *testing.T) {
 	t.Parallel()

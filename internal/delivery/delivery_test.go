@@ -59,6 +59,8 @@ func TestOutcomes(t *testing.T) {
 		{name: "error, then well", net: scripted{commits: times(2, transient)}, want: wellDone, commits: 3, held: 1, atLeast: time.Second},
 		{name: "error while made ready", net: scripted{prepares: times(2, transient)}, want: wellDone, commits: 1, held: 1},
 		{name: "down for long", net: scripted{commits: times(99, transient)}, want: failed("network_error"), commits: maxTries},
+		{name: "a server that we may not call", net: scripted{prepares: times(99, step{class: network.Barred})}, want: failed("server_not_allowed")},
+		{name: "a server that we may not call for a while", net: scripted{commits: times(2, step{class: network.Barred})}, want: wellDone, commits: 3, held: 1},
 		{name: "slowed down", net: scripted{commits: []step{{class: network.Rate, after: 20 * time.Second}}}, want: wellDone, commits: 2, held: 1, atLeast: 20 * time.Second},
 		{name: "slowed down for hours", net: scripted{commits: []step{{class: network.Rate, after: 3 * time.Hour}}}, want: failed("rate_limited"), commits: 1},
 		{name: "slowed down again and again", net: scripted{commits: times(99, step{class: network.Rate})}, want: failed("rate_limited"), commits: maxTries},
@@ -292,7 +294,7 @@ func TestNeverTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)
-	effectless := []network.Class{network.Transient, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
+	effectless := []network.Class{network.Transient, network.Barred, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
 	rapid.Check(t, func(t *rapid.T) {
 		n := &scripted{truthful: rapid.Bool().Draw(t, "truthful")}
 		for range rapid.IntRange(0, 8).Draw(t, "commits") {

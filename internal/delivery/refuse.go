@@ -39,6 +39,11 @@ func classOf(err error) network.Class {
 	return network.Transient
 }
 
+// refusals are the codes of what no repeat mends.
+var refusals = map[network.Class]string{
+	network.Rejected: "rejected_content", network.Unapproved: "rejected_content", network.RejectedMedia: "rejected_media", network.Duplicate: "duplicate_content",
+}
+
 // refused decides what follows a call that certainly had no effect; back is the phase to begin again from.
 func (f *flight) refused(ctx context.Context, back phase, err error) error {
 	if ctx.Err() != nil {
@@ -66,12 +71,10 @@ func (f *flight) refused(ctx context.Context, back phase, err error) error {
 		return f.authDead(ctx, e.Message)
 	case network.Rate, network.Quota:
 		return f.waitOut(ctx, e)
-	case network.Rejected, network.Unapproved:
-		return f.finish(ctx, ended, failure("rejected_content", e.Message))
-	case network.RejectedMedia:
-		return f.finish(ctx, ended, failure("rejected_media", e.Message))
-	case network.Duplicate:
-		return f.finish(ctx, ended, failure("duplicate_content", e.Message))
+	case network.Rejected, network.Unapproved, network.RejectedMedia, network.Duplicate:
+		return f.finish(ctx, ended, failure(refusals[e.Class], e.Message))
+	case network.Barred:
+		return f.again(ctx, back, "server_not_allowed", "", 0) // our own doing: the network's circuit has no part in it
 	case network.Transient, network.Uncertain, network.Processing: // a call that shows nothing may be repeated in either case
 	}
 	if wait, may := f.s.circuits.admits(f.server, f.d.ID); !may {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"pressroom/internal/db"
 	"pressroom/internal/event"
@@ -35,6 +36,8 @@ type Reckoned struct {
 	PostID    string    `json:"post_id"`
 	AccountID int64     `json:"account_id"`
 	Platform  string    `json:"platform"`
+	Username  string    `json:"username"` // at the network
+	Excerpt   string    `json:"excerpt"`  // the start of the post's text, on one line
 	Due       time.Time `json:"due"`
 	Fate      Fate      `json:"fate"`
 	Permalink string    `json:"permalink,omitempty"` // of what went out
@@ -150,22 +153,44 @@ func (s *Service) open(ctx context.Context) ([]*doubt, error) {
 		out = append(out, &doubt{Reckoned: Reckoned{TeamID: d.TeamID, PostID: d.PostID, AccountID: d.AccountID, Due: d.CreatedAt}, delivery: d})
 	}
 	for _, d := range out {
-		if d.Platform, err = s.platformOf(ctx, d.AccountID); err != nil {
+		if d.Platform, d.Username, err = s.nameOf(ctx, d.AccountID); err != nil {
 			return nil, err
 		}
 		if d.text, err = s.posts.Shown(ctx, d.TeamID, d.PostID, d.AccountID); err != nil {
 			return nil, fmt.Errorf("reading what post %s shows: %w", d.PostID, err)
 		}
+		d.Excerpt = oneLine(d.text)
 	}
 	return out, nil
 }
 
-func (s *Service) platformOf(ctx context.Context, account int64) (string, error) {
-	var platform string
-	if err := s.db.QueryRow(ctx, `SELECT platform FROM social_accounts WHERE id = ?`, account).Scan(&platform); err != nil {
-		return "", fmt.Errorf("reading the network of account %d: %w", account, err)
+func (s *Service) nameOf(ctx context.Context, account int64) (string, string, error) {
+	var platform, username string
+	if err := s.db.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE id = ?`, account).Scan(&platform, &username); err != nil {
+		return "", "", fmt.Errorf("reading the network of account %d: %w", account, err)
 	}
-	return platform, nil
+	return platform, username, nil
+}
+
+const mostShown = 60 // characters of a post's text
+
+// oneLine is the start of a text, fit for a terminal: without line ends and what else does not print.
+func oneLine(text string) string {
+	text = network.Clip(text, 4*mostShown)
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	if short := network.Clip(text, mostShown); short != text {
+		return short + "…"
+	}
+	return text
 }
 
 // reachable refuses to ask where networks are not configured: all that is to go out there would stand unconfirmed.

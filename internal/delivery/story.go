@@ -34,19 +34,13 @@ func (f *flight) called(ctx context.Context, call string, err error) {
 	if ctx.Err() != nil {
 		return // we cut it off ourselves
 	}
-	e, said := errors.AsType[*network.Error](err)
-	result := "ok"
-	switch {
-	case said:
-		result = string(e.Class)
-	case err != nil:
-		result = "failed"
-	}
 	if f.s.opts.Called != nil {
-		f.s.opts.Called(f.grant.Platform, call, result)
+		f.s.opts.Called(f.grant.Platform, call, resultOf(err))
 	}
+	e, said := errors.AsType[*network.Error](err)
 	shows := call == "commit"
 	switch {
+	case said && e.Class == network.Barred: // it was never asked
 	case said && (e.Class == network.Transient || e.Class == network.Uncertain):
 		if shows || call == "prepare" {
 			f.s.circuits.failed(f.server, f.d.ID)
@@ -54,6 +48,17 @@ func (f *flight) called(ctx context.Context, call string, err error) {
 	case shows && (said || err == nil):
 		f.s.circuits.answered(f.server)
 	}
+}
+
+// resultOf is how the operator's figures name what came of a call.
+func resultOf(err error) string {
+	if e, said := errors.AsType[*network.Error](err); said {
+		return string(e.Class)
+	}
+	if err != nil {
+		return "failed"
+	}
+	return "ok"
 }
 
 // said is what an attempt met with: its result, and the network's own code and text. What was answered without a code

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -96,15 +97,7 @@ func (f *flight) givenUp(ctx context.Context, err error) error {
 	if f.d.Phase != doubtful {
 		return f.refused(ctx, planned, err)
 	}
-	code := "network_error"
-	switch classOf(err) { //nolint:exhaustive // every other class is one that may pass
-	case network.Rejected, network.Unapproved:
-		code = "rejected_content"
-	case network.RejectedMedia:
-		code = "rejected_media"
-	case network.Duplicate:
-		code = "duplicate_content"
-	}
+	code := cmp.Or(refusals[classOf(err)], "network_error") // every other class is one that may pass
 	return f.finish(ctx, ended, failure(code, messageOf(err)))
 }
 

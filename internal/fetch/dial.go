@@ -13,8 +13,9 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// errPrivate is what the log is told of a name none of whose addresses is a public one.
-var errPrivate = errors.New("no public address behind the name")
+// ErrPrivate is met instead of a connection where none of a host's addresses is a public one, or its port is not 443, and
+// the operator does not allow the host.
+var ErrPrivate = errors.New("no public address behind the name")
 
 // wireServer is Azure's metadata service, on an address that looks like a public one; those of other clouds are in
 // networks that no registry calls public.
@@ -45,7 +46,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	var private, public atomic.Bool // addresses of both families are tried at once
 	dialer := net.Dialer{Timeout: connectWithin, Resolver: c.opts.Resolver}
 	if !c.allow.has(host) {
-		address = net.JoinHostPort(host+".", port) // with the dot, this machine's search domains are not appended
+		address = net.JoinHostPort(whole(host), port)
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
 			err := c.guard.Safe(network, address, conn)
 			private.CompareAndSwap(false, err != nil)
@@ -55,12 +56,46 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	conn, err := dialer.DialContext(ctx, network, address)
 	if err != nil && private.Load() && !public.Load() {
-		return nil, errPrivate
+		return nil, ErrPrivate
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
 	return idle{conn, c.opts.Idle}, nil
+}
+
+// whole is a host's name with a dot, by which this machine's search domains are not appended to it; an address stays itself.
+func whole(host string) string {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	return host + "."
+}
+
+// Reaches tells whether a host is called at a port, without calling it: false where all its addresses are refused. That a
+// name does not resolve is an error.
+func (c *Client) Reaches(ctx context.Context, host, port string) (bool, error) {
+	if c.allow.has(host) {
+		return true, nil
+	}
+	resolver := c.opts.Resolver
+	if resolver == nil {
+		resolver = net.DefaultResolver
+	}
+	found, err := resolver.LookupNetIP(ctx, "ip", whole(host))
+	if err != nil {
+		return false, fmt.Errorf("looking a name up: %w", err)
+	}
+	for _, addr := range found {
+		family := "tcp6"
+		if addr = addr.Unmap(); addr.Is4() {
+			family = "tcp4"
+		}
+		if c.guard.Safe(family, net.JoinHostPort(addr.String(), port), nil) == nil {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // idle is a connection that breaks where nothing moves for so long, in the handshake as in the body.

@@ -39,6 +39,27 @@ func TestAllForbiddenAtOnce(t *testing.T) {
 	wantCode(t, err, Refused, forbidden[:20]...)
 }
 
+// Whether a host is called is told without calling it.
+func TestReaches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nobody(t), nil)
+	for name, address := range map[string]string{"public.example.org": "1.1.1.1", "private.example.org": "10.0.0.1", "mapped.example.org": "::ffff:10.0.0.1"} {
+		w.zone.set(name, always(address))
+	}
+	w.zone.set("both.example.org", always("10.0.0.1", "1.1.1.1"))
+	for host, want := range map[string]bool{"public.example.org": true, "private.example.org": false, "mapped.example.org": false, "both.example.org": true, "127.0.0.9": false, "1.1.1.1": true, standsIn: true} {
+		if got, err := w.client.Reaches(t.Context(), host, w.port); err != nil || got != want {
+			t.Errorf("%s: %t, %v", host, got, err)
+		}
+	}
+	if got, err := w.client.Reaches(t.Context(), "public.example.org", "80"); err != nil || got {
+		t.Errorf("another port: %t, %v", got, err)
+	}
+	if _, err := w.client.Reaches(t.Context(), "nobody.example.org", w.port); err == nil {
+		t.Error("a name that does not resolve is known")
+	}
+}
+
 // The guard lets public addresses through, the neighbours of forbidden networks among them, and no port but one.
 func TestGuard(t *testing.T) {
 	t.Parallel()

@@ -50,8 +50,8 @@ func tooLarge() *Error {
 
 // unreached tells why there is no answer. To the user, every reason is the same one.
 func unreached(err error) *Error {
-	if errors.Is(err, errPrivate) {
-		return &Error{Code: Refused, Detail: notPublic, Err: errPrivate}
+	if errors.Is(err, ErrPrivate) {
+		return &Error{Code: Refused, Detail: notPublic, Err: ErrPrivate}
 	}
 	return unavailable("The source could not be reached.", reason(err))
 }

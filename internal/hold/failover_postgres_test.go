@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"pressroom/internal/hold"
 	"pressroom/internal/testkit"
@@ -40,6 +41,10 @@ func TestFailoverHolds(t *testing.T) {
 		if err != nil || state.Held() != (n > 0) || n > 0 && state.Why != hold.FailedOver {
 			t.Errorf("after %d failovers: %+v %v", n, state, err)
 		}
+	}
+	var id int64
+	if err := d.QueryRow(t.Context(), `SELECT MAX(id) FROM events`).Scan(&id); err != nil || id < time.Now().Add(-time.Hour).UnixMilli() {
+		t.Errorf("the event has the id %d, %v", id, err)
 	}
 	var events, version int
 	if err := d.QueryRow(t.Context(), `SELECT (SELECT COUNT(*) FROM events WHERE kind = 'service.held'), (SELECT version FROM access_version)`).Scan(&events, &version); err != nil || events != 1 || version != 2 {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -77,10 +78,11 @@ type Options struct {
 type Service struct {
 	db   *db.DB
 	opts Options
+	told atomic.Pointer[State] // how it stood when the log was told last
 }
 
 // New makes the service.
-func New(d *db.DB, opts Options) *Service { return &Service{d, opts} }
+func New(d *db.DB, opts Options) *Service { return &Service{db: d, opts: opts} }
 
 // Read tells whether a database is held.
 func Read(ctx context.Context, q db.Querier) (State, error) {
@@ -121,7 +123,7 @@ const maxReason = 200 // characters
 // Hold holds the database by hand. Holding again changes the words alone, and never what it was held for.
 func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 	return s.say(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
-		_, err := set(ctx, tx, ByHand, tx.Now())
+		_, err := s.set(ctx, tx, ByHand, tx.Now())
 		return err
 	})
 }
@@ -130,7 +132,7 @@ func (s *Service) Hold(ctx context.Context, reason string) (State, error) {
 // have gone out since its last sign of life.
 func (s *Service) HoldCopy(ctx context.Context, reason string) (State, error) {
 	return s.say(ctx, reason, func(ctx context.Context, tx *db.Tx) error {
-		_, err := set(ctx, tx, Copied, lastSign(ctx, tx))
+		_, err := s.set(ctx, tx, Copied, lastSign(ctx, tx))
 		return err
 	})
 }
@@ -166,7 +168,10 @@ func containsControl(text string) bool {
 
 // Begin holds a database that was just filled from a backup of a moment, by a function that runs a statement in the
 // transaction that fills it. Where it lives is found out when it is first opened.
-func Begin(exec func(query string, args ...any) error, now, since time.Time) error {
+func Begin(exec func(query string, args ...any) error, postgres bool, now, since time.Time) error {
+	if err := event.Ahead(exec, postgres, now); err != nil {
+		return err
+	}
 	err := exec(`UPDATE hold SET place = '', starts = 0, held_at = ?, why = ?, reason = '', since = ? WHERE id = 1`, db.Micros(now), string(Restored), db.Micros(since))
 	if err != nil {
 		return fmt.Errorf("holding what was restored: %w", err)
@@ -184,7 +189,7 @@ func Begin(exec func(query string, args ...any) error, now, since time.Time) err
 const takes = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
 
 // set holds the database unless it is held already for a reason that takes as much care; it tells whether it was not.
-func set(ctx context.Context, tx *db.Tx, why Why, since time.Time) (bool, error) {
+func (s *Service) set(ctx context.Context, tx *db.Tx, why Why, since time.Time) (bool, error) {
 	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND `+takes, db.Micros(tx.Now()), string(why), db.Micros(since), string(why))
 	if err != nil {
 		return false, fmt.Errorf("holding the database: %w", err)
@@ -194,6 +199,12 @@ func set(ctx context.Context, tx *db.Tx, why Why, since time.Time) (bool, error)
 	}
 	if err := accessChanged(ctx, tx); err != nil {
 		return false, err
+	}
+	if why != ByHand {
+		exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
+		if err := event.Ahead(exec, s.db.Postgres(), tx.Now()); err != nil {
+			return false, err
+		}
 	}
 	return true, event.Record(ctx, tx, 0, event.Actor{}, "service.held", "", map[string]any{"why": why})
 }

@@ -1,11 +1,13 @@
 package hold_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"pressroom/internal/db"
 	"pressroom/internal/hold"
@@ -185,6 +187,78 @@ func TestByHandHidesNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A database that may have gone back uses no id of an event again that whoever takes events along may know; one that is held
+// by hand goes on counting.
+func TestIDsOfEventsGoAhead(t *testing.T) {
+	t.Parallel()
+	last := func(t *testing.T, d *db.DB) int64 {
+		t.Helper()
+		var id int64
+		if err := d.QueryRow(t.Context(), `SELECT COALESCE(MAX(id), 0) FROM events`).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		s, d := open(t, url)
+		if _, err := s.Hold(t.Context(), "a flood"); err != nil || last(t, d) != 1 {
+			t.Fatalf("by hand: %d, %v", last(t, d), err)
+		}
+		before := time.Now().UnixMilli()
+		if _, err := s.HoldCopy(t.Context(), "a snapshot"); err != nil || last(t, d) < before {
+			t.Errorf("a copy: %d, before it %d, %v", last(t, d), before, err)
+		}
+		copied := last(t, d)
+		begin := func(now time.Time) int64 {
+			err := d.Write(t.Context(), "test.restore", func(ctx context.Context, tx *db.Tx) error {
+				exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
+				return hold.Begin(exec, d.Postgres(), now, now)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return last(t, d)
+		}
+		if got := begin(time.Now().Add(time.Hour)); got < copied+time.Hour.Milliseconds() {
+			t.Errorf("restored: %d after %d", got, copied)
+		}
+		if was, got := last(t, d), begin(time.Now().Add(-time.Hour)); got < was+1000 {
+			t.Errorf("restored with a clock that is behind: %d after %d", got, was)
+		}
+	})
+}
+
+// A hold is told in the log at each start, and when it is noticed, once.
+func TestHoldIsLogged(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		_, d := open(t, url)
+		var log bytes.Buffer
+		s := hold.New(d, hold.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		watch := func(of *hold.Service) {
+			if err := of.Warn(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		watch(s)
+		if log.Len() > 0 {
+			t.Errorf("nothing is held: %s", &log)
+		}
+		if _, err := s.Hold(t.Context(), "a flood"); err != nil {
+			t.Fatal(err)
+		}
+		watch(s)
+		watch(s)
+		if n := strings.Count(log.String(), "admin resume"); n != 1 {
+			t.Errorf("told %d times: %s", n, &log)
+		}
+		watch(hold.New(d, hold.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
+		if n := strings.Count(log.String(), "admin resume"); n != 2 {
+			t.Errorf("told %d times after another start: %s", n, &log)
+		}
+	})
 }
 
 // Where neither the machine nor the file's number is known, the mark alone tells that a file is older than it was.

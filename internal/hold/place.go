@@ -78,7 +78,7 @@ func (s *Service) Look(ctx context.Context) error {
 			return nil
 		}
 		if why != "" {
-			began, err := set(ctx, tx, why, lastSign(ctx, tx))
+			began, err := s.set(ctx, tx, why, lastSign(ctx, tx))
 			if err != nil {
 				return err
 			}
@@ -91,9 +91,23 @@ func (s *Service) Look(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking where the database lives: %w", err)
 	}
-	if held != "" {
-		s.opts.Log.WarnContext(ctx, "nothing is published or charged by itself until: pressroom admin resume", "because", held.Text())
+	if held == "" {
+		return nil
 	}
+	return s.warn(ctx)
+}
+
+// warn tells the log that the database is held, unless this service told it of that hold before.
+func (s *Service) warn(ctx context.Context) error {
+	state, err := s.State(ctx)
+	if err != nil {
+		return err
+	}
+	told := s.told.Swap(&state)
+	if !state.Held() || told != nil && told.HeldAt.Equal(state.HeldAt) && told.Why == state.Why {
+		return nil
+	}
+	s.opts.Log.WarnContext(ctx, "nothing is published or charged by itself until: pressroom admin resume", "because", state.Why.Text(), "since", state.HeldAt)
 	return nil
 }
 
@@ -269,12 +283,13 @@ func (s *Service) Mark(ctx context.Context) error {
 // watchEvery is how often a database that is served is looked at and marked.
 const watchEvery = time.Minute
 
-// Watch marks and looks at a database that is served, until the context ends, and then marks it once more.
+// Watch marks and looks at a database that is served, until the context ends, and then marks it once more. The log is told
+// where it is held, at the start and when that is noticed.
 func (s *Service) Watch(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
-		if err := errors.Join(s.Look(ctx), s.Mark(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(s.Look(ctx), s.Mark(ctx), s.warn(ctx)); err != nil && ctx.Err() == nil {
 			report(err)
 		}
 		select {

@@ -55,6 +55,7 @@ var messages = map[string]string{
 	"rate_limited":            "The network asked to slow down, for longer than we wait or again and again. Retry later.",
 	"quota_used_up":           "The account's quota at the network is used up. Retry in its next window.",
 	"network_error":           "The network could not be reached, failed, or turned out not to hold the post. Nothing was published; retry later.",
+	"server_not_allowed":      "The account's server is one that this service does not call. Nothing was published; retry once whoever runs the service has allowed the server.",
 	"not_confirmed":           "The network may have published this and could not say. It is not sent again before that is known.",
 	"profile_not_found":       "The network shows no public profile of this name.",
 	"profile_private":         "The profile is private: nothing of it can be read.",

@@ -210,10 +210,16 @@ func withoutURL(err error) error {
 	return err
 }
 
+// ErrBarred is what a transport answers that does not call a server: nothing was sent.
+var ErrBarred = errors.New("this service does not call that server")
+
 // Failed is the want of an answer, or of one that can be read; unsent tells that certainly nothing was written.
 func (c Call) Failed(err error, unsent bool) *Error {
 	class := Transient
-	if c.Purpose == Committing && !unsent {
+	switch {
+	case errors.Is(err, ErrBarred):
+		class = Barred
+	case c.Purpose == Committing && !unsent:
 		class = Uncertain
 	}
 	return &Error{Class: class, Err: fmt.Errorf("%s: %w", c.Name, err)}

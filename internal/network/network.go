@@ -234,6 +234,7 @@ const (
 	Duplicate     Class = "duplicate"      // the network holds the same content already
 	Quota         Class = "quota"          // repeat in the network's next window, at Error.After
 	Unapproved    Class = "app"            // the operator's app lacks an approval
+	Barred        Class = "barred"         // our own guard does not call that server: nothing was sent, and no network failed
 )
 
 // Error is a network's refusal, or the want of an answer.

@@ -76,7 +76,7 @@ type AccountResult struct {
 	Permalink      string             `json:"permalink,omitempty"`
 	Caption        *string            `json:"caption,omitempty" jsonschema:"This account's own text in place of the post's."`
 	MediaIDs       []int64            `json:"media_ids,omitzero" jsonschema:"This account's own media in place of the post's, in their order; empty where it shows none."`
-	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held"`
+	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed"`
 	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means, in our words."`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at what the network itself said."`
 	RetriesLeft    int                `json:"retries_left"`

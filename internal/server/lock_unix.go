@@ -22,5 +22,18 @@ func Lock(path, taken string) (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", path, err), f.Close())
 	}
+	if !named(f, path) { // whoever had it took its file away
+		return nil, errors.Join(errors.New(taken), f.Close())
+	}
 	return f, nil
+}
+
+// named tells whether a file is still the one of a name.
+func named(f *os.File, path string) bool {
+	locked, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(locked, there)
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"pressroom/internal/fetch"
 	"pressroom/internal/network"
@@ -41,6 +42,8 @@ type opening struct {
 	given  json.RawMessage
 	secret func(name string) string
 	err    error
+
+	missing []string // variables of secrets that are not given
 }
 
 // read lays what the operator says over a network's options, in which app stands already.
@@ -153,8 +156,8 @@ func maker[O any, P holding[O]](secret string, made func(O) network.Network) fun
 // secretOf is the secret of an app. That of X alone may have none, as a public client.
 func (o *opening) secretOf(name, clientID string) string {
 	secret := o.secret(name)
-	if secret == "" && clientID != "" && name != "X" && o.err == nil {
-		o.err = fmt.Errorf("the secret of the app is missing: set PRESSROOM_%s_CLIENT_SECRET", name)
+	if secret == "" && clientID != "" && name != "X" {
+		o.missing = append(o.missing, "PRESSROOM_"+name+"_CLIENT_SECRET")
 	}
 	return secret
 }
@@ -175,6 +178,7 @@ func (s *Server) networks() ([]network.Network, error) {
 		}
 	}
 	var out []network.Network
+	var missing []string // all are told at once
 	for _, platform := range slices.Sorted(maps.Keys(makers)) {
 		rules, _ := network.Today(platform)
 		o := &opening{app: network.App{Now: s.cfg.Now, Rules: &rules}, given: s.cfg.Networks.Of[platform], secret: s.secret}
@@ -195,6 +199,10 @@ func (s *Server) networks() ([]network.Network, error) {
 		if n != nil {
 			out = append(out, n)
 		}
+		missing = append(missing, o.missing...)
+	}
+	if len(missing) > 0 {
+		return nil, errors.New("secrets of your apps at the networks are missing: set " + strings.Join(missing, ", "))
 	}
 	return out, nil
 }
@@ -224,19 +232,28 @@ func (s *Server) strangers() (*http.Client, error) {
 	if s.cfg.AnyServer {
 		return nil, nil //nolint:nilnil // the network's own
 	}
+	var err error
+	if s.guard, err = guardOf(s.cfg.BlueskyServers); err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: &barring{next: s.guard.Transport(), log: s.cfg.Log, now: s.db.Now, told: map[string]time.Time{}}}, nil
+}
+
+// guardOf calls public servers, and those of these addresses.
+func guardOf(servers []string) (*fetch.Client, error) {
 	var allowed []string
-	for _, server := range s.cfg.BlueskyServers {
+	for _, server := range servers {
 		u, err := url.Parse(server)
 		if err != nil || u.Hostname() == "" {
 			return nil, fmt.Errorf("the Bluesky server %q is not an address such as https://pds.example.com", server)
 		}
 		allowed = append(allowed, u.Hostname())
 	}
-	guarded, err := fetch.New(fetch.Options{Allow: allowed})
+	guard, err := fetch.New(fetch.Options{Allow: allowed})
 	if err != nil {
 		return nil, fmt.Errorf("reading the Bluesky servers: %w", err)
 	}
-	return &http.Client{Transport: guarded.Transport()}, nil
+	return guard, nil
 }
 
 // buildConnects makes what people connect accounts by.

@@ -20,6 +20,7 @@ func TestNetworkSettings(t *testing.T) {
 		{`{"bluesky": {"web_url": "https://bsky.example"}}`, "", ""},
 		{`{"threads": {"client_id": "1"}}`, "", "PRESSROOM_THREADS_CLIENT_SECRET"},
 		{`{"instagram": {"client_id": "1", "facebook": {"client_id": "2"}}}`, "", "PRESSROOM_INSTAGRAM_CLIENT_SECRET"},
+		{`{"instagram": {"client_id": "1", "facebook": {"client_id": "2"}}, "threads": {"client_id": "1"}}`, "", "PRESSROOM_INSTAGRAM_CLIENT_SECRET, PRESSROOM_INSTAGRAM_FACEBOOK_CLIENT_SECRET, PRESSROOM_THREADS_CLIENT_SECRET"},
 		{`{"threads": {}}`, "s", "client_id"},
 		{`{"myspace": {}}`, "s", "myspace"},
 		{`{"threads": {"client_id": "1", "rulez": {}}}`, "s", "rulez"},

@@ -21,6 +21,7 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/directory"
 	"pressroom/internal/event"
+	"pressroom/internal/fetch"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/hashtag/search"
@@ -159,6 +160,7 @@ type Server struct {
 	metrics   *metrics
 	tracer    *trace.Tracer // nil where nobody takes traces
 	standing  *standing.Service
+	guard     *fetch.Client             // what Bluesky servers are called by; nil where every one is called
 	certs     *certificate.Certificates // nil where the program does not speak TLS itself
 	checks    *dependencies
 	handler   http.Handler
@@ -445,8 +447,10 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	report := func(what string) func(error) {
 		return func(err error) { s.cfg.Log.ErrorContext(ctx, what, "error", err) }
 	}
+	tasks.Go(func() { s.warn(ctx, report("looking what to warn of")) })
 	tasks.Go(func() { s.Teams.Watch(ctx, report("looking for changed keys")) })
 	tasks.Go(func() { s.Teams.RunUses(ctx, report("noting which keys are used")) })
+	tasks.Go(func() { s.Accounts.Serve(ctx, report("looking which sealing keys this node needs")) })
 	tasks.Go(func() { s.Hold.Watch(ctx, report("looking where the database lives")) })
 	tasks.Go(func() { s.standing.Run(ctx, s.cfg.Role != RoleAPI, report("measuring how everything stands")) })
 	tasks.Go(func() { s.checks.run(ctx) })

@@ -300,6 +300,8 @@ func inWords(err error, refused string) error {
 		return fmt.Errorf("connecting an account: %w", err)
 	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, failed.Class):
 		return fault.Invalid(fault.NotAllowedValue, "", refused).Wrap(err)
+	case failed.Class == network.Barred:
+		return fault.New(fault.ProviderUnavailable, "The account’s server is one that this service does not call. Tell whoever runs it.").Wrap(err)
 	case failed.Class == network.Unapproved:
 		return fault.New(fault.ProviderUnavailable, "The network has not approved this service for that. Tell whoever runs it.").Wrap(err)
 	}

@@ -3,10 +3,14 @@ package social
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"pressroom/internal/db"
+	"pressroom/internal/event"
+	"pressroom/internal/fault"
+	"pressroom/internal/network"
 )
 
 // errSealing says that a sealing key is missing: a node without it would take deliveries that it cannot make.
@@ -15,6 +19,13 @@ var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold
 // CheckSealing refuses sealing keys that do not open what the database holds. It looks at one entry of an index for
 // each key that sealed something, however many accounts there are.
 func (s *Service) CheckSealing(ctx context.Context) error {
+	if err := s.checkMarks(ctx); err != nil {
+		return err
+	}
+	return s.checkNewest(ctx)
+}
+
+func (s *Service) checkMarks(ctx context.Context) error {
 	last := []byte{}
 	for {
 		var next []byte
@@ -24,7 +35,7 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 		}
 		switch {
 		case len(next) == 0:
-			return s.checkNewest(ctx)
+			return nil
 		case !s.seal.Knows(next):
 			return errSealing
 		}
@@ -60,9 +71,22 @@ type Resealed struct {
 // resealBatch is how many grants are looked for at once.
 const resealBatch = 100
 
-// Reseal seals with the first key whatever another one sealed, while nodes run: what somebody changes meanwhile is left to
-// the next look.
+// Reseal is ResealAnyway, refused with nothing changed where a node serves that does not have the first key: it could not
+// open what that seals. A node that was killed counts as one that serves for a minute.
 func (s *Service) Reseal(ctx context.Context) (Resealed, error) {
+	lack, err := s.lacking(ctx)
+	switch {
+	case err != nil:
+		return Resealed{}, err
+	case lack > 0:
+		return Resealed{}, fault.Refusal(fmt.Sprintf("nothing was sealed anew, as %d of the nodes that serve do not have the first key and could publish nothing then: start every node again with both keys, then run this again; --force seals all the same, where such a node is known to be gone", lack))
+	}
+	return s.ResealAnyway(ctx)
+}
+
+// ResealAnyway seals with the first key whatever another one sealed, while nodes run: what somebody changes meanwhile is left
+// to the next look.
+func (s *Service) ResealAnyway(ctx context.Context) (Resealed, error) {
 	var out Resealed
 	for _, at := range []sealedAt{ofAccounts, ofRevocations} {
 		if err := s.resealAll(ctx, at, &out); err != nil {
@@ -76,7 +100,20 @@ func (s *Service) Reseal(ctx context.Context) (Resealed, error) {
 		}
 		out.Left += len(found)
 	}
-	return out, nil
+	return out, s.recordResealed(ctx, out)
+}
+
+func (s *Service) recordResealed(ctx context.Context, done Resealed) error {
+	if done.Resealed == 0 {
+		return nil
+	}
+	err := s.db.Write(ctx, "social.resealed", func(ctx context.Context, tx *db.Tx) error {
+		return event.Record(ctx, tx, 0, event.Actor{}, "service.resealed", "", map[string]any{"resealed": done.Resealed, "left": done.Left})
+	})
+	if err != nil {
+		return fmt.Errorf("recording that grants were sealed anew: %w", err)
+	}
+	return nil
 }
 
 // sealedAt is a table that holds sealed grants, and where the account's id stands in it.
@@ -110,6 +147,52 @@ func (s *Service) resealAll(ctx context.Context, at sealedAt, out *Resealed) err
 		}
 		after = found[len(found)-1].id
 	}
+}
+
+// Connected are the networks, by name, at which accounts are connected.
+func (s *Service) Connected(ctx context.Context) ([]string, error) {
+	out, err := db.All(ctx, s.db, func(r *sql.Rows, platform *string) error { return r.Scan(platform) },
+		`SELECT DISTINCT platform FROM social_accounts WHERE connection_state <> ? ORDER BY platform`, string(Lost))
+	if err != nil {
+		return nil, fmt.Errorf("reading which networks hold accounts: %w", err)
+	}
+	return out, nil
+}
+
+// Servers are the servers at which the accounts of a network live, with how many each has. Disconnected accounts, and
+// those whose connection is lost, are left out.
+func (s *Service) Servers(ctx context.Context, platform string) (map[string]int, error) {
+	out := map[string]int{}
+	for after := int64(0); ; {
+		found, err := db.All(ctx, s.db, func(r *sql.Rows, g *sealedGrant) error { return r.Scan(&g.id, &g.sealed) },
+			`SELECT id, sealed_grant FROM social_accounts WHERE platform = ? AND connection_state <> ? AND length(sealed_grant) > 0 AND id > ? ORDER BY id LIMIT ?`, platform, string(Lost), after, resealBatch)
+		if err != nil {
+			return nil, fmt.Errorf("reading where accounts live: %w", err)
+		}
+		if len(found) == 0 {
+			return out, nil
+		}
+		for _, one := range found {
+			grant, err := s.opened(one)
+			if err != nil {
+				return nil, err
+			}
+			out[grant.Server]++
+		}
+		after = found[len(found)-1].id
+	}
+}
+
+func (s *Service) opened(g sealedGrant) (network.Grant, error) {
+	var out network.Grant
+	plain, err := s.seal.Open(g.sealed, bond(g.id))
+	if err == nil {
+		err = json.Unmarshal(plain, &out)
+	}
+	if err != nil {
+		return out, fmt.Errorf("reading the grant of account %d: %w", g.id, err)
+	}
+	return out, nil
 }
 
 // sealedByOthers reads some grants that the first key did not seal, those of the lowest ids above one.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pressroom/internal/db"
 	"pressroom/internal/network"
@@ -13,6 +14,7 @@ import (
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/testkit"
 )
 
 // many is a network of which each connection is another account.
@@ -74,6 +76,94 @@ func TestChangingTheSealingKey(t *testing.T) {
 			t.Error("the old key alone is believed")
 		}
 	})
+}
+
+// While a node serves that does not have the first key, nothing is sealed with that, unless it is forced; a node that ended,
+// and one that was not heard of for a minute, count no more. That it was done is recorded.
+func TestResealWaitsForEveryNode(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		d := testkit.Open(t, url, clock)
+		n, old, next := &many{}, newKey(t), newKey(t)
+		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
+		connectMany(t, d, node, 3)
+		quit := serves(t, d, node, 1)
+		refused := func() {
+			t.Helper()
+			if got, err := both.Reseal(t.Context()); err == nil || !strings.Contains(err.Error(), "first key") || got != (social.Resealed{}) {
+				t.Errorf("resealed %+v, %v", got, err)
+			}
+			if err := node.CheckSealing(t.Context()); err != nil {
+				t.Errorf("something was changed: %v", err)
+			}
+		}
+		refused()
+		ready := serves(t, d, both, 2)
+		refused()
+		quit()
+		if got, err := both.Reseal(t.Context()); err != nil || got.Resealed != 3 {
+			t.Errorf("once it has ended: %+v, %v", got, err)
+		}
+		ready()
+		last := sealedWith(t, d, n, newKey(t), next)
+		killed := serves(t, d, both, 1)
+		if got, err := last.Reseal(t.Context()); err == nil {
+			t.Errorf("a third key: %+v", got)
+		}
+		clock.Advance(2 * time.Minute) // nobody heard of it since
+		if got, err := last.Reseal(t.Context()); err != nil || got.Resealed != 3 {
+			t.Errorf("two minutes later: %+v, %v", got, err)
+		}
+		if got, err := both.ResealAnyway(t.Context()); err == nil {
+			t.Errorf("opened without the key: %+v", got)
+		}
+		killed()
+		var events int
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = 'service.resealed'`).Scan(&events); err != nil || events != 2 {
+			t.Errorf("%d events, %v", events, err)
+		}
+	})
+}
+
+// Forced, it is done although a node lacks the first key; that node tells its log.
+func TestResealForced(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n, old, next := &many{}, newKey(t), newKey(t)
+		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
+		connectMany(t, d, node, 3)
+		defer serves(t, d, node, 1)()
+		if got, err := both.ResealAnyway(t.Context()); err != nil || got.Resealed != 3 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		told := make(chan error, 9)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go node.Serve(ctx, func(err error) { told <- err })
+		if err := <-told; !strings.Contains(err.Error(), "PRESSROOM_SEALING_KEY") {
+			t.Error(err)
+		}
+	})
+}
+
+// serves has a node serve until it is told to end, and waits until so many are known.
+func serves(t *testing.T, d *db.DB, s *social.Service, known int) func() {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.Serve(ctx, func(err error) { t.Error(err) })
+	}()
+	for n := 0; n < known; <-time.After(time.Millisecond) {
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM nodes`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // What a node renews while grants are sealed anew is not put back to what it was.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressroom/internal/db"
+	"pressroom/internal/event"
 	"pressroom/internal/fault"
 )
 
@@ -76,7 +77,7 @@ func addInvited(ctx context.Context, tx *db.Tx, p Person, hash string) (int64, e
 	if err != nil {
 		return 0, fmt.Errorf("adding a person: %w", err)
 	}
-	return made, nil
+	return made, event.Record(ctx, tx, 0, event.Actor{PersonID: made}, "person.added", id(made), nil)
 }
 
 // JoinKnown accepts an invitation for the person of its e-mail address who says the password, also where the person is

@@ -108,7 +108,7 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 		if err := row.Scan(&p.ID); err != nil {
 			return invalid("somebody has this e-mail address already")
 		}
-		return nil
+		return event.Record(ctx, tx, 0, event.Actor{}, "person.added", id(p.ID), nil)
 	})
 	return p, err
 }

@@ -98,11 +98,15 @@ func TestAccountFigures(t *testing.T) {
 		b := c.as(t, access.Viewer)
 		path := fmt.Sprint("/accounts/", c.account)
 		now := h.now().UnixMicro()
+		zone, err := time.LoadLocation(c.team.Timezone)
+		must(t, err)
+		year, month, date := h.now().In(zone).Date()
+		today := time.Date(year, month, date, 0, 0, 0, 0, zone) // the first moment of the team's day is in it at any time of it
 		c.change(t, `INSERT INTO account_collections (account_id, due_at, collected_at, known_from) VALUES (?, ?, ?, ?)
 			ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, collected_at = excluded.collected_at, known_from = excluded.known_from, epoch = account_collections.epoch + 1`,
 			c.account, now+int64(time.Hour/time.Microsecond), now, now-int64(400*24*time.Hour/time.Microsecond))
 		for day := range 9 {
-			at := h.now().Add(-time.Duration(day*24+3) * time.Hour).UnixMicro()
+			at := today.AddDate(0, 0, -day).UnixMicro()
 			c.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments, collected_at) VALUES (?, ?, ?, 'image', ?, 'https://example.test/p', ?, 2, ?)`,
 				c.account, fmt.Sprint("p", day), at, fmt.Sprint("<b>Fresh</b> ", day), 10+day, now)
 			c.change(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)

@@ -62,7 +62,7 @@ var (
 		"network_fails": "the network failed", "patience_is_over": "given up, as it failed for too long",
 		"transient": "a failure that passes", "uncertain": "no clear answer", "processing": "the network works on it", "rate": "asked to slow down",
 		"quota": "the quota is used up", "rejected": "refused", "app": "the operator’s app lacks an approval", "rejected_media": "the media were refused", "duplicate": "held there already",
-		"auth_refresh": "the sign-in had to be renewed", "auth_dead": "the connection is lost",
+		"barred": "this service may not call the account’s server: its operator has to allow it", "auth_refresh": "the sign-in had to be renewed", "auth_dead": "the connection is lost",
 	}
 )
 

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"text/tabwriter"
+
+	"pressroom/internal/delivery"
+	"pressroom/internal/hold"
+	"pressroom/internal/server"
+)
+
+// lift ends the hold.
+func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) error {
+	if c.Late < 0 {
+		return errors.New("--late may not be below 0")
+	}
+	if err := c.there(); err != nil {
+		return err
+	}
+	cfg, err := c.config(log)
+	if err != nil {
+		return err
+	}
+	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
+		return err
+	}
+	cfg.LookAtFiles = true
+	s, err := server.Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	found, err := s.Resume(ctx, delivery.ResumeOptions{Late: c.Late, Try: c.DryRun, Unasked: c.Unasked})
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	if p.Admin.JSON {
+		return show(os.Stdout, true, found)
+	}
+	return showReckoning(os.Stdout, found)
+}
+
+// fateWords say what becomes of an account of a post.
+var fateWords = map[delivery.Fate]string{
+	delivery.WentOut: "went out", delivery.Unsure: "unconfirmed", delivery.Goes: "is sent now", delivery.Missed: "fails, too late", delivery.Waits: "waits",
+}
+
+// showReckoning prints for people what a resumption found: how much of each kind, then each account of a post on a line.
+func showReckoning(w io.Writer, r delivery.Reckoning) error {
+	accounts, series := r.Accounts, r.Series
+	err := show(w, false, struct {
+		Held    hold.Why `json:"held"`
+		Since   string   `json:"since"`
+		Resumed bool     `json:"resumed"`
+		WentOut int      `json:"went_out"`
+		Unsure  int      `json:"unconfirmed"`
+		Late    int      `json:"goes_late"`
+		Missed  int      `json:"missed"`
+		InDoubt int      `json:"waits_in_doubt"`
+		Series  int      `json:"series_skipping"`
+	}{r.Held, r.Since.Format(shownTime), r.Resumed, r.WentOut, r.Unsure, r.Late, r.Missed, r.InDoubt, len(series)})
+	if err != nil || len(accounts) == 0 {
+		return err
+	}
+	if r.Held != hold.ByHand {
+		fmt.Fprintf(w, "\nWhat people changed or cancelled since %s is not known here: it is listed as it stood then.\n", r.Since.Format(shownTime))
+	}
+	fmt.Fprintln(w)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "TEAM\tDUE\tACCOUNT\tWHAT BECOMES OF IT\tPOST\tTEXT\tWHY")
+	for _, a := range accounts {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", a.TeamID, a.Due.Format(shownTime), a.Platform+" "+a.Username, cmp.Or(fateWords[a.Fate], string(a.Fate)), a.PostID, a.Excerpt, cmp.Or(a.Why, a.Permalink))
+	}
+	return table.Flush()
+}
+
+// shownTime is how a moment is shown to people; all of them are UTC.
+const shownTime = "2006-01-02 15:04:05Z"

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/delivery"
+	"pressroom/internal/hold"
+)
+
+// What a resumption finds is shown to people as a line for each account of a post, under what it cannot know.
+func TestShowReckoning(t *testing.T) {
+	t.Parallel()
+	due := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
+	r := delivery.Reckoning{Held: hold.Restored, Since: due, Late: 1, Unsure: 1, Accounts: []delivery.Reckoned{
+		{TeamID: 1, PostID: "p1", AccountID: 2, Platform: "threads", Username: "harbour.coffee", Excerpt: "Fresh beans", Due: due, Fate: delivery.Goes},
+		{TeamID: 1, PostID: "p2", AccountID: 3, Platform: "linkedin", Username: "ada", Excerpt: "We are hiring", Due: due, Fate: delivery.Unsure, Why: "the network never tells"},
+	}}
+	var out bytes.Buffer
+	if err := showReckoning(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for i, want := range []string{"TEAM", "threads harbour.coffee|is sent now|p1|Fresh beans", "linkedin ada|unconfirmed|p2|We are hiring|the network never tells"} {
+		line := lines[len(lines)-3+i]
+		for part := range strings.SplitSeq(want, "|") {
+			if !strings.Contains(line, part) {
+				t.Errorf("%q lacks %q", line, part)
+			}
+		}
+	}
+	if !strings.Contains(out.String(), "cancelled since 2026-11-22 08:00:00Z is not known here") || strings.Contains(out.String(), "{") {
+		t.Error(out.String())
+	}
+	out.Reset()
+	r.Held = hold.ByHand
+	if err := showReckoning(&out, r); err != nil || strings.Contains(out.String(), "not known") {
+		t.Errorf("by hand nothing is unknown: %s, %v", &out, err)
+	}
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"pressroom/internal/fetch"
+	"pressroom/internal/network"
+)
+
+// barring is a transport that tells the operator what our own guard does not call: no network failed.
+type barring struct {
+	next http.RoundTripper
+	log  *slog.Logger
+	now  func() time.Time
+
+	mu   sync.Mutex
+	told map[string]time.Time // when the log was told of a host last
+}
+
+// barredEvery is how often the log is told of the same host.
+const barredEvery = 10 * time.Minute
+
+// RoundTrip sends a request, or answers network.ErrBarred where it may not be sent.
+func (b *barring) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := b.next.RoundTrip(r)
+	if !errors.Is(err, fetch.ErrPrivate) {
+		return response, err //nolint:wrapcheck // a transport's error stays itself
+	}
+	if b.due(r.URL.Host) {
+		b.log.WarnContext(r.Context(), "a Bluesky server is not called: "+barredServer, "server", r.URL.Host)
+	}
+	return nil, fmt.Errorf("%w: %w", network.ErrBarred, err)
+}
+
+// barredServer tells what keeps a server from being called, and the setting that changes it.
+const barredServer = "it has a private address, or a port other than 443; PRESSROOM_BLUESKY_SERVERS (--bluesky-servers) of serve allows it by its address"
+
+func (b *barring) due(host string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	if at, told := b.told[host]; told && now.Sub(at) < barredEvery {
+		return false
+	}
+	b.told[host] = now
+	return true
+}
+
+// lookUpWithin is how long the addresses of one server may take to be found.
+const lookUpWithin = 5 * time.Second
+
+// warn tells the log as a node starts what keeps posts from going out although nothing fails.
+func (s *Server) warn(ctx context.Context, report func(error)) {
+	if err := errors.Join(s.warnOfUnserved(ctx), s.warnOfBarred(ctx)); err != nil && ctx.Err() == nil {
+		report(err)
+	}
+}
+
+// warnOfUnserved tells of networks that hold connected accounts and that this node does not speak with.
+func (s *Server) warnOfUnserved(ctx context.Context) error {
+	connected, err := s.Accounts.Connected(ctx)
+	if err != nil {
+		return err
+	}
+	var unserved []string
+	for _, platform := range connected {
+		if !slices.Contains(s.platforms, platform) {
+			unserved = append(unserved, platform)
+		}
+	}
+	if len(unserved) > 0 {
+		s.cfg.Log.WarnContext(ctx, "posts of connected accounts will not go out, as this node has no app at their networks: PRESSROOM_NETWORKS (--networks) of serve names them", "networks", unserved)
+	}
+	return nil
+}
+
+// warnOfBarred tells of servers of connected accounts that this node will not call.
+func (s *Server) warnOfBarred(ctx context.Context) error {
+	if s.guard == nil {
+		return nil
+	}
+	servers, err := s.Accounts.Servers(ctx, "bluesky")
+	if err != nil {
+		return err
+	}
+	for _, server := range slices.Sorted(maps.Keys(servers)) {
+		if barred(ctx, s.guard, server) {
+			s.cfg.Log.WarnContext(ctx, "posts of connected accounts will not go out, as their server is not called: "+barredServer, "server", server, "accounts", servers[server])
+		}
+	}
+	return nil
+}
+
+// barred tells whether a guard certainly refuses a server. What cannot be looked up is not known.
+func barred(ctx context.Context, guard *fetch.Client, server string) bool {
+	u, err := url.Parse(server)
+	if err != nil || u.Hostname() == "" {
+		return false
+	}
+	port := u.Port()
+	switch {
+	case port == "" && u.Scheme == "http":
+		port = "80"
+	case port == "":
+		port = "443"
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
+	defer cancel()
+	reached, err := guard.Reaches(ctx, u.Hostname(), port)
+	return err == nil && !reached
+}
+
+// BarredServer says why serve will not call a Bluesky server, where only these servers are allowed; empty where it will,
+// or where the server's name cannot be looked up.
+func BarredServer(ctx context.Context, server string, allowed []string) (string, error) {
+	guard, err := guardOf(allowed)
+	if err != nil || !barred(ctx, guard, server) {
+		return "", err
+	}
+	return barredServer, nil
+}

@@ -1,0 +1,165 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/db"
+	"pressroom/internal/network"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/seal"
+	"pressroom/internal/server"
+	"pressroom/internal/team"
+	"pressroom/internal/testkit"
+)
+
+// lines are what a log was told.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
+}
+
+// await waits until a log was told something.
+func (l *lines) await(t *testing.T, text string) {
+	t.Helper()
+	for began := time.Now(); !l.has(text); <-time.After(10 * time.Millisecond) {
+		if time.Since(began) > 20*time.Second {
+			t.Fatalf("the log does not tell of %q: %s", text, &l.text)
+		}
+	}
+}
+
+// A Bluesky server on a private address that serve is not told of is not called: that is no failure of the network, and the
+// log names the setting, when it is called and at the start. So it does with networks that accounts are at and that this
+// node has no app at, and where all is held.
+func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.Open(t.TempDir(), sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	front := httptest.NewServer(box.Handler())
+	defer front.Close()
+	if err := box.EnsureBlueskyAccount("shop.test", "shop.test", "open-sesame"); err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := server.Config{Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent(), AnyServer: true}
+	admin, err := server.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, err := admin.Teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := admin.Teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := admin.Accounts.Connect(t.Context(), made.ID, "bluesky", network.Credentials{Server: front.URL + "/bluesky", Identifier: "shop.test", Password: "open-sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.Hold.Hold(t.Context(), "a flood"); err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := testkit.Open(t, cfg.Database, nil)
+	err = d.Write(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
+			SELECT team_id, 'threads', '1', 'shop', '', connection_state, x'', created_at, updated_at FROM social_accounts`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var told lines
+	cfg.AnyServer, cfg.Log = false, slog.New(slog.NewTextHandler(&told, nil))
+	s := serving(t, cfg)
+	told.await(t, "PRESSROOM_BLUESKY_SERVERS")
+	told.await(t, "admin resume")
+	told.await(t, "networks=[threads]")
+	calls := strings.Count(told.text.String(), "is not called: ")
+	grant, err := s.Accounts.Grant(t.Context(), account.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := s.Accounts.Network("bluesky")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err = n.Refresh(t.Context(), grant.Grant)
+		if said, ok := errors.AsType[*network.Error](err); !ok || said.Class != network.Barred || said.Message != "" {
+			t.Errorf("called: %v", err)
+		}
+	}
+	if n := strings.Count(told.text.String(), "is not called: ") - calls; n != 1 {
+		t.Errorf("the log is told %d times: %s", n, &told.text)
+	}
+
+	var allowed lines
+	cfg.BlueskyServers, cfg.Log = []string{front.URL + "/bluesky"}, slog.New(slog.NewTextHandler(&allowed, nil))
+	s = serving(t, cfg)
+	if n, err = s.Accounts.Network("bluesky"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Refresh(t.Context(), grant.Grant); err != nil {
+		t.Errorf("a server that is allowed: %v", err)
+	}
+	allowed.await(t, "admin resume")
+	if allowed.has("PRESSROOM_BLUESKY_SERVERS") {
+		t.Errorf("a server that is allowed is warned of: %s", &allowed.text)
+	}
+}
+
+// serving runs a node until the test ends.
+func serving(t *testing.T, cfg server.Config) *server.Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-ended, s.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

@@ -1,0 +1,177 @@
+package program
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit"
+)
+
+// does runs the program to its end and gives what it said, which has to be a success.
+func does(t *testing.T, env []string, stdin string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, args...)
+	cmd.Env, cmd.Dir, cmd.Stdin = append(os.Environ(), env...), t.TempDir(), strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// A database of another kind is refused as such, and not for want of a key or a store.
+func TestAnotherKindOfDatabase(t *testing.T) {
+	t.Parallel()
+	for _, command := range [][]string{{"serve"}, {"admin", "people", "list"}} {
+		if said := fails(t, nil, append(command, "--database", "mysql://root@127.0.0.1/press")...); !strings.Contains(said, "sqlite:PATH or postgres://") {
+			t.Errorf("%v: %s", command, said)
+		}
+	}
+}
+
+// health believes a node alone, and no other service that answers at the address.
+func TestHealthBelievesANodeAlone(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{"", "OK", "<html></html>", `{"status":"ok"}`, `[]`} {
+		other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+		if said := fails(t, nil, "health", "--url", other.URL+"/readyz"); !strings.Contains(said, "no node answers there") {
+			t.Errorf("%q: %s", answer, said)
+		}
+		other.Close()
+	}
+	addr, err := testkit.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, nil, "serve", "--database", "sqlite:"+filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", "")
+	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
+		t.Fatalf("it answered %d: %s", status, p.log)
+	}
+	if said := does(t, nil, "", "health", "--url", "http://"+addr+"/readyz"); !strings.Contains(said, `"database":"ok"`) {
+		t.Error(said)
+	}
+}
+
+// A restore that is refused leaves nothing behind; one that is done, and a lock that was there, stay.
+func TestRefusedRestoreLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	database, backup := "sqlite:"+filepath.Join(dir, "press.db"), filepath.Join(dir, "backup")
+	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	does(t, nil, "", "admin", "backup", backup, "--database", database)
+	restored := filepath.Join(dir, "restored.db")
+	fails(t, []string{"PRESSROOM_SEALING_KEY=" + newSealingKey(t)}, "admin", "restore", backup, "--database", "sqlite:"+restored)
+	left, err := filepath.Glob(restored + "*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+	key, err := os.ReadFile(filepath.Join(dir, "press.db.sealing-key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	does(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "", "admin", "restore", backup, "--database", "sqlite:"+restored)
+	fails(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "admin", "restore", backup, "--database", "sqlite:"+restored)
+	if _, err := os.Stat(restored + ".lock"); err != nil {
+		t.Errorf("the lock of a database that is there: %v", err)
+	}
+}
+
+// A node that has the old sealing key alone keeps grants from being sealed with the new one.
+func TestResealBeforeTheNodesAreReady(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	database, old, next := "sqlite:"+filepath.Join(dir, "press.db"), newSealingKey(t), newSealingKey(t)
+	addr, err := testkit.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := []string{"PRESSROOM_SEALING_KEY=" + next + "," + old}
+	serve := []string{"serve", "--database", database, "--addr", addr, "--metrics-addr", ""}
+	p := start(t, []string{"PRESSROOM_SEALING_KEY=" + old}, serve...)
+	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
+		t.Fatalf("it answered %d: %s", status, p.log)
+	}
+	refused := func() (string, error) {
+		cmd := exec.CommandContext(t.Context(), binary, "admin", "reseal", "--database", database)
+		cmd.Env, cmd.Dir = append(os.Environ(), both...), dir
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for began := time.Now(); ; <-time.After(100 * time.Millisecond) { // until it has said which keys it has
+		said, err := refused()
+		if err != nil && strings.Contains(said, "do not have the first key") {
+			break
+		}
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("it was not refused: %v %s", err, said)
+		}
+	}
+	does(t, both, "", "admin", "reseal", "--force", "--database", database)
+	if status := p.end(); status != 0 {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+	if said, err := refused(); err != nil {
+		t.Errorf("once it has ended: %s", said)
+	}
+}
+
+// An account whose server serve may not call is warned of as it is connected and as serve starts, and its posts say why they
+// do not go out.
+func TestAServerThatMayNotBeCalled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	addr, err := testkit.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sandbox := "http://" + addr + "/bluesky"
+	box := start(t, nil, "sandbox", "--data", filepath.Join(dir, "sandbox"), "--addr", addr, "--bluesky-account", "shop.test:open-sesame")
+	box.line()
+	answers(t, "http://"+addr+"/")
+	database := "sqlite:" + filepath.Join(dir, "press.db")
+	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	does(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", "team", "--database", database)
+	connect := []string{"admin", "accounts", "connect", "--team", "1", "--server", sandbox, "--identifier", "shop.test", "--database", database}
+	if said := does(t, nil, "open-sesame\n", connect...); !strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
+		t.Errorf("it was connected without a warning: %s", said)
+	}
+	allowed := []string{"PRESSROOM_BLUESKY_SERVERS=" + sandbox}
+	if said := does(t, allowed, "open-sesame\n", connect...); strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
+		t.Errorf("a server that is allowed is warned of: %s", said)
+	}
+	var key struct {
+		Value string `json:"key"`
+	}
+	if err := json.Unmarshal([]byte(does(t, nil, "", "admin", "--json", "keys", "add", "--team", "1", "--level", "full", "--database", database)), &key); err != nil {
+		t.Fatal(err)
+	}
+	node, err := testkit.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve := []string{"serve", "--database", database, "--addr", node, "--metrics-addr", ""}
+	p := start(t, nil, serve...)
+	if status := answers(t, "http://"+node+"/readyz"); status != http.StatusOK {
+		t.Fatalf("it answered %d: %s", status, p.log)
+	}
+	env := []string{"PRESSROOM_KEY=" + key.Value, "PRESSROOM_URL=http://" + node}
+	id := strings.TrimSpace(does(t, env, "", "call", "create_post", "--caption", "hello", "--account-ids", "1", "--field", "data.id"))
+	publish := exec.CommandContext(t.Context(), binary, "call", "publish_post", id, "--wait") // six tries take half a minute
+	publish.Env = append(os.Environ(), env...)
+	if said, err := publish.Output(); err == nil || !strings.Contains(string(said), "server_not_allowed") || strings.Contains(string(said), sandbox) {
+		t.Errorf("why it did not go out: %s, %v", said, err)
+	}
+	if _, ready := get(t, "http://"+node+"/readyz", ""); ready["network_bluesky"] != "closed" {
+		t.Errorf("the network is held to fail: %v", ready)
+	}
+	if status := p.end(); status != 0 || !strings.Contains(p.log.String(), "PRESSROOM_BLUESKY_SERVERS") {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+}
