@@ -194,8 +194,7 @@ func (s *Service) accountsOf(ctx context.Context, team int64, page []row) ([]pla
 	}
 	out, err := db.AllOf(ctx, s.db, 2*len(page), func(rows *sql.Rows, a *placed) error {
 		return rows.Scan(&a.post, &a.position, &a.ID, &a.Platform, &a.Username)
-	}, `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t
-		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ? WHERE t.post_id IN (`+db.Marks(len(page))+`)`, args...)
+	}, accountsQuery(len(page)), args...)
 	if err != nil {
 		return nil, fmt.Errorf("naming the accounts of posts: %w", err)
 	}
@@ -203,6 +202,11 @@ func (s *Service) accountsOf(ctx context.Context, team int64, page []row) ([]pla
 		return cmp.Or(strings.Compare(a.post, b.post), cmp.Compare(a.position, b.position))
 	})
 	return out, nil
+}
+
+func accountsQuery(posts int) string {
+	return `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t
+		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ? WHERE t.post_id IN (` + db.Marks(posts) + `)`
 }
 
 // named picks one post's accounts from those of a page.
