@@ -97,8 +97,8 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 }
 
 const (
-	postgresConns   = 4    // for each core: more wait for one another in the server
-	postgresLockFor = "5s" // longest wait for another transaction's row before the caller is told to come again
+	postgresConns  = 4                         // for each core: more wait for one another in the server
+	setLockTimeout = "SET lock_timeout = '5s'" // longest wait for another transaction's row before the caller is told to come again
 	// postgresFarPage is what a page costs that lies elsewhere, of one that comes next: PostgreSQL's own 4 is a turning disk's. With it a
 	// page of posts reads all accounts of the service to name forty of them.
 	postgresFarPage = "1.1"
@@ -109,16 +109,13 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	if err != nil {
 		return errors.New("the PostgreSQL address cannot be read; it has the form postgres://USER:PASSWORD@HOST:PORT/NAME")
 	}
-	cfg.RuntimeParams["lock_timeout"] = postgresLockFor
 	cfg.RuntimeParams["application_name"] = "pressroom"
-	if _, said := cfg.RuntimeParams["random_page_cost"]; !said {
-		cfg.RuntimeParams["random_page_cost"] = postgresFarPage
-	}
+	_, said := cfg.RuntimeParams["random_page_cost"]
 	if cfg.ConnectTimeout == 0 {
 		cfg.ConnectTimeout = connectWithin
 	}
 	d.dialect.postgres = true
-	d.write = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.look))
+	d.write = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.settle(!said)))
 	conns := max(8, postgresConns*runtime.GOMAXPROCS(0))
 	d.write.SetMaxOpenConns(conns)
 	d.write.SetMaxIdleConns(conns)
@@ -126,9 +123,24 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	if err := d.refuseForgetful(ctx); err != nil {
 		return errors.Join(err, d.write.Close())
 	}
-	d.pulse = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.look))
+	d.pulse = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.settle(!said)))
 	d.pulse.SetMaxOpenConns(1)
 	return nil
+}
+
+// settle sets a new connection up, by statements: poolers in between refuse what they do not know as it begins.
+func (o Options) settle(farPage bool) func(ctx context.Context, conn *pgx.Conn) error {
+	setting := setLockTimeout
+	if farPage {
+		setting += "; SET random_page_cost = " + postgresFarPage
+	}
+	return func(ctx context.Context, conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, setting, pgx.QueryExecModeSimpleProtocol); err != nil {
+			_ = conn.Close(ctx)
+			return fmt.Errorf("setting a connection up: %w", err)
+		}
+		return o.look(ctx, conn)
+	}
 }
 
 // look shows a new connection to whoever wants to look at it.

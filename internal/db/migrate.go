@@ -81,7 +81,7 @@ func (d *DB) Alone(ctx context.Context, migrate func(context.Context) error) err
 	}
 	err = migrate(ctx)
 	_, unlockErr := conn.ExecContext(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(migrationLock))
-	_, resetErr := conn.ExecContext(context.WithoutCancel(ctx), "RESET lock_timeout")
+	_, resetErr := conn.ExecContext(context.WithoutCancel(ctx), setLockTimeout)
 	return errors.Join(err, unlockErr, resetErr)
 }
 

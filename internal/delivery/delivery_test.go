@@ -248,20 +248,7 @@ func TestStandingStill(t *testing.T) {
 		clock := testkit.NewClock(noon)
 		n := &scripted{truthful: true}
 		s := newStage(t, testkit.Open(t, url, clock), clock, n)
-		var id string
-		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
-			t.Fatal(err)
-		}
-		d, mine, err := s.claim(t.Context(), id)
-		if err != nil || !mine {
-			t.Fatalf("claimed: %v, %v", mine, err)
-		}
-		f := &flight{s: s.Service, d: d}
-		err = errors.Join(f.board(t.Context()), f.plan(t.Context()), f.prepare(t.Context()))
-		attempt, beginErr := f.begin(t.Context(), "commit")
-		if err = errors.Join(err, beginErr); err != nil {
-			t.Fatal(err)
-		}
+		f, attempt := s.begun(t)
 		clock.Advance(DefaultOptions.Lease + time.Second)
 		s.deliver(t, time.Hour)
 		if err := f.show(t.Context(), attempt); !errors.Is(err, errStoodStill) {
@@ -271,6 +258,48 @@ func TestStandingStill(t *testing.T) {
 			t.Errorf("got %+v, %d held", got, n.held)
 		}
 	})
+}
+
+// A commit whose connection takes longer than a lease is made all the same while the lease is renewed.
+func TestRenewedIsNoStandingStill(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{truthful: true}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		f, attempt := s.begun(t)
+		for range 3 {
+			clock.Advance(DefaultOptions.Lease * 2 / 3)
+			if err := f.renew(t.Context(), f.d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.show(t.Context(), attempt); err != nil || n.held != 1 {
+			t.Errorf("going on: %v, %d held", err, n.held)
+		}
+	})
+}
+
+// begun is a delivery's work until its commit was written and not made.
+func (s *stage) begun(t *testing.T) (*flight, int64) {
+	t.Helper()
+	var id string
+	if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	claimed := s.moment()
+	d, mine, err := s.claim(t.Context(), id)
+	if err != nil || !mine {
+		t.Fatalf("claimed: %v, %v", mine, err)
+	}
+	f := &flight{s: s.Service, d: d}
+	f.sure.Store(&claimed)
+	err = errors.Join(f.board(t.Context()), f.plan(t.Context()), f.prepare(t.Context()))
+	attempt, beginErr := f.begin(t.Context(), "commit")
+	if err = errors.Join(err, beginErr); err != nil {
+		t.Fatal(err)
+	}
+	return f, attempt
 }
 
 // While one holder works, nobody else can take the delivery.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"pressroom/internal/crash"
@@ -20,6 +21,7 @@ import (
 // Deliver works on a delivery until it has ended or has to wait. It may be called any number of times, by any
 // number of nodes.
 func (s *Service) Deliver(ctx context.Context, id string) error {
+	claimed := s.moment()
 	d, mine, err := s.claim(ctx, id)
 	if err != nil || !mine {
 		return err
@@ -30,9 +32,10 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	span.Set("pressroom.phase", string(d.Phase))
 	span.SetID("pressroom.team_id", d.TeamID)
 	span.SetID("pressroom.attempt", d.Epoch)
-	held, release := job.Hold(ctx, s.opts.Lease, func(ctx context.Context) error { return s.renew(ctx, d) })
-	defer release()
 	f := &flight{s: s, d: d}
+	f.sure.Store(&claimed)
+	held, release := job.Hold(ctx, s.opts.Lease, func(ctx context.Context) error { return f.renew(ctx, d) })
+	defer release()
 	err = f.run(held)
 	span.Set("pressroom.phase_after", string(f.d.Phase))
 	span.End(err)
@@ -53,12 +56,24 @@ type flight struct {
 	doubted   bool // an earlier commit has no answer: before each further one the network is asked
 	done      bool
 	server    server
-	began     instant // of the last attempt
+	sure      atomic.Pointer[instant] // when the lease was certainly held, last
+}
+
+// renew keeps the lease, and keeps in mind since when it holds: from before the database was asked.
+func (f *flight) renew(ctx context.Context, d delivery) error {
+	at := f.s.moment()
+	if err := f.s.renew(ctx, d); err != nil {
+		return err
+	}
+	f.sure.Store(&at)
+	return nil
 }
 
 // instant is a time on the clock, which may jump, and on the machine's own count of time, which does not but may stand still
 // where the machine does.
 type instant struct{ told, counted time.Time }
+
+func (s *Service) moment() instant { return instant{s.db.Now(), time.Now()} }
 
 // passed is how much time has passed since then, by the one that tells more.
 func (i instant) passed(now time.Time) time.Duration {
@@ -167,18 +182,18 @@ func (f *flight) commit(ctx context.Context) error {
 	return f.show(ctx, attempt)
 }
 
-var errStoodStill = errors.New("so much time has passed since the commit was begun that others may have taken over")
+var errStoodStill = errors.New("so much time has passed since the lease was renewed that others may have taken over")
 
-// still tells whether no more time has passed since the commit was begun than its lease lasts.
+// still tells whether less time has passed since the lease was claimed or renewed than it lasts.
 func (f *flight) still() error {
-	if f.began.passed(f.s.db.Now()) >= f.s.opts.Lease {
+	if f.sure.Load().passed(f.s.db.Now()) >= f.s.opts.Lease {
 		return errStoodStill
 	}
 	return nil
 }
 
-// show makes the call of a commit that was begun just now. A process that has stood still since then believes in a lease that
-// it has lost: others may have looked, found nothing and sent.
+// show makes the call of a commit that was begun just now. A process that has stood still believes in a lease that it has
+// lost: others may have looked, found nothing and sent.
 func (f *flight) show(ctx context.Context, attempt int64) error {
 	if err := f.still(); err != nil {
 		return err
@@ -278,7 +293,6 @@ func (f *flight) commitAgain(ctx context.Context, t network.Tried, silent bool) 
 func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 	var id int64
 	err := f.s.db.Write(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
-		f.began = instant{tx.Now(), time.Now()}
 		if call == "commit" {
 			if err := free(ctx, tx); err != nil {
 				return err

@@ -40,7 +40,7 @@ func (f *flight) called(ctx context.Context, call string, err error) {
 	e, said := errors.AsType[*network.Error](err)
 	shows := call == "commit"
 	switch {
-	case said && e.Class == network.Barred: // it was never asked
+	case said && e.Class == network.Barred, errors.Is(err, errStoodStill): // it was never asked
 	case said && (e.Class == network.Transient || e.Class == network.Uncertain):
 		if shows || call == "prepare" {
 			f.s.circuits.failed(f.server, f.d.ID)

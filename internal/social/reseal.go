@@ -89,8 +89,8 @@ func (s *Service) Reseal(ctx context.Context) (Resealed, error) {
 func (s *Service) ResealAnyway(ctx context.Context) (Resealed, error) {
 	var out Resealed
 	for _, at := range []sealedAt{ofAccounts, ofRevocations} {
-		if err := s.resealAll(ctx, at, &out); err != nil {
-			return out, err
+		if err := s.resealAll(ctx, at, &out); err != nil { // what was sealed until then stays so
+			return out, errors.Join(err, s.recordResealed(context.WithoutCancel(ctx), out))
 		}
 	}
 	for _, at := range []sealedAt{ofAccounts, ofRevocations} {

@@ -9,7 +9,9 @@ import (
 	"pressroom/internal/network"
 )
 
-const linkLife = time.Hour // the network fetches the images while it makes the pin
+// linkLife is for how long images can be fetched, which the network does while it makes the pin: so much shorter than the time
+// after which no pin is believed to be none any more, that one of which the images were late is not made beside the next.
+func (n *Network) linkLife() time.Duration { return time.Duration(n.opts.Settled) * 2 / 3 }
 
 // Commit makes the pin, with images by addresses that are made for this call.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
@@ -47,7 +49,7 @@ func (n *Network) source(ctx context.Context, p draft, files network.Files) (map
 	var links []string
 	items := []map[string]string{}
 	for _, m := range p.Media {
-		address, err := files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), n.opts.Now().Add(linkLife))
+		address, err := files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), n.opts.Now().Add(n.linkLife()))
 		if err != nil {
 			return nil, nil, network.FileFailed(err)
 		}

@@ -41,6 +41,11 @@ func TestMedia(t *testing.T) {
 			if held := w.held(); len(held) != 1 || held[0].Text != text || held[0].ID != receipt.ID || held[0].Account != "harbour.coffee" {
 				t.Errorf("held %+v, receipt %+v", held, receipt)
 			}
+			for _, until := range l.until { // a pin is believed to be none a minute after it was asked for
+				if left := until.Sub(w.clock.Now()); left < 20*time.Second || left > 45*time.Second {
+					t.Errorf("an image can be fetched for %s", left)
+				}
+			}
 			w.wantShown(l)
 			w.wantStands(g, d)
 			w.wantPermalink(g, receipt)

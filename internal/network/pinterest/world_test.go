@@ -189,6 +189,7 @@ type library struct {
 	mu    sync.Mutex
 	files []shelved
 	asked []network.Fit
+	until []time.Time // of links
 }
 
 type shelved struct {
@@ -231,10 +232,10 @@ func (l *library) add(m network.Media, file []byte) network.Media {
 	return m
 }
 
-func (l *library) Link(_ context.Context, id int64, fit network.Fit, _ time.Time) (string, error) {
+func (l *library) Link(_ context.Context, id int64, fit network.Fit, until time.Time) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked = append(l.asked, fit)
+	l.asked, l.until = append(l.asked, fit), append(l.until, until)
 	return fmt.Sprintf("%s/%d", l.url, id), nil
 }
 
