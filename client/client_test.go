@@ -446,6 +446,28 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
+// The transport sends a call again by itself where a kept connection ends without an answer: the first sending counts.
+func TestUnsentOverAKeptConnection(t *testing.T) {
+	t.Parallel()
+	var s *service
+	s, c := serving(t, ok(), func(w http.ResponseWriter, _ *http.Request) { // what is done, and not answered for
+		s.Listener.Close()
+		kept, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		kept.Close()
+	})
+	if _, err := c.GetIdentity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.CreatePost(t.Context(), CreatePostInput{Caption: "c", AccountIDs: []int64{1}})
+	if lost, is := errors.AsType[*UnansweredError](err); !is || lost.Unsent || len(s.asked) != 2 {
+		t.Errorf("the service was asked %d times, and then: %+v", len(s.asked), err)
+	}
+}
+
 // Files that cannot be described fail alone, and what the service refuses is counted among all of them.
 func TestUploadsOfUnfitFiles(t *testing.T) {
 	t.Parallel()

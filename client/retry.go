@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http/httptrace"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,19 +36,23 @@ func (f *final) Unwrap() error { return f.error }
 // run tries until it succeeds, is refused for good or is given up. The same key goes with every attempt, so that what was
 // done already is not done again.
 func (r retry) run(ctx context.Context, operation, key string, try func(ctx context.Context) error) error {
-	reached := false
+	var reached atomic.Bool
+	// The transport repeats by itself what a kept connection lost, so that the last error alone does not tell what was sent.
+	watched := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
 	for attempt := 1; ; attempt++ {
-		err := r.bounded(ctx, try)
+		err := r.bounded(watched, try)
 		if err == nil {
 			return nil
 		}
-		reached = reached || !unsent(err)
+		if !unsent(err) {
+			reached.Store(true)
+		}
 		wait, again := r.pause(attempt, err)
 		if !again || attempt >= r.attempts || ctx.Err() != nil || tooLate(ctx, wait) {
-			return told(err, ctx, &UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached})
+			return told(err, ctx, &UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached.Load()})
 		}
 		if r.sleep(ctx, wait) != nil {
-			return told(err, ctx, &UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached})
+			return told(err, ctx, &UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached.Load()})
 		}
 	}
 }
@@ -86,7 +92,7 @@ func told(err error, ctx context.Context, call *UnansweredError) error { //nolin
 	return call
 }
 
-// unsent tells of errors of which the service has seen nothing: no connection came to stand.
+// unsent tells of errors of a connection that never came to stand; an earlier one may have stood in the same attempt.
 func unsent(err error) bool {
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return true

@@ -7,6 +7,7 @@
 set -uo pipefail
 
 # The record is a file outside of the repository, which is kept: a line for each step, of hash, step, what belongs to it, second, name.
+# A line that lacks one of the five was cut off and counts for nothing: the step before it is the last, and is gone on with.
 record=${PRESSROOM_RECORD:?names the file that records what was published}
 
 stop() { echo "publish.sh: $*" >&2; exit 1; }
@@ -14,14 +15,16 @@ stop() { echo "publish.sh: $*" >&2; exit 1; }
 trouble() { echo "::error file=$1::$2" >&2; }
 
 note() { # hash, step, what belongs to it, name
+  [ -z "$(tail -c 1 "$record")" ] || echo >>"$record" || return # a line that was cut off ends here
   printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$(date +%s)" "$4" >>"$record" && sync "$record"
 }
 
-last() { awk -F '\t' -v hash="$1" '$1 == hash { found = $2 "\t" $3 "\t" $4 } END { print found }' "$record"; }
+last() { awk -F '\t' -v hash="$1" 'NF == 5 && $1 == hash { found = $2 "\t" $3 "\t" $4 } END { print found }' "$record"; }
 
 # What went before a file of this name, another text: hash by hash, each with its last step.
 earlier() { # name, hash
-  awk -F '\t' -v name="$1" -v hash="$2" '{ step[$1] = $2 "\t" $3 } $5 == name && $1 != hash { known[$1] }
+  # -v would read a backslash of the name as the beginning of an escape
+  NAME=$1 awk -F '\t' -v hash="$2" 'NF == 5 { step[$1] = $2 "\t" $3 } NF == 5 && $5 == ENVIRON["NAME"] && $1 != hash { known[$1] }
     END { for (h in known) print h "\t" step[h] }' "$record"
 }
 
@@ -46,7 +49,9 @@ corrected() { # name, hash: fails where an earlier text of the file is out, or m
 
 # An Idempotency-Key is remembered for a day, and for one API key. Beyond that nobody can tell whether a draft was made.
 again() { # name, hash, the API key that asked, when
-  local age=$(($(date +%s) - $4))
+  local age
+  [[ $4 =~ ^[1-9][0-9]{0,11}$ ]] || { trouble "$1" "the line of $2 in the record tells no second"; return 1; }
+  age=$(($(date +%s) - $4))
   if [ "$3" = "$key" ] && [ "$age" -ge 0 ] && [ "$age" -lt $((20 * 3600)) ]; then return; fi
   trouble "$1" "a run asked for it and got no answer, too long ago or with another API key: look for its draft in the app, then set the line of $2 in the record to drafted with its id, or take it out"
   return 1
@@ -54,7 +59,7 @@ again() { # name, hash, the API key that asked, when
 
 draft() { # name, hash, further flags: each asking that was noted has a key of its own
   local times
-  times=$(awk -F '\t' -v hash="$2" '$1 == hash && $2 == "asked"' "$record" | wc -l)
+  times=$(awk -F '\t' -v hash="$2" 'NF == 5 && $1 == hash && $2 == "asked"' "$record" | wc -l)
   pressroom call create_post --json "@$1" --idempotency-key "repository-$2-$times" --field data.id "${@:3}"
 }
 
@@ -86,8 +91,11 @@ one() { # name
     drafted) ;;
     asked)
       again "$1" "$hash" "$about" "$at" && about=$(draft "$1" "$hash") && note "$hash" drafted "$about" "$1" || return ;;
-    *)
+    none | refused | replaced)
       corrected "$1" "$hash" && about=$(first "$1" "$hash") && note "$hash" drafted "$about" "$1" || return ;;
+    *)
+      trouble "$1" "the record tells a step of $hash that there is not"
+      return 1 ;;
   esac
   new=$((new + 1))
   echo "$1"
@@ -97,11 +105,13 @@ one() { # name
 }
 
 begin() { # the record is there wholly or not at all: what lacks in it goes out
-  local whole=$record
+  local whole=$record hash
   [ ! -e "$whole" ] || stop "there is a record already: $whole"
-  record=$(mktemp "$whole.XXXXXX") || stop "the record cannot be made"
+  begun=$(mktemp "$whole.XXXXXX") || stop "the record cannot be made"
+  record=$begun
   for file in "${files[@]}"; do
-    note "$(git hash-object --no-filters -- "$file")" before - "$file" || stop "the record cannot be written"
+    hash=$(git hash-object --no-filters -- "$file") || stop "$file cannot be read"
+    note "$hash" before - "$file" || stop "the record cannot be written"
   done
   mv "$record" "$whole" || stop "the record cannot be made"
   echo "${#files[@]} posts count as published."
@@ -110,7 +120,8 @@ begin() { # the record is there wholly or not at all: what lacks in it goes out
 top=$(git rev-parse --show-toplevel) && cd "$top" || stop "this is no git repository"
 git diff --quiet HEAD -- posts/ || stop "posts/ holds changes that are not committed"
 listed=$(mktemp) || exit 1
-trap 'rm -f "$listed"' EXIT
+begun=
+trap 'rm -f "$listed" ${begun:+"$begun"}' EXIT
 git ls-files -z -- ':(glob)posts/*.json' >"$listed" || stop "the posts cannot be listed"
 mapfile -d '' files <"$listed"
 for file in "${files[@]}"; do
@@ -123,12 +134,13 @@ case "$#:${1:-}" in
 esac
 [ -f "$record" ] || stop "there is no record at $record of what was published: put it back, or begin one with --begin"
 exec 9>>"$record" && flock -n 9 || stop "another run is at it"
-[ -z "$(tail -c 1 "$record")" ] || echo >>"$record" # a line that was cut off ends here
 key=$(pressroom call get_identity --field data.key.id) || exit
 
-new=0 failed=0
+new=0 failed=0 seen=0
 for file in "${files[@]}"; do
   one "$file" || { echo "$file: not done" >&2; failed=1; }
+  seen=$((seen + 1))
 done
+[ "$seen" -eq "${#files[@]}" ] || stop "not all files were gone over" # bash leaves a loop where it cannot expand something
 [ "$new" -gt 0 ] || [ "$failed" -gt 0 ] || echo "nothing new"
 exit "$failed"

@@ -295,6 +295,80 @@ func TestPublishingGoesOn(t *testing.T) {
 	p.holds(t, "another text", 1)
 }
 
+// A line that the disk took a part of counts for nothing, whichever part it is: the post goes out once all the same.
+func TestPublishingAfterTornLines(t *testing.T) {
+	t.Parallel()
+	p := newPoster(t)
+	if out, err := p.script(t, "--begin"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p.write(t, "torn.json", "torn off")
+	if out, err := p.script(t); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	whole, err := os.ReadFile(p.record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(string(whole), "\n"), "\n")
+	for n, step := range []string{"published", "drafted", "asked"} { // the hash is cut in its midst, every other field at every byte
+		last := lines[len(lines)-1-n]
+		before := strings.Join(lines[:len(lines)-1-n], "")
+		from, _, _ := strings.Cut(last, "\t"+step+"\t")
+		for cut := len(from) / 2; cut < len(last); cut = max(cut+1, len(from)-1) {
+			p.rewrite(t, func(string) string { return before + last[:cut] })
+			if out, err := p.script(t); err != nil || strings.Contains(out, "::error") {
+				t.Fatalf("after %q: %v\n%s", last[:cut], err, out)
+			}
+		}
+	}
+	p.holds(t, "torn off", 1)
+	p.write(t, "under.json", "gone over too") // it comes after the one that is in trouble
+	asked := lines[len(lines)-3]
+	p.rewrite(t, func(string) string {
+		return strings.Join(lines[:len(lines)-3], "") + strings.Join(strings.SplitAfterN(asked, "\t", 4)[:3], "") + "1x\tposts/torn.json\n"
+	})
+	if out, err := p.script(t); err == nil || !strings.Contains(out, "torn.json::the line") || strings.Contains(out, "nothing new") {
+		t.Errorf("asked at no second: %v\n%s", err, out)
+	}
+	p.rewrite(t, func(record string) string { return record + strings.Replace(asked, "\tasked\t", "\tposted\t", 1) })
+	if out, err := p.script(t); err == nil || !strings.Contains(out, "torn.json::the record tells a step") {
+		t.Errorf("a step that there is not: %v\n%s", err, out)
+	}
+	p.holds(t, "torn off", 1)
+	p.holds(t, "gone over too", 1)
+}
+
+// A record begins wholly or not at all, and a file is known by its name as it is written.
+func TestPublishingOddFiles(t *testing.T) {
+	t.Parallel()
+	p := newPoster(t)
+	lost := filepath.Join(p.dir, "posts", "lost.json")
+	if err := os.Symlink("nowhere", lost); err != nil { // listed and committed, and not to be read
+		t.Fatal(err)
+	}
+	p.commit(t)
+	if out, err := p.script(t, "--begin"); err == nil || !strings.Contains(out, "lost.json cannot be read") {
+		t.Errorf("a file that cannot be read: %v\n%s", err, out)
+	}
+	if left, err := os.ReadDir(filepath.Dir(p.record)); err != nil || len(left) != 0 {
+		t.Errorf("what is left of the record: %v, %v", left, err)
+	}
+	if err := os.Remove(lost); err != nil {
+		t.Fatal(err)
+	}
+	name := `back\nslash.json`
+	p.write(t, name, "with a backslash")
+	if out, err := p.script(t, "--begin"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p.write(t, name, "changed after it went out")
+	if out, err := p.script(t); err == nil || !strings.Contains(out, name+"::changed after") {
+		t.Errorf("changed after it went out: %v\n%s", err, out)
+	}
+	p.holds(t, "changed after", 0)
+}
+
 // What cannot be published is told wherever the script is run, and nothing of it is lost.
 func TestPublishingTellsWhy(t *testing.T) {
 	t.Parallel()
