@@ -65,28 +65,40 @@ func breaks(migration string) []string {
 func TestMigrationsOnlyAdd(t *testing.T) {
 	t.Parallel()
 	for _, w := range []words{sqliteWords, postgresWords} {
-		files, err := render(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names, err := fs.Glob(files, "*.sql")
-		if err != nil || len(names) < firstRelease-1 {
-			t.Fatalf("%d migrations were found: %v", len(names), err)
-		}
-		for _, name := range names {
-			var number int
-			if _, err := fmt.Sscanf(name, "%d_", &number); err != nil {
-				t.Fatalf("%s has no number: %v", name, err)
-			}
-			text, err := fs.ReadFile(files, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if found := breaks(string(text)); number > firstRelease && len(found) > 0 {
+		for name, text := range sinceRelease(t, w) {
+			if found := breaks(text); len(found) > 0 {
 				t.Errorf("%s breaks programs that run on it: %s", name, strings.Join(found, "; "))
 			}
 		}
 	}
+}
+
+// sinceRelease is the text of each migration since the first release, by the name of its file.
+func sinceRelease(t *testing.T, w words) map[string]string {
+	t.Helper()
+	files, err := render(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil || len(names) < firstRelease-1 {
+		t.Fatalf("%d migrations were found: %v", len(names), err)
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		var number int
+		if _, err := fmt.Sscanf(name, "%d_", &number); err != nil {
+			t.Fatalf("%s has no number: %v", name, err)
+		}
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if number > firstRelease {
+			out[name] = string(text)
+		}
+	}
+	return out
 }
 
 var locked = regexp.MustCompile(`(?i)\b(?:ON|TABLE|UPDATE|INTO|FROM)\s+(\w+)`)
@@ -111,24 +123,8 @@ func locks(migration string) []string {
 // and they in its way: a deadlock.
 func TestMigrationsLockOneTable(t *testing.T) {
 	t.Parallel()
-	files, err := render(postgresWords)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := fs.Glob(files, "*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		var number int
-		if _, err := fmt.Sscanf(name, "%d_", &number); err != nil {
-			t.Fatalf("%s has no number: %v", name, err)
-		}
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := locks(string(text)); number > firstRelease && len(found) > 1 {
+	for name, text := range sinceRelease(t, postgresWords) {
+		if found := locks(text); len(found) > 1 {
 			t.Errorf("%s locks %s: give each a file of its own", name, strings.Join(found, " and "))
 		}
 	}

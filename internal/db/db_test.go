@@ -258,3 +258,41 @@ func TestPingStandsInNoLine(t *testing.T) {
 		}
 	})
 }
+
+// A page asks for one row more than it shows, by few different texts.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	for rows, want := range map[int]string{1: " LIMIT 21", 20: " LIMIT 21", 21: " LIMIT 51", 50: " LIMIT 51", 51: " LIMIT 101"} {
+		if got := db.Page(rows); got != want {
+			t.Errorf("%d rows: %q, want %q", rows, got, want)
+		}
+	}
+}
+
+// Every connection to PostgreSQL waits five seconds for a lock, also the one that migrated, and knows that far pages cost little,
+// unless the address says otherwise.
+func TestConnectionsAreSetUp(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		for address, cost := range map[string]string{url: "1.1", url + "&random_page_cost=2": "2"} {
+			d := testkit.Open(t, address, nil)
+			if !d.Postgres() {
+				return
+			}
+			if err := d.Alone(t.Context(), d.Migrate); err != nil {
+				t.Fatal(err)
+			}
+			for range 4 { // each with a connection of its own, as the others are not given back yet
+				rows, err := d.Query(t.Context(), `SELECT current_setting('lock_timeout'), current_setting('random_page_cost')`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer rows.Close()
+				var lock, page string
+				if !rows.Next() || rows.Scan(&lock, &page) != nil || lock != "5s" || page != cost {
+					t.Errorf("lock_timeout %s, random_page_cost %s: %v", lock, page, rows.Err())
+				}
+			}
+		}
+	})
+}

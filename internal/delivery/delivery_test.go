@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -278,6 +279,21 @@ func TestRenewedIsNoStandingStill(t *testing.T) {
 			t.Errorf("going on: %v, %d held", err, n.held)
 		}
 	})
+}
+
+// A commit that was not sent any more tells nothing of its network.
+func TestStandingStillIsNoFailureOfTheNetwork(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	s := newStage(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scripted{})
+	f, _ := s.begun(t)
+	for n := range 20 {
+		f.d.ID = fmt.Sprint("delivery ", n) // a circuit opens by several
+		f.called(t.Context(), "commit", &network.Error{Class: network.Uncertain, Err: fmt.Errorf("making a post: %w", errStoodStill)})
+	}
+	if wait, may := s.circuits.admits(f.server, "another"); !may {
+		t.Errorf("the network rests for %s", wait)
+	}
 }
 
 // begun is a delivery's work until its commit was written and not made.
