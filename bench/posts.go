@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	seedVersion = "1" // counts up with every change to what is seeded
+	seedVersion = "2" // counts up with every change to what is seeded
 	everyPost   = time.Minute
 	targetsEach = 2
 )

@@ -42,8 +42,12 @@ func seed(ctx context.Context, binary, url string, posts int) (dataset, error) {
 	return d, errors.Join(d.fill(ctx, db, url), db.Close())
 }
 
-// fill adds the accounts and the posts, and leaves the database tidy.
+// fill adds the accounts and the posts, and leaves the database tidy. It belongs nowhere yet: copies of it are meant to be
+// used where they are, while the program holds a copy of a database that knows its place.
 func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
+	if _, err := db.ExecContext(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`); err != nil {
+		return fmt.Errorf("letting copies live where they are: %w", err)
+	}
 	marks := "(?, 'bluesky', ?, ?, ?, 'connected', ?, ?, ?)"
 	postgres := !strings.HasPrefix(url, "sqlite:")
 	if postgres {

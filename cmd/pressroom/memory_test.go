@@ -32,3 +32,25 @@ func TestAfterEachCollection(t *testing.T) {
 		}
 	}
 }
+
+func TestGivesBackAtRest(t *testing.T) {
+	t.Parallel()
+	var r rest
+	for i, c := range []struct {
+		now  heapState
+		want bool
+	}{
+		{heapState{asked: 40 << 20, held: 35 << 20, kept: 10 << 20}, false}, // it just started
+		{heapState{asked: 40<<20 + resting, held: 35 << 20, kept: 10 << 20}, true},
+		{heapState{asked: 41<<20 + 2*resting, held: 36 << 20, kept: 10 << 20}, false}, // it works
+		{heapState{asked: 41<<20 + 2*resting, held: 10<<20 + giving, kept: 10 << 20}, false},
+		{heapState{asked: 41<<20 + 2*resting, held: 11<<20 + giving, kept: 10 << 20}, true},
+	} {
+		if got := r.wastes(c.now); got != c.want {
+			t.Errorf("look %d: %t, want %t", i, got, c.want)
+		}
+	}
+	if now := heap(); now.asked == 0 || now.held == 0 {
+		t.Errorf("the runtime does not tell of the heap: %+v", now)
+	}
+}

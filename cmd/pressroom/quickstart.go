@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime/debug"
 	"text/template"
 
 	"pressroom/internal/server"
@@ -52,7 +51,6 @@ func (c quickstartCmd) serve(ctx context.Context, q *server.Quickstart, listener
 	if err != nil {
 		stop()
 	}
-	debug.FreeOSMemory() // what starting took and nothing needs any more
 	return errors.Join(err, <-ended)
 }
 

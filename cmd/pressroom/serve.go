@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -98,7 +97,6 @@ func (c serveCmd) Run(ctx context.Context, log *slog.Logger) error {
 		return errors.Join(err, s.Close(), listener.Close())
 	}
 	log.Info("serving", "addr", listener.Addr().String(), "public_url", cfg.PublicURL, "role", c.Role, "metrics", c.MetricsAddr)
-	go debug.FreeOSMemory() // what starting took and nothing needs any more
 	return errors.Join(s.Run(ctx, listener), s.Close())
 }
 

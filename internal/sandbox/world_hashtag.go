@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // worldHashtag is one hashtag. Its posts come by a Poisson process whose rate follows from its size, its age and how it
@@ -18,13 +19,15 @@ func (h worldHashtag) dice(words ...string) *rand.Rand {
 	return dice(append([]string{h.platform, "#" + h.name}, words...)...)
 }
 
-var hashtagForm = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_]{1,100}$`)
+const longestHashtag = 100 // characters
+
+var hashtagForm = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_]+$`) // a bound in it would take a megabyte
 
 // hashtagNamed is the hashtag that is called so. It is false where none can be.
 func hashtagNamed(platform, name string) (worldHashtag, bool) {
 	name = strings.ToLower(name)
 	letters := strings.ContainsFunc(name, func(r rune) bool { return r < '0' || r > '9' })
-	return worldHashtag{platform, name}, letters && hashtagForm.MatchString(name) && !strings.HasPrefix(name, markNoHashtag)
+	return worldHashtag{platform, name}, letters && utf8.RuneCountInString(name) <= longestHashtag && hashtagForm.MatchString(name) && !strings.HasPrefix(name, markNoHashtag)
 }
 
 // life is how a hashtag came to its posts: their number is size·(age/days)^power.

@@ -600,7 +600,7 @@ func (p *Part) preview(w http.ResponseWriter, r *http.Request) {
 		name string
 		body any
 	}{{"preview", out}, {"fresh", fresh}, {"twice", fresh}} {
-		if err := pages["compose"].ExecuteTemplate(&page, part.name, part.body); err != nil {
+		if err := pages["compose"]().ExecuteTemplate(&page, part.name, part.body); err != nil {
 			p.Broken(w, r, err)
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed templates/*.html assets/*
@@ -27,36 +28,61 @@ type page struct {
 }
 
 // layout has what every page can use: the frame, and the small templates of parts.html.
-var layout = template.Must(template.New("layout.html").Funcs(words).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+var layout = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("layout.html").Funcs(words).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+})
 
-// Pages holds templates by their names: each is one page's part, laid out.
-type Pages map[string]*template.Template
+// Page gives one page's part, laid out. It is read when it is first shown: whoever only uses the API needs none.
+type Page func() *template.Template
 
-// Parse reads a package's templates: every file of the folder templates, whose block "main" is the page. Files that
-// begin with an underscore hold blocks for all the others. It panics where one cannot be read.
+// Pages holds pages by their names.
+type Pages map[string]Page
+
+// Parse names a package's pages: every file of the folder templates, whose block "main" is the page. Files that begin
+// with an underscore hold blocks for all the others. A page that cannot be read panics when it is shown, and in a test.
 func Parse(files fs.FS, funcs template.FuncMap) Pages {
-	out := Pages{}
 	names, err := fs.Glob(files, "templates/*.html")
 	if err != nil {
 		panic(err)
 	}
-	shared := template.Must(layout.Clone()).Funcs(funcs)
-	for _, name := range names {
-		if strings.HasPrefix(path.Base(name), "_") {
-			template.Must(shared.ParseFS(files, name))
+	shared := sync.OnceValue(func() *template.Template {
+		t := template.Must(layout().Clone()).Funcs(funcs)
+		for _, name := range names {
+			if strings.HasPrefix(path.Base(name), "_") {
+				template.Must(t.ParseFS(files, name))
+			}
 		}
-	}
+		return t
+	})
+	out := Pages{}
 	for _, name := range names {
 		if base := path.Base(name); !strings.HasPrefix(base, "_") {
-			out[strings.TrimSuffix(base, ".html")] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
+			out[strings.TrimSuffix(base, ".html")] = sync.OnceValue(func() *template.Template {
+				return template.Must(template.Must(shared().Clone()).ParseFS(files, name))
+			})
 		}
 	}
+	named = append(named, out)
 	return out
 }
 
-var notices = func() *template.Template {
-	return template.Must(template.Must(layout.Clone()).ParseFS(files, "templates/notice.html"))
-}()
+// named are all pages of the program, which are named while it starts.
+var named []Pages
+
+// Every goes over all pages that packages named, for a test that each can be read.
+func Every(yield func(name string, page Page) bool) {
+	for _, pages := range named {
+		for name, page := range pages {
+			if !yield(name, page) {
+				return
+			}
+		}
+	}
+}
+
+var notices = sync.OnceValue(func() *template.Template {
+	return template.Must(template.Must(layout().Clone()).ParseFS(files, "templates/notice.html"))
+})
 
 // Notice answers with a page of one sentence.
 func (f *Frame) Notice(w http.ResponseWriter, r *http.Request, status int, title, text string) {
@@ -64,7 +90,7 @@ func (f *Frame) Notice(w http.ResponseWriter, r *http.Request, status int, title
 }
 
 // Show answers with a page. It is made in full before anything is sent, so that a failure can still be shown.
-func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, t *template.Template, title string, body any) {
+func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, show Page, title string, body any) {
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	p := page{Title: title, Visitor: VisitorOf(r.Context()), Section: section, Once: f.once(), Body: body}
 	if p.Visitor != nil {
@@ -72,6 +98,7 @@ func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, t *temp
 		p.Told, p.Unread = f.Unread != nil, f.unread(r, p.Visitor.ID)
 	}
 	var out bytes.Buffer
+	t := show()
 	if err := t.Execute(&out, p); err != nil {
 		f.Log.ErrorContext(r.Context(), "a page cannot be made", "page", t.Name(), "route", r.Pattern, "error", err)
 		http.Error(w, "Something failed on our side.", http.StatusInternalServerError)

@@ -163,7 +163,7 @@ func (p *Part) live(w http.ResponseWriter, r *http.Request) {
 // piece answers with the block "live" of a page.
 func (p *Part) piece(w http.ResponseWriter, r *http.Request, page string, body any) {
 	var out bytes.Buffer
-	if err := pages[page].ExecuteTemplate(&out, "live", body); err != nil {
+	if err := pages[page]().ExecuteTemplate(&out, "live", body); err != nil {
 		p.Broken(w, r, fmt.Errorf("making a part of a page: %w", err))
 		return
 	}
