@@ -21,10 +21,13 @@ const (
 	queuePlaces  = 8  // may wait for each place: what waits holds memory too
 
 	patience = 500 * time.Millisecond // how long one waits for a place in a burst
-	// A queue that has stood for as long as a burst may last is no burst. Waiting long in it helps nobody: everybody would wait as
-	// long, and as many would be sent away. See Nichols and Jacobson, Controlling Queue Delay (2012).
-	standing      = patience
+	// A queue that has stood for so long is no burst. Waiting long in it helps nobody: everybody would wait as long, and as many would
+	// be sent away. See Nichols and Jacobson, Controlling Queue Delay (2012), whose interval this is.
+	standing      = 100 * time.Millisecond
 	shortPatience = 20 * time.Millisecond
+	// calm is how long nobody may have been sent away for the load to be over. Were it over whenever the queue runs empty for a
+	// moment, it would fill with those who may wait long, and be served to them, again and again.
+	calm = time.Second
 
 	comeWithin = 3 // seconds
 )
@@ -38,9 +41,16 @@ type Room struct {
 
 	mu      sync.Mutex
 	running int
-	waiting list.List // of chan struct{}, which is closed once its place is free; the longest wait is at the front
+	waiting list.List // of waiter; the longest wait is at the front
 	since   time.Time // when the queue was last seen empty, while somebody waits
+	sent    time.Time // when somebody was last sent away
 	refused int64
+}
+
+// waiter is somebody in the queue: told is true once a place is theirs, and false where it came free when they had waited for too long.
+type waiter struct {
+	told  chan bool
+	until time.Time
 }
 
 // New makes a room with so many places, at least one.
@@ -55,34 +65,38 @@ func (r *Room) Enter(ctx context.Context) error {
 		r.mu.Unlock()
 		return nil
 	}
+	now := time.Now()
 	if r.waiting.Len() >= queuePlaces*r.places {
-		r.refused++
+		r.sendAway(now)
 		r.mu.Unlock()
 		return ErrFull
 	}
 	if r.waiting.Len() == 0 {
-		r.since = time.Now()
+		r.since = now
 	}
-	patience, free := r.patience(), make(chan struct{})
-	turn := r.waiting.PushBack(free)
+	w := waiter{make(chan bool, 1), now.Add(r.patience(now))}
+	turn := r.waiting.PushBack(w)
 	r.mu.Unlock()
-	return r.await(ctx, turn, free, patience)
+	return r.await(ctx, turn, w)
 }
 
-func (r *Room) patience() time.Duration {
-	if time.Since(r.since) >= standing {
+func (r *Room) patience(now time.Time) time.Duration {
+	if now.Sub(r.since) >= standing || now.Sub(r.sent) < calm {
 		return shortPatience
 	}
 	return patience
 }
 
-func (r *Room) await(ctx context.Context, turn *list.Element, free chan struct{}, patience time.Duration) error {
-	timer := time.NewTimer(patience)
+// sendAway counts one; the caller holds the lock.
+func (r *Room) sendAway(now time.Time) { r.refused, r.sent = r.refused+1, now }
+
+func (r *Room) await(ctx context.Context, turn *list.Element, w waiter) error {
+	timer := time.NewTimer(time.Until(w.until))
 	defer timer.Stop()
 	err := ErrFull
 	select {
-	case <-free:
-		return nil
+	case placed := <-w.told:
+		return answer(placed)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-timer.C:
@@ -90,27 +104,40 @@ func (r *Room) await(ctx context.Context, turn *list.Element, free chan struct{}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {
-	case <-free: // at the same moment: the place is there, and taken
-		return nil
+	case placed := <-w.told: // at the same moment: a place that is there is taken
+		return answer(placed)
 	default:
 	}
 	r.waiting.Remove(turn)
 	if errors.Is(err, ErrFull) {
-		r.refused++
+		r.sendAway(time.Now())
 	}
 	return err
 }
 
-// Leave gives a place back, to whoever has waited longest.
+func answer(placed bool) error {
+	if placed {
+		return nil
+	}
+	return ErrFull
+}
+
+// Leave gives a place back, to whoever has waited longest of those whose time is not over: a processor that is busy lets some wait
+// for longer than they may, and to serve them would make all others late too.
 func (r *Room) Leave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	first := r.waiting.Front()
-	if first == nil {
-		r.running--
-		return
+	for first := r.waiting.Front(); first != nil; first = r.waiting.Front() {
+		w := r.waiting.Remove(first).(waiter) //nolint:forcetypeassert // nothing else waits
+		now := time.Now()
+		if !now.After(w.until) {
+			w.told <- true
+			return
+		}
+		r.sendAway(now)
+		w.told <- false
 	}
-	close(r.waiting.Remove(first).(chan struct{})) //nolint:forcetypeassert // nothing else waits
+	r.running--
 }
 
 // ComeAgain is after how long somebody who was sent away may come again: not all of them at the same moment.

@@ -78,8 +78,8 @@ func TestPlacesComeInOrder(t *testing.T) {
 	})
 }
 
-// In a burst one waits for half a second. Once the queue has stood for that long, it is a moment; and once it was empty, half a
-// second again.
+// In a burst one waits for half a second. Once the queue has stood for a tenth of one, it is a moment; and half a second again
+// once nobody has been sent away for a second, though not where the queue was empty for a moment.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,22 +91,49 @@ func TestPatience(t *testing.T) {
 			}
 			return time.Since(began)
 		}
-		if took := waits(); took != 500*time.Millisecond {
-			t.Errorf("in a burst it waited %v", took)
+		mustTake := func(when string, want time.Duration) {
+			t.Helper()
+			if took := waits(); took != want {
+				t.Errorf("%s it waited %v, want %v", when, took, want)
+			}
 		}
-		for range 26 { // somebody is there all the time, each for less than the queue may stand
-			go waits()
-			time.Sleep(20 * time.Millisecond) //nolint:forbidigo // the clock is the test's own
+		pass := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the clock is the test's own
+		mustTake("in a burst", 500*time.Millisecond)
+		pass(time.Second)
+		var others sync.WaitGroup
+		others.Go(func() { _ = waits() })
+		pass(99 * time.Millisecond)
+		others.Go(func() { _ = waits() })
+		pass(time.Millisecond)
+		mustTake("in a queue that stands", 20*time.Millisecond)
+		others.Wait()
+		pass(900 * time.Millisecond)
+		mustTake("in an empty queue soon after", 20*time.Millisecond)
+		pass(time.Second)
+		mustTake("long after", 500*time.Millisecond)
+		mustBe(t, r, shed.State{Running: 1, Refused: 6})
+	})
+}
+
+// A place that comes free goes to nobody who has waited for too long already, as a processor that is busy lets some do.
+func TestNobodyIsServedLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := full(t, 1)
+		late, soon := make(chan error, 1), make(chan error, 1)
+		go func() { late <- r.Enter(t.Context()) }()
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the clock is the test's own
+		go func() { soon <- r.Enter(t.Context()) }()
+		mustBe(t, r, shed.State{Running: 1, Waiting: 2})
+		shed.Overdue(r)
+		r.Leave()
+		if err := <-late; !errors.Is(err, shed.ErrFull) {
+			t.Errorf("whoever waited for too long: %v", err)
 		}
-		time.Sleep(time.Millisecond) //nolint:forbidigo // as above; whose patience ends at this very instant has gone
-		if took := waits(); took != 20*time.Millisecond {
-			t.Errorf("in a queue that stands it waited %v", took)
+		if err := <-soon; err != nil {
+			t.Errorf("whoever comes after: %v", err)
 		}
-		time.Sleep(time.Second) //nolint:forbidigo // as above
-		if took := waits(); took != 500*time.Millisecond {
-			t.Errorf("after the queue was empty it waited %v", took)
-		}
-		mustBe(t, r, shed.State{Running: 1, Refused: 29})
+		mustBe(t, r, shed.State{Running: 1, Refused: 1})
 	})
 }
 
