@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // bench measures one kind of database after the other.
@@ -245,7 +246,11 @@ func (b *bench) rest(ctx context.Context, p *process, name string) error {
 	if err != nil {
 		return err
 	}
-	b.report.add(absolute(name, mib, residentTarget))
+	own, err := p.own()
+	if err != nil {
+		return err
+	}
+	b.report.add(absolute(name, mib, residentTarget), absolute(strings.Replace(name, "/idle_", "/idle_own_", 1), own, 0))
 	return nil
 }
 

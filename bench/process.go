@@ -193,6 +193,9 @@ func (p *process) stop() error {
 // resident is how much memory a server holds, in MiB.
 func (p *process) resident() (float64, error) { return p.memory("VmRSS:") }
 
+// own is how much of that is no file's, which the system could drop and read again.
+func (p *process) own() (float64, error) { return p.memory("RssAnon:") }
+
 // peak is how much memory a server has held at most, in MiB.
 func (p *process) peak() (float64, error) { return p.memory("VmHWM:") }
 

@@ -23,6 +23,9 @@ import (
 
 const (
 	defaultWorkers = 16
+	// clockApart is how far a node's clock may be from the database's, and so two nodes' from each other by twice that: less than a network
+	// is given to list what it was sent.
+	clockApart     = 10 * time.Second
 	databaseWithin = 30 * time.Second // a machine that starts brings the database up at the same time
 	sealingKeyEnd  = ".sealing-key"   // of the file beside an SQLite database
 	lockEnd        = ".lock"
@@ -146,6 +149,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	}
 	cfg.Beside = false
 	cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
+	cfg.ClockApart = clockApart
 	return cfg, nil
 }
 

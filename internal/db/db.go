@@ -103,6 +103,27 @@ func (d *DB) Ping(ctx context.Context) error {
 // Now is the clock of the database's users, in UTC and to the microsecond.
 func (d *DB) Now() time.Time { return d.now().UTC().Truncate(time.Microsecond) }
 
+// ClockAhead is how far the clock is certainly ahead of PostgreSQL's, whatever the question took on its way; below zero where it is
+// behind. SQLite has none of its own.
+func (d *DB) ClockAhead(ctx context.Context) (time.Duration, error) {
+	if !d.dialect.postgres {
+		return 0, nil
+	}
+	asked := d.now()
+	var its int64
+	if err := d.QueryRow(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).Scan(&its); err != nil {
+		return 0, fmt.Errorf("asking PostgreSQL for the time: %w", err)
+	}
+	answered, at := d.now(), Time(its)
+	switch {
+	case asked.After(at):
+		return asked.Sub(at), nil
+	case answered.Before(at):
+		return answered.Sub(at), nil
+	}
+	return 0, nil
+}
+
 // Query reads rows, inside the context's transaction where there is one.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if tx := txOf(ctx); tx != nil {

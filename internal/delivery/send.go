@@ -21,6 +21,11 @@ import (
 // Deliver works on a delivery until it has ended or has to wait. It may be called any number of times, by any
 // number of nodes.
 func (s *Service) Deliver(ctx context.Context, id string) error {
+	if err := s.together(ctx); errors.Is(err, errClock) { // the waker brings it to another node, or to this one later
+		return nil
+	} else if err != nil {
+		return err
+	}
 	claimed := s.moment()
 	d, mine, err := s.claim(ctx, id)
 	if err != nil || !mine {

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -57,8 +58,13 @@ func (w *Waker) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Once releases and wakes everything whose time has come.
+// Once releases and wakes everything whose time has come, by a clock that can be believed.
 func (w *Waker) Once(ctx context.Context) error {
+	if err := w.s.together(ctx); errors.Is(err, errClock) {
+		return w.pulse(ctx)
+	} else if err != nil {
+		return err
+	}
 	due, err := w.s.posts.Due(ctx, wakeBatch)
 	if err != nil {
 		return err

@@ -107,6 +107,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		if s.db.Now().Sub(s.waker.Pulsed()) > queueSilent {
 			checks["queue"], status = "carries no work", http.StatusServiceUnavailable
 		}
+		s.tellClock(checks)
 		s.tellNetworks(checks)
 	}
 	checks["files"] = "ok"
@@ -122,6 +123,19 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	tell(w, status, checks)
+}
+
+// tellClock says whether this node hands posts over by its clock. One that does not takes requests as ever.
+func (s *Server) tellClock(checks map[string]string) {
+	checks["clock"] = "ok"
+	if !s.Delivery.ClockApart() {
+		return
+	}
+	by, way := s.Delivery.ClockAhead(), "ahead of"
+	if by < 0 {
+		by, way = -by, "behind"
+	}
+	checks["clock"] = by.Round(time.Second).String() + " " + way + " the database's: this node hands no post over until they are together"
 }
 
 // tellHold says whether all is held. A node that is takes requests as ever.

@@ -74,6 +74,7 @@ type Config struct {
 	Workers         int           // deliveries worked on at once
 	PerNetwork      int           // see delivery.Options
 	Lease           time.Duration // see delivery.Options
+	ClockApart      time.Duration // see delivery.Options
 	Terms           *terms.Terms  // plans, prices and limits; the shipped ones where nil
 	Redis           string        // redis://…, where nodes count request rates together; each counts for itself where empty
 	AtOnce          int           // calls that are served at once, and as many pages and uploads beside them; by the processors where 0
@@ -362,7 +363,7 @@ func (s *Server) buildNotices() error {
 func (s *Server) buildDelivery(networks []network.Network) {
 	opts := delivery.DefaultOptions
 	opts.Flights, opts.PerNetwork, opts.Called, opts.Late = max(1, s.cfg.Workers), s.cfg.PerNetwork, s.metrics.calledNetwork, s.metrics.stood
-	opts.Hosts = s.cfg.Networks.namedHosts()
+	opts.Hosts, opts.ClockApart = s.cfg.Networks.namedHosts(), s.cfg.ClockApart
 	if s.cfg.Lease > 0 {
 		opts.Lease = s.cfg.Lease
 	}

@@ -52,7 +52,9 @@ func (s *Server) buildStanding() {
 	if s.cfg.Role != RoleAPI {
 		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pressroom_queue_pulse_age_seconds", Help: "How long ago the queue last brought this node something; it is sent a trial every 5 seconds.",
-		}, func() float64 { return s.db.Now().Sub(s.waker.Pulsed()).Seconds() }))
+		}, func() float64 { return s.db.Now().Sub(s.waker.Pulsed()).Seconds() }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "pressroom_clock_ahead_seconds", Help: "How far this node's clock is ahead of PostgreSQL's for sure, below zero where it is behind; beyond 10 it hands no post over.",
+		}, func() float64 { return s.Delivery.ClockAhead().Seconds() }))
 	}
 }
 
