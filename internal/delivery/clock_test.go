@@ -56,6 +56,27 @@ func TestNodesOfAnotherTimeRest(t *testing.T) {
 	})
 }
 
+// A clock that is set in the midst of a delivery does not get to date what is sent.
+func TestNothingIsSentOnceTheClockIsSet(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Now())
+		n := &scripted{prepares: []step{{during: func() { clock.Advance(-11 * time.Second) }}}}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		s.opts.ClockApart = 10 * time.Second
+		rests := s.db.Postgres()
+		s.work(t)
+		if (n.committed == 0) != rests {
+			t.Errorf("%d commits", n.committed)
+		}
+		clock.Advance(11 * time.Second)
+		s.deliver(t, time.Minute)
+		if s.outcome(t) != wellDone || n.committed != 1 {
+			t.Errorf("together again: %+v, %d commits", s.outcome(t), n.committed)
+		}
+	})
+}
+
 func (s *stage) accountIDs(t *testing.T) []int64 {
 	t.Helper()
 	ids, err := db.All(context.Background(), s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `SELECT id FROM social_accounts`)

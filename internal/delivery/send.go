@@ -44,7 +44,7 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	err = f.run(held)
 	span.Set("pressroom.phase_after", string(f.d.Phase))
 	span.End(err)
-	if err != nil && !errors.Is(err, errFenced) {
+	if err != nil && !errors.Is(err, errFenced) && !errors.Is(err, errClock) { // these are told where they are found
 		// The lease runs out by itself and the waker brings the delivery to somebody again.
 		s.log.ErrorContext(ctx, "a delivery was left for later", "delivery", d.ID, "post", d.PostID, "error", err)
 	}
@@ -294,8 +294,12 @@ func (f *flight) commitAgain(ctx context.Context, t network.Tried, silent bool) 
 	return f.commit(ctx)
 }
 
-// begin writes an attempt before its call is made.
+// begin writes an attempt before its call is made, by a clock that can be believed: how long ago it was decides whether a look that
+// finds nothing is believed.
 func (f *flight) begin(ctx context.Context, call string) (int64, error) {
+	if err := f.s.together(ctx); err != nil {
+		return 0, err
+	}
 	var id int64
 	err := f.s.db.Write(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
 		if call == "commit" {
