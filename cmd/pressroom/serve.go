@@ -64,7 +64,7 @@ type serveCmd struct {
 	MailFrom       string        `name:"mail-from" help:"The sender's address of mails." env:"PRESSROOM_MAIL_FROM"`
 	OIDCOnly       bool          `name:"oidc-only" help:"Let people sign in by the directory alone: no passwords, no passkeys." env:"PRESSROOM_OIDC_ONLY"`
 	Scratch        string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
-	AtOnce         int           `help:"Calls that this node serves at once, and as many pages and uploads beside them; 64 for each processor where 0. What finds no place in time is told to come again." default:"0" env:"PRESSROOM_AT_ONCE"`
+	AtOnce         int           `help:"Calls that this node serves at once, and as many pages and uploads beside them; 128 for each processor where 0. What finds no place in time is told to come again." default:"0" env:"PRESSROOM_AT_ONCE"`
 	MetricsAddr    string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers        int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
 	PerNetwork     int           `help:"Deliveries to one network worked on at once; half of --workers where 0." default:"0" env:"PRESSROOM_PER_NETWORK"`
@@ -128,7 +128,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1, and PRESSROOM_PER_NETWORK (--per-network) not below 0")
 	}
 	if c.AtOnce < 0 {
-		return cfg, errors.New("PRESSROOM_AT_ONCE (--at-once) has to be at least 1, or 0 for 64 for each processor")
+		return cfg, errors.New("PRESSROOM_AT_ONCE (--at-once) has to be at least 1, or 0 for 128 for each processor")
 	}
 	cfg.WaitForDatabase = databaseWithin
 	cfg.PerNetwork, cfg.AtOnce, cfg.Now = c.PerNetwork, c.AtOnce, crash.Now

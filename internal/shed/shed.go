@@ -17,13 +17,13 @@ import (
 var ErrFull = errors.New("there is no room")
 
 const (
-	perProcessor = 64 // places: some run, the others wait for the database or the network
-	queuePlaces  = 8  // may wait for each place: what waits holds memory too
+	perProcessor = 128 // places: some run, the others wait for the database or the network
+	queuePlaces  = 4   // may wait for each place: what waits holds memory too
 
 	patience = 500 * time.Millisecond // how long one waits for a place in a burst
 	// A queue that has stood for so long is no burst. Waiting long in it helps nobody: everybody would wait as long, and as many would
-	// be sent away. See Nichols and Jacobson, Controlling Queue Delay (2012), whose interval this is.
-	standing      = 100 * time.Millisecond
+	// be sent away. See Nichols and Jacobson, Controlling Queue Delay (2012).
+	standing      = 250 * time.Millisecond
 	shortPatience = 20 * time.Millisecond
 	// calm is how long nobody may have been sent away for the load to be over. Were it over whenever the queue runs empty for a
 	// moment, it would fill with those who may wait long, and be served to them, again and again.

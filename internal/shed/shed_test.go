@@ -42,7 +42,7 @@ func mustBe(t *testing.T, r *shed.Room, want shed.State) {
 func TestPlacesFollowTheProcessors(t *testing.T) {
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
-	if got := shed.Places(); got != 192 {
+	if got := shed.Places(); got != 384 {
 		t.Errorf("%d places for three processors", got)
 	}
 }
@@ -78,7 +78,7 @@ func TestPlacesComeInOrder(t *testing.T) {
 	})
 }
 
-// In a burst one waits for half a second. Once the queue has stood for a tenth of one, it is a moment; and half a second again
+// In a burst one waits for half a second. Once the queue has stood for a quarter of one, it is a moment; and half a second again
 // once nobody has been sent away for a second, though not where the queue was empty for a moment.
 func TestPatience(t *testing.T) {
 	t.Parallel()
@@ -102,12 +102,12 @@ func TestPatience(t *testing.T) {
 		pass(time.Second)
 		var others sync.WaitGroup
 		others.Go(func() { _ = waits() })
-		pass(99 * time.Millisecond)
+		pass(249 * time.Millisecond)
 		others.Go(func() { _ = waits() })
 		pass(time.Millisecond)
 		mustTake("in a queue that stands", 20*time.Millisecond)
 		others.Wait()
-		pass(900 * time.Millisecond)
+		pass(700 * time.Millisecond)
 		mustTake("in an empty queue soon after", 20*time.Millisecond)
 		pass(time.Second)
 		mustTake("long after", 500*time.Millisecond)
@@ -161,16 +161,16 @@ func TestTheQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := full(t, 2)
-		for range 16 {
+		for range 8 {
 			go func() { _ = r.Enter(t.Context()) }()
 		}
-		mustBe(t, r, shed.State{Running: 2, Waiting: 16})
+		mustBe(t, r, shed.State{Running: 2, Waiting: 8})
 		began := time.Now()
 		if err := r.Enter(t.Context()); !errors.Is(err, shed.ErrFull) || time.Since(began) != 0 {
 			t.Errorf("beyond the queue: %v after %v", err, time.Since(began))
 		}
 		time.Sleep(time.Second) //nolint:forbidigo // the clock is the test's own
-		mustBe(t, r, shed.State{Running: 2, Refused: 17})
+		mustBe(t, r, shed.State{Running: 2, Refused: 9})
 	})
 }
 
