@@ -25,8 +25,9 @@ const (
 	// be sent away. See Nichols and Jacobson, Controlling Queue Delay (2012).
 	standing      = 250 * time.Millisecond
 	shortPatience = 20 * time.Millisecond
-	// calm is how long nobody may have been sent away for the load to be over. Were it over whenever the queue runs empty for a
-	// moment, it would fill with those who may wait long, and be served to them, again and again.
+	// calm is how long nobody may have been sent away from a queue that stood for the load to be over. Were it over whenever the queue
+	// runs empty for a moment, it would fill with those who may wait long, and be served to them, again and again. Who is sent away
+	// from a queue that has not stood tells of no load: else bursts would keep this up for ever that a longer wait would serve.
 	calm = time.Second
 
 	comeWithin = 3 // seconds
@@ -43,7 +44,7 @@ type Room struct {
 	running int
 	waiting list.List // of waiter; the longest wait is at the front
 	since   time.Time // when the queue was last seen empty, while somebody waits
-	sent    time.Time // when somebody was last sent away
+	sent    time.Time // when somebody was last sent away from a queue that had stood
 	refused int64
 }
 
@@ -88,7 +89,12 @@ func (r *Room) patience(now time.Time) time.Duration {
 }
 
 // sendAway counts one; the caller holds the lock.
-func (r *Room) sendAway(now time.Time) { r.refused, r.sent = r.refused+1, now }
+func (r *Room) sendAway(now time.Time) {
+	r.refused++
+	if now.Sub(r.since) >= standing {
+		r.sent = now
+	}
+}
 
 func (r *Room) await(ctx context.Context, turn *list.Element, w waiter) error {
 	timer := time.NewTimer(time.Until(w.until))

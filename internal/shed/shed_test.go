@@ -209,3 +209,42 @@ func TestNoPlaceIsLost(t *testing.T) {
 		}
 	})
 }
+
+// Bursts that a wait of half a second serves are served soon again after a load that was too much for a moment.
+func TestBurstsAfterALoad(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const places = 64
+		r := shed.New(places)
+		pass := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the clock is the test's own
+		call := func(takes time.Duration) {
+			if r.Enter(t.Context()) == nil {
+				pass(takes)
+				r.Leave()
+			}
+		}
+		var all sync.WaitGroup
+		bursts := func(n int) int64 { // of a fifth of what the room can serve
+			before := r.State().Refused
+			for range n {
+				for range 250 {
+					all.Go(func() { call(25 * time.Millisecond) })
+				}
+				pass(500 * time.Millisecond)
+			}
+			return r.State().Refused - before
+		}
+		if n := bursts(10); n != 0 {
+			t.Errorf("%d were refused before", n)
+		}
+		for range places + 1 { // whatever they need stands still
+			all.Go(func() { call(600 * time.Millisecond) })
+		}
+		pass(time.Second)
+		bursts(4)
+		if n := bursts(10); n != 0 {
+			t.Errorf("%d were refused long after", n)
+		}
+		all.Wait()
+	})
+}
