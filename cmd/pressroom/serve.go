@@ -23,9 +23,6 @@ import (
 
 const (
 	defaultWorkers = 16
-	// clockApart is how far a node's clock may be from the database's, and so two nodes' from each other by twice that: less than a network
-	// is given to list what it was sent.
-	clockApart     = 10 * time.Second
 	databaseWithin = 30 * time.Second // a machine that starts brings the database up at the same time
 	sealingKeyEnd  = ".sealing-key"   // of the file beside an SQLite database
 	lockEnd        = ".lock"
@@ -131,7 +128,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 		return cfg, errors.New("PRESSROOM_AT_ONCE (--at-once) has to be at least 1, or 0 for 128 for each processor")
 	}
 	cfg.WaitForDatabase = databaseWithin
-	cfg.PerNetwork, cfg.AtOnce, cfg.Now = c.PerNetwork, c.AtOnce, crash.Now
+	cfg.PerNetwork, cfg.AtOnce, cfg.Now = c.PerNetwork, c.AtOnce, crash.Clock
 	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AnyServer = c.TrustedProxies, c.BlueskyServers, false
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return cfg, err
@@ -149,7 +146,6 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	}
 	cfg.Beside = false
 	cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
-	cfg.ClockApart = clockApart
 	return cfg, nil
 }
 

@@ -31,13 +31,16 @@ type DB struct {
 	write   *sql.DB // SQLite: the one writer connection
 	pulse   *sql.DB // one connection for Ping, which must not stand in line with what it asks about
 	now     func() time.Time
+	clock   *serverClock // PostgreSQL's, where nobody brings another one
 	stmts   statements
 	hear    func(context.Context, *Tx, Recorded) error // see Listen; nil for nobody
 }
 
 // Options of Open.
 type Options struct {
-	Now func() time.Time // the clock; time.Now where nil
+	Now func() time.Time // the clock; where nil PostgreSQL's own, and for SQLite the machine's
+	// machine is what the machine's clock is taken to be, in tests.
+	machine func() time.Time
 	// Connected looks at each new connection to PostgreSQL before it is used, by what runs a statement on it and what reads
 	// one row; an error refuses the connection. SQLite's are files, which nobody takes over.
 	Connected func(ctx context.Context, exec func(query string, args ...any) error, ask func(query string, dest ...any) error) error
@@ -74,6 +77,9 @@ func Open(ctx context.Context, url string, opts Options) (*DB, error) {
 
 // Close closes the database.
 func (d *DB) Close() error {
+	if d.clock != nil {
+		d.clock.close()
+	}
 	if d.read == d.write {
 		return errors.Join(d.pulse.Close(), d.write.Close())
 	}
@@ -102,27 +108,6 @@ func (d *DB) Ping(ctx context.Context) error {
 
 // Now is the clock of the database's users, in UTC and to the microsecond.
 func (d *DB) Now() time.Time { return d.now().UTC().Truncate(time.Microsecond) }
-
-// ClockAhead is how far the clock is certainly ahead of PostgreSQL's, whatever the question took on its way; below zero where it is
-// behind. SQLite has none of its own.
-func (d *DB) ClockAhead(ctx context.Context) (time.Duration, error) {
-	if !d.dialect.postgres {
-		return 0, nil
-	}
-	asked := d.now()
-	var its int64
-	if err := d.QueryRow(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).Scan(&its); err != nil {
-		return 0, fmt.Errorf("asking PostgreSQL for the time: %w", err)
-	}
-	answered, at := d.now(), Time(its)
-	switch {
-	case asked.After(at):
-		return asked.Sub(at), nil
-	case answered.Before(at):
-		return answered.Sub(at), nil
-	}
-	return 0, nil
-}
 
 // Query reads rows, inside the context's transaction where there is one.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {

@@ -125,6 +125,20 @@ func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	}
 	d.pulse = stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(opts.settle(!said)))
 	d.pulse.SetMaxOpenConns(1)
+	return d.followClock(ctx, opts)
+}
+
+// followClock goes by the server's clock unless somebody brings another one.
+func (d *DB) followClock(ctx context.Context, opts Options) error {
+	if opts.Now != nil {
+		return nil
+	}
+	clock := newServerClock(opts.machineClock())
+	if err := clock.ask(ctx, d.pulse); err != nil {
+		return errors.Join(err, d.pulse.Close(), d.write.Close())
+	}
+	clock.follow(d.pulse)
+	d.clock, d.now = clock, clock.now
 	return nil
 }
 

@@ -50,9 +50,6 @@ type Options struct {
 	// where the fault was ours. Late learns how long after a post was due it stood. Nobody does where nil.
 	Called func(platform, call, result string)
 	Late   func(time.Duration)
-	// ClockApart is how far the clock may be from PostgreSQL's; a node that is further from it hands no post over. However far
-	// where 0.
-	ClockApart time.Duration
 	// Hosts are where posts stand beside the networks' own hosts, by platform: those of networks that the operator names
 	// the addresses of.
 	Hosts map[string][]string
@@ -79,7 +76,6 @@ type Service struct {
 	circuits *circuits
 	owner    string // this process
 	opts     Options
-	clock    clockWatch
 	log      *slog.Logger
 }
 

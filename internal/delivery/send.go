@@ -21,11 +21,6 @@ import (
 // Deliver works on a delivery until it has ended or has to wait. It may be called any number of times, by any
 // number of nodes.
 func (s *Service) Deliver(ctx context.Context, id string) error {
-	if err := s.together(ctx); errors.Is(err, errClock) { // the waker brings it to another node, or to this one later
-		return nil
-	} else if err != nil {
-		return err
-	}
 	claimed := s.moment()
 	d, mine, err := s.claim(ctx, id)
 	if err != nil || !mine {
@@ -44,7 +39,7 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	err = f.run(held)
 	span.Set("pressroom.phase_after", string(f.d.Phase))
 	span.End(err)
-	if err != nil && !errors.Is(err, errFenced) && !errors.Is(err, errClock) { // these are told where they are found
+	if err != nil && !errors.Is(err, errFenced) {
 		// The lease runs out by itself and the waker brings the delivery to somebody again.
 		s.log.ErrorContext(ctx, "a delivery was left for later", "delivery", d.ID, "post", d.PostID, "error", err)
 	}
@@ -74,15 +69,18 @@ func (f *flight) renew(ctx context.Context, d delivery) error {
 	return nil
 }
 
-// instant is a time on the clock, which may jump, and on the machine's own count of time, which does not but may stand still
-// where the machine does.
-type instant struct{ told, counted time.Time }
+// instant is a time on the clock that all nodes go by, on the machine's clock, which may jump, and on the machine's own count of
+// time, which does not but may stand still where the machine does.
+type instant struct{ told, shown, counted time.Time }
 
-func (s *Service) moment() instant { return instant{s.db.Now(), time.Now()} }
+func (s *Service) moment() instant {
+	now := time.Now()
+	return instant{s.db.Now(), now.Round(0), now}
+}
 
-// passed is how much time has passed since then, by the one that tells more.
-func (i instant) passed(now time.Time) time.Duration {
-	return max(now.Sub(i.told), time.Since(i.counted))
+// passed is how much time has passed since then, by the one that tells most.
+func (i instant) passed(now instant) time.Duration {
+	return max(now.told.Sub(i.told), now.shown.Sub(i.shown), now.counted.Sub(i.counted))
 }
 
 func (f *flight) run(ctx context.Context) error {
@@ -191,7 +189,7 @@ var errStoodStill = errors.New("so much time has passed since the lease was rene
 
 // still tells whether less time has passed since the lease was claimed or renewed than it lasts.
 func (f *flight) still() error {
-	if f.sure.Load().passed(f.s.db.Now()) >= f.s.opts.Lease {
+	if f.sure.Load().passed(f.s.moment()) >= f.s.opts.Lease {
 		return errStoodStill
 	}
 	return nil
@@ -294,12 +292,8 @@ func (f *flight) commitAgain(ctx context.Context, t network.Tried, silent bool) 
 	return f.commit(ctx)
 }
 
-// begin writes an attempt before its call is made, by a clock that can be believed: how long ago it was decides whether a look that
-// finds nothing is believed.
+// begin writes an attempt before its call is made.
 func (f *flight) begin(ctx context.Context, call string) (int64, error) {
-	if err := f.s.together(ctx); err != nil {
-		return 0, err
-	}
 	var id int64
 	err := f.s.db.Write(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
 		if call == "commit" {

@@ -3,7 +3,6 @@ package delivery
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -58,13 +57,8 @@ func (w *Waker) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Once releases and wakes everything whose time has come, by a clock that can be believed.
+// Once releases and wakes everything whose time has come.
 func (w *Waker) Once(ctx context.Context) error {
-	if err := w.s.together(ctx); errors.Is(err, errClock) {
-		return w.pulse(ctx)
-	} else if err != nil {
-		return err
-	}
 	due, err := w.s.posts.Due(ctx, wakeBatch)
 	if err != nil {
 		return err

@@ -107,9 +107,9 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		if s.db.Now().Sub(s.waker.Pulsed()) > queueSilent {
 			checks["queue"], status = "carries no work", http.StatusServiceUnavailable
 		}
-		s.tellClock(checks)
 		s.tellNetworks(checks)
 	}
+	s.tellClock(checks)
 	checks["files"] = "ok"
 	if err := s.blobs.Ping(ctx); err != nil { // what needs no files goes on
 		checks["files"] = "cannot be reached: uploads, imports and posts with media wait or are refused"
@@ -125,17 +125,17 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	tell(w, status, checks)
 }
 
-// tellClock says whether this node hands posts over by its clock. One that does not takes requests as ever.
+// clockTold is how far the machine's clock may be from the database's before it is told.
+const clockTold = 5 * time.Second
+
+// tellClock says whether the machine's clock is the database's, by which all nodes go.
 func (s *Server) tellClock(checks map[string]string) {
 	checks["clock"] = "ok"
-	if !s.Delivery.ClockApart() {
-		return
+	if by := s.db.ClockAhead().Round(time.Second); by > clockTold {
+		checks["clock"] = "the machine's is " + by.String() + " ahead of the database's, by which this node goes"
+	} else if by < -clockTold {
+		checks["clock"] = "the machine's is " + (-by).String() + " behind the database's, by which this node goes"
 	}
-	by, way := s.Delivery.ClockAhead(), "ahead of"
-	if by < 0 {
-		by, way = -by, "behind"
-	}
-	checks["clock"] = by.Round(time.Second).String() + " " + way + " the database's: this node hands no post over until they are together"
 }
 
 // tellHold says whether all is held. A node that is takes requests as ever.

@@ -74,7 +74,6 @@ type Config struct {
 	Workers         int           // deliveries worked on at once
 	PerNetwork      int           // see delivery.Options
 	Lease           time.Duration // see delivery.Options
-	ClockApart      time.Duration // see delivery.Options
 	Terms           *terms.Terms  // plans, prices and limits; the shipped ones where nil
 	Redis           string        // redis://…, where nodes count request rates together; each counts for itself where empty
 	AtOnce          int           // calls that are served at once, and as many pages and uploads beside them; by the processors where 0
@@ -106,7 +105,7 @@ type Config struct {
 	Mail      notice.Server     // by which people are told of things; none where it has no address
 	Directory directory.Options // the operator's own, by which people may sign in; none where it names no issuer
 	Log       *slog.Logger
-	Now       func() time.Time // the clock; time.Now where nil
+	Now       func() time.Time // the clock; PostgreSQL's, and with SQLite the machine's, where nil
 	// Extend adds operations to those of the program, and the work behind them.
 	Extend func(Parts) []operation.Operation
 }
@@ -186,6 +185,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, tracer.Close(ctx))
 	}
+	cfg.Now = d.Now // by which everything goes
 	s := &Server{tracer: tracer, cfg: cfg, db: d, certs: certs, metrics: newMetrics(cfg.Version, cfg.Role)}
 	s.cfg.Log = s.metrics.counted(cfg.Log)
 	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch, Look: cfg.LookAtFiles}); err != nil {
@@ -363,7 +363,7 @@ func (s *Server) buildNotices() error {
 func (s *Server) buildDelivery(networks []network.Network) {
 	opts := delivery.DefaultOptions
 	opts.Flights, opts.PerNetwork, opts.Called, opts.Late = max(1, s.cfg.Workers), s.cfg.PerNetwork, s.metrics.calledNetwork, s.metrics.stood
-	opts.Hosts, opts.ClockApart = s.cfg.Networks.namedHosts(), s.cfg.ClockApart
+	opts.Hosts = s.cfg.Networks.namedHosts()
 	if s.cfg.Lease > 0 {
 		opts.Lease = s.cfg.Lease
 	}

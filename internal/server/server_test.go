@@ -70,34 +70,6 @@ func TestReady(t *testing.T) {
 	})
 }
 
-// A working node says when its clock is not PostgreSQL's, and takes requests as ever.
-func TestReadyTellsOfTheClock(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		key, err := seal.NewKey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		clock := testkit.NewClock(time.Now().Add(-12 * time.Second))
-		s, err := server.Open(t.Context(), server.Config{Database: url, SealingKey: key, Role: server.RoleWorker, ClockApart: 10 * time.Second, Blobs: testkit.Blobs(t), Log: silent(), Now: clock.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ready(t, s, http.StatusOK, `"clock":"ok"`)
-		if err := s.Delivery.Deliver(t.Context(), "any"); err != nil {
-			t.Fatal(err)
-		}
-		says := `"clock":"ok"`
-		if strings.HasPrefix(url, "postgres") {
-			says = `s behind the database's: this node hands no post over until they are together"`
-		}
-		ready(t, s, http.StatusOK, says)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	})
-}
-
 func ready(t *testing.T, s *server.Server, status int, says string) {
 	t.Helper()
 	w := httptest.NewRecorder()

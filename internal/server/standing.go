@@ -49,12 +49,13 @@ func (s *Server) buildStanding() {
 		standing.Measure{Name: "ledger", Every: ledgerEvery, Do: s.measureLedger})
 	s.checks = s.dependencies()
 	s.metrics.registry.MustRegister(&standingState{s.standing, s.db.Now}, s.checks, &poolState{s.db}, &expiryState{s.certs})
+	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "pressroom_clock_ahead_seconds", Help: "How far the machine's clock is ahead of PostgreSQL's, by which all nodes go; below zero where it is behind.",
+	}, func() float64 { return s.db.ClockAhead().Seconds() }))
 	if s.cfg.Role != RoleAPI {
 		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pressroom_queue_pulse_age_seconds", Help: "How long ago the queue last brought this node something; it is sent a trial every 5 seconds.",
-		}, func() float64 { return s.db.Now().Sub(s.waker.Pulsed()).Seconds() }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "pressroom_clock_ahead_seconds", Help: "How far this node's clock is ahead of PostgreSQL's for sure, below zero where it is behind; beyond 10 it hands no post over.",
-		}, func() float64 { return s.Delivery.ClockAhead().Seconds() }))
+		}, func() float64 { return s.db.Now().Sub(s.waker.Pulsed()).Seconds() }))
 	}
 }
 

@@ -1,0 +1,18 @@
+package job
+
+import (
+	"testing"
+	"time"
+)
+
+// The queue's library goes by the machine's clock as it puts wakes in and by the database's as it takes them: a wake is due by both.
+func TestWakesAreDueByEveryClock(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC)
+	for _, ahead := range []time.Duration{0, time.Hour, -time.Hour} {
+		machine := now.Add(ahead)
+		if due := dueNow(now, machine); due.After(now) || due.After(machine) || due.Before(now.Add(-time.Hour)) {
+			t.Errorf("a machine %v ahead: due at %v", ahead, due)
+		}
+	}
+}
