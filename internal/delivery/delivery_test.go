@@ -11,7 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pressroom/internal/db"
 	"pressroom/internal/network"
+	"pressroom/internal/social"
 	"pressroom/internal/testkit"
 )
 
@@ -107,6 +109,53 @@ func TestOutcomes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A person reconnects the account while a commit with the old grant is under way, which the network refuses as dead: the new
+// connection stays, and the post goes out by it.
+func TestConnectedAnewMeanwhile(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n.commits = []step{{class: network.AuthDead, during: func() {
+			if _, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky", network.Credentials{}); err != nil {
+				t.Error(err)
+			}
+		}}}
+		s.deliver(t, 10*time.Minute)
+		if s.outcome(t) != wellDone || !s.active(t) || n.committed != 2 {
+			t.Errorf("%+v, connected: %t, %d commits", s.outcome(t), s.active(t), n.committed)
+		}
+	})
+}
+
+// A commit in doubt whose connection is lost is taken up ever more rarely, for a day.
+func TestDoubtOfALostConnectionEnds(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{resolves: times(99, unsaid)}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		lost := lostHeld
+		lost.during = func() {
+			ids, err := db.All(context.Background(), s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `SELECT id FROM social_accounts`)
+			if err != nil || s.accounts.Lose(context.Background(), ids[0], social.AnyGrant) != nil {
+				t.Error("the connection was not lost", err)
+			}
+		}
+		n.commits = []step{lost}
+		s.deliver(t, 72*time.Hour)
+		var times int64
+		var phase string
+		if err := s.db.QueryRow(t.Context(), `SELECT epoch, phase FROM deliveries`).Scan(&times, &phase); err != nil {
+			t.Fatal(err)
+		}
+		if phase != "ended" || times > 30 || s.outcome(t).state != "unconfirmed" {
+			t.Errorf("after three days it is %s, %+v, and was taken up %d times", phase, s.outcome(t), times)
+		}
+	})
 }
 
 // An unconfirmed account is asked about again for a day; what is learnt then mends the post and the job.

@@ -123,13 +123,23 @@ func (f *flight) refresh(ctx context.Context) error {
 	return f.refused(ctx, f.d.Phase, err)
 }
 
-// authDead ends what only a person can mend. A commit in doubt stays in doubt: the network cannot be asked.
+// authDead ends what only a person can mend, unless one did meanwhile: then it goes on with the new connection. A commit in doubt stays
+// in doubt: the network cannot be asked.
 func (f *flight) authDead(ctx context.Context, message string) error {
-	if err := f.s.accounts.Lose(ctx, f.d.AccountID, "refused"); err != nil {
+	if err := f.s.accounts.Lose(ctx, f.d.AccountID, f.grant); err != nil {
 		return err
 	}
+	now, err := f.s.accounts.Grant(ctx, f.d.AccountID)
+	if err != nil {
+		return err
+	}
+	if !now.Lost {
+		f.grant, f.refreshed = now, false
+		return nil
+	}
 	if f.d.Phase == committing || f.d.Phase == doubtful {
-		return f.finish(ctx, doubtful, unconfirmed(message))
+		f.d.Looks++
+		return f.doubt(ctx, message)
 	}
 	return f.finish(ctx, ended, failure("account_needs_reauth", message))
 }
@@ -152,13 +162,18 @@ func (f *flight) lookAgain(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	f.d.Looks++
-	switch {
-	case f.d.Phase != doubtful && f.d.Looks < maxLooks:
+	if f.d.Phase != doubtful && f.d.Looks < maxLooks {
 		return f.later(ctx, pause(f.d.Looks))
-	case f.d.Phase == doubtful && f.s.db.Now().Sub(f.d.CreatedAt) > doubtFor:
-		return f.finish(ctx, ended, unconfirmed(messageOf(err)))
 	}
-	return f.finish(ctx, doubtful, unconfirmed(messageOf(err)))
+	return f.doubt(ctx, messageOf(err))
+}
+
+// doubt leaves the account unconfirmed. It is looked at again for a day.
+func (f *flight) doubt(ctx context.Context, message string) error {
+	if f.d.Phase == doubtful && f.s.db.Now().Sub(f.d.CreatedAt) > doubtFor {
+		return f.finish(ctx, ended, unconfirmed(message))
+	}
+	return f.finish(ctx, doubtful, unconfirmed(message))
 }
 
 // later gives the delivery back until a time has passed. One that was committed without an answer goes on with a look,

@@ -113,7 +113,7 @@ func (s *Service) play(ctx context.Context, t turn) error {
 	since := t.since(s.db.Now())
 	told, err := s.ask(ctx, t, from, g, since)
 	if err != nil {
-		return s.failed(ctx, t, told, err)
+		return s.failed(ctx, t, g, told, err)
 	}
 	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		return s.next(), t.keep(ctx, tx, told, since)
@@ -198,7 +198,7 @@ func classOf(err error) network.Class {
 
 // failed keeps what was told before an error and decides when it is tried again. A grant that is worth nothing any more
 // loses the connection.
-func (s *Service) failed(ctx context.Context, t turn, told network.Collected, cause error) error {
+func (s *Service) failed(ctx context.Context, t turn, g social.Grant, told network.Collected, cause error) error {
 	if ctx.Err() != nil { // we are stopping: somebody else goes on
 		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx, _ *turn) (time.Time, error) { return tx.Now(), nil })
 	}
@@ -212,7 +212,7 @@ func (s *Service) failed(ctx context.Context, t turn, told network.Collected, ca
 		if err := t.keepPosts(ctx, tx, told.Posts); err != nil || !dead {
 			return s.again(*t, cause), err
 		}
-		return s.next(), s.accounts.Lose(ctx, t.account, "refused")
+		return s.next(), s.accounts.Lose(ctx, t.account, g)
 	})
 }
 

@@ -55,7 +55,7 @@ func (q *Quickstart) mustReconnect(ctx context.Context, account int64) (bool, er
 	if strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
 		return false, nil
 	}
-	return true, q.Accounts.Lose(ctx, account, "refused")
+	return true, q.Accounts.Lose(ctx, account, g)
 }
 
 func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform string, args operation.Arguments) error {

@@ -103,7 +103,7 @@ func TestSlotsLeft(t *testing.T) {
 		if _, err := h.ask(t, c, "free", `{"account_id":1}`); !fault.Is(err, fault.ValidationFailed) {
 			t.Errorf("an account that works: %v", err)
 		}
-		if err := h.service.Lose(t.Context(), 1, ""); err != nil {
+		if err := h.service.Lose(t.Context(), 1, social.AnyGrant); err != nil {
 			t.Fatal(err)
 		}
 		link, err := h.ask(t, c, "free", `{"account_id":1}`)

@@ -292,9 +292,13 @@ func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
 	})
 }
 
-// Lose notes that an account's connection is lost until a person connects it again.
-func (s *Service) Lose(ctx context.Context, account int64, probe string) error {
-	return s.lose(ctx, account, math.MaxInt64, probe)
+// AnyGrant stands for whichever grant an account has.
+var AnyGrant = Grant{Version: math.MaxInt64}
+
+// Lose notes that an account's connection is lost until a person connects it again, as its network refused this grant; one that was
+// made or renewed since is left alone.
+func (s *Service) Lose(ctx context.Context, account int64, refused Grant) error {
+	return s.lose(ctx, account, refused.Version, "refused")
 }
 
 // lose loses a connection whose grant has no newer version than this.

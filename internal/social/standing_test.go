@@ -29,7 +29,7 @@ func TestStanding(t *testing.T) {
 		}
 		wants(h.team, 2)
 		for _, lost := range []social.Account{b, a} {
-			if err := h.service.Lose(t.Context(), lost.ID, "refused"); err != nil {
+			if err := h.service.Lose(t.Context(), lost.ID, social.AnyGrant); err != nil {
 				t.Fatal(err)
 			}
 		}
