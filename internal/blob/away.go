@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// unreached is a request that came to no answer of S3.
+// unreached is a request that came to no answer of S3, or a folder that is not where it was.
 type unreached struct{ error }
 
 // Error spells EOF out: the client puts an error of its own, which wraps nothing, in the place of one whose text has it.

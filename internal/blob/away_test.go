@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -55,4 +57,39 @@ func TestBucketGoesAndComes(t *testing.T) {
 	if _, err := r.Open(t.Context(), "boats"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("opening once it is there again: %v", err)
 	}
+}
+
+// A folder that was moved, or in whose place another one lies, is away for whatever would be written, and says so when it is asked.
+func TestFolderGoesAndComes(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "files")
+	f := open(t, "file:"+dir, Options{})
+	tries := func() map[string]error {
+		_, staged := f.Stage(t.Context())
+		return map[string]error{"staging": staged, "asking": f.Ping(t.Context())}
+	}
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range tries() {
+		if !Away(err) {
+			t.Errorf("%s while it is gone: %v", what, err)
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range tries() {
+		if !Away(err) {
+			t.Errorf("%s while another lies there: %v", what, err)
+		}
+	}
+	if err := errors.Join(os.Remove(dir), os.Rename(dir+".away", dir)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Stage(t.Context())
+	if err != nil {
+		t.Fatalf("once it is there again: %v", err)
+	}
+	s.Discard()
 }

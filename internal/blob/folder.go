@@ -126,7 +126,29 @@ func (f *folder) sweep(dir *os.File, before time.Time) error {
 	})
 }
 
+// inPlace refuses to write while another folder than the one that was opened lies at the path, or none does: it was moved, or what was
+// mounted there is gone, and nobody who opens the store later would find what is written now.
+func (f *folder) inPlace() error {
+	there, err := os.Stat(f.path)
+	if err != nil {
+		return unreached{fmt.Errorf("looking for the folder of the files: %w", err)}
+	}
+	opened, err := f.root.Stat(".")
+	if err != nil {
+		return unreached{fmt.Errorf("looking at the folder of the files: %w", err)}
+	}
+	if !os.SameFile(there, opened) {
+		return unreached{errElsewhere}
+	}
+	return nil
+}
+
+var errElsewhere = errors.New("another folder lies where that of the files was: it was moved, or what was mounted there is gone")
+
 func (f *folder) Stage(context.Context) (*Staged, error) {
+	if err := f.inPlace(); err != nil {
+		return nil, err
+	}
 	if f.unnamed {
 		file, err := openUnnamed(f.path)
 		if err != nil {

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"database/sql"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -263,5 +264,33 @@ func (p *port) agrees(tb testing.TB, n *quick) {
 	err := p.db.QueryRow(tb.Context(), `SELECT COALESCE(SUM(CASE WHEN status = 'published' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), 0) FROM posts`).Scan(&published, &others)
 	if err != nil || published != n.count() || n.most() > 1 {
 		tb.Fatalf("%d published, %d failed, %d held: %v", published, others, n.count(), err)
+	}
+}
+
+// A network that refuses works, whatever its refusal leaves open: its circuit stays closed.
+func TestRefusalsInDoubtOpenNoCircuit(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]CircuitState{http.StatusBadRequest: Closed, http.StatusRequestTimeout: Open, http.StatusBadGateway: Open, 0: Open} {
+		clock := testkit.NewClock(noon)
+		n := &quick{platform: "bluesky", commits: func(context.Context) (bool, error) {
+			return true, &network.Error{Class: network.Uncertain, Status: status, Code: "InvalidSwap"}
+		}}
+		p := newPort(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
+		p.due(t, 0, 0, 12)
+		if err := p.NewWaker().Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ids, err := db.All(t.Context(), p.db, scanText, `SELECT id FROM deliveries ORDER BY id`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if err := p.Deliver(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := p.Circuit("bluesky").State; got != want {
+			t.Errorf("after answers of %d it is %s, want %s", status, got, want)
+		}
 	}
 }
