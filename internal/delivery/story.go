@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -42,18 +41,13 @@ func (f *flight) called(ctx context.Context, call string, err error) {
 	shows := call == "commit"
 	switch {
 	case said && e.Class == network.Barred, errors.Is(err, errStoodStill): // it was never asked
-	case said && (e.Class == network.Transient || e.Class == network.Uncertain && !refusedInDoubt(e)):
+	case said && (e.Class == network.Transient || e.Class == network.Uncertain && !e.Answered()):
 		if shows || call == "prepare" {
 			f.s.circuits.failed(f.server, f.d.ID)
 		}
 	case shows && (said || err == nil):
 		f.s.circuits.answered(f.server)
 	}
-}
-
-// refusedInDoubt is true of a network that works: it refused, though in a way that leaves open what stands there.
-func refusedInDoubt(e *network.Error) bool {
-	return e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestTimeout
 }
 
 // resultOf is how the operator's figures name what came of a call.

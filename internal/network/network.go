@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"time"
 )
@@ -246,6 +247,11 @@ type Error struct {
 	After   time.Time // for Rate and Quota: not before; zero where the network did not say
 	Err     error     // what happened on our side, for the log
 	Draft   Draft     // of a Commit that is Processing: takes the place of the one given, where Resolve needs more than that
+}
+
+// Answered is true of a network that works: it refused, though in a way that may leave open what stands there.
+func (e *Error) Answered() bool {
+	return e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestTimeout
 }
 
 func (e *Error) Error() string {

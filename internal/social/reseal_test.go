@@ -132,11 +132,11 @@ func TestResealForced(t *testing.T) {
 		n, old, next := &many{}, newKey(t), newKey(t)
 		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
 		connectMany(t, d, node, 3)
-		defer serves(t, d, node, 1)()
+		told := make(chan error, 9)
+		defer servesAnd(t, d, node, 1, func(err error) { told <- err })() // it may look while, or after, that is done
 		if got, err := both.ResealAnyway(t.Context()); err != nil || got.Resealed != 3 {
 			t.Errorf("%+v, %v", got, err)
 		}
-		told := make(chan error, 9)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go node.Serve(ctx, func(err error) { told <- err })
@@ -149,11 +149,16 @@ func TestResealForced(t *testing.T) {
 // serves has a node serve until it is told to end, and waits until so many are known.
 func serves(t *testing.T, d *db.DB, s *social.Service, known int) func() {
 	t.Helper()
+	return servesAnd(t, d, s, known, func(err error) { t.Error(err) })
+}
+
+func servesAnd(t *testing.T, d *db.DB, s *social.Service, known int, tells func(error)) func() {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.Serve(ctx, func(err error) { t.Error(err) })
+		s.Serve(ctx, tells)
 	}()
 	for n := 0; n < known; <-time.After(time.Millisecond) {
 		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM nodes`).Scan(&n); err != nil {
