@@ -101,26 +101,17 @@ func (q *Queue) Wake(ctx context.Context, tx *db.Tx, kind string, ids ...string)
 	if len(ids) == 0 {
 		return nil
 	}
-	params, due := make([]river.InsertManyParams, len(ids)), dueNow(tx.Now(), time.Now())
+	params := make([]river.InsertManyParams, len(ids))
 	for i, id := range ids {
-		params[i] = river.InsertManyParams{Args: Wake{kind, id}, InsertOpts: &river.InsertOpts{ScheduledAt: due}}
+		params[i] = river.InsertManyParams{Args: Wake{kind, id}}
 		if kind == work {
-			params[i].InsertOpts.Queue = jobsQueue
+			params[i].InsertOpts = &river.InsertOpts{Queue: jobsQueue}
 		}
 	}
 	if _, err := q.client.InsertManyTx(ctx, tx.Tx, params); err != nil {
 		return fmt.Errorf("waking %s: %w", kind, err)
 	}
 	return nil
-}
-
-// dueNow is a time that has come by the database's clock, at which the queue takes wakes, and by the machine's, at which it puts aside
-// those of the future.
-func dueNow(database, machine time.Time) time.Time {
-	if machine.Before(database) {
-		return machine
-	}
-	return database
 }
 
 // Start begins to work on this node.
