@@ -16,14 +16,14 @@ func TestPostgresTellsTheTime(t *testing.T) {
 	if url == "" {
 		t.Skip("there is no PostgreSQL")
 	}
-	for _, off := range []time.Duration{0, time.Hour, -time.Hour, 40 * time.Millisecond} {
+	for _, off := range []time.Duration{0, time.Hour, -time.Hour} {
 		d, err := Open(t.Context(), url, Options{machine: func() time.Time { return time.Now().Add(off) }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := time.Now()
 		now := d.Now()
-		const near = 20 * time.Millisecond // an answer's way
+		const near = clockWithin // the longest way of an answer, on a machine that is busy
 		if now.Before(before.Add(-near)) || now.After(time.Now().Add(near)) {
 			t.Errorf("a machine %v ahead: it is %v, and the program goes by %v", off, before, now)
 		}
