@@ -65,6 +65,7 @@ type serveCmd struct {
 	MetricsAddr    string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers        int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
 	PerNetwork     int           `help:"Deliveries to one network worked on at once; half of --workers where 0." default:"0" env:"PRESSROOM_PER_NETWORK"`
+	ShutdownDelay  time.Duration `help:"For how long a node that is told to end says so in /readyz, and serves on, before it takes no more requests: as long as what stands before it takes to ask." default:"0s" env:"PRESSROOM_SHUTDOWN_DELAY"`
 	Lease          time.Duration `help:"How long work that a dead node held waits before another takes it over." default:"10s" env:"PRESSROOM_LEASE"`
 }
 
@@ -124,11 +125,14 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if c.Lease < time.Second || c.Workers < 1 || c.PerNetwork < 0 {
 		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1, and PRESSROOM_PER_NETWORK (--per-network) not below 0")
 	}
+	if c.ShutdownDelay < 0 || c.ShutdownDelay > time.Minute {
+		return cfg, errors.New("PRESSROOM_SHUTDOWN_DELAY (--shutdown-delay) has to be between 0s and 1m")
+	}
 	if c.AtOnce < 0 {
 		return cfg, errors.New("PRESSROOM_AT_ONCE (--at-once) has to be at least 1, or 0 for 128 for each processor")
 	}
 	cfg.WaitForDatabase = databaseWithin
-	cfg.PerNetwork, cfg.AtOnce, cfg.Now = c.PerNetwork, c.AtOnce, crash.Clock
+	cfg.PerNetwork, cfg.AtOnce, cfg.ShutdownDelay, cfg.Now = c.PerNetwork, c.AtOnce, c.ShutdownDelay, crash.Clock
 	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AnyServer = c.TrustedProxies, c.BlueskyServers, false
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return cfg, err

@@ -91,8 +91,8 @@ const (
 	queueSilent = 30 * time.Second // how long the queue may carry nothing although it is sent a pulse every 5 s
 )
 
-// ready tells whether this node can do its work: the database answers, and where it works in the background,
-// the queue brings it something.
+// ready tells whether this node can do its work and goes on to: the database answers, where it works in the background the
+// queue brings it something, and nobody told it to end.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyWithin)
 	defer cancel()
@@ -100,7 +100,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	if err := s.db.Ping(ctx); err != nil {
 		checks["database"], status = "does not answer", http.StatusServiceUnavailable
-		s.cfg.Log.ErrorContext(ctx, "not ready", "error", err)
+		s.failed(ctx, "not ready", err)
 	}
 	if s.cfg.Role != RoleAPI {
 		checks["queue"] = "ok"
@@ -109,11 +109,14 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 		}
 		s.tellNetworks(checks)
 	}
+	if s.ending.Load() {
+		checks["node"], status = "was told to end", http.StatusServiceUnavailable
+	}
 	s.tellClock(checks)
 	checks["files"] = "ok"
 	if err := s.blobs.Ping(ctx); err != nil { // what needs no files goes on
 		checks["files"] = "cannot be reached: uploads, imports and posts with media wait or are refused"
-		s.cfg.Log.ErrorContext(ctx, "the store of files does not answer", "error", err)
+		s.failed(ctx, "the store of files does not answer", err)
 	}
 	s.tellHold(ctx, checks)
 	if shared, answering := s.rates.Shared(ctx); shared {

@@ -79,7 +79,7 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 	if err == nil {
 		select {
 		case <-ctx.Done():
-			s.cfg.Log.Info("stopping: taking no more requests and letting what is under way end", "at_most", drain.String())
+			err = s.takeLeave(failed)
 		case err = <-failed:
 		}
 	}
@@ -93,6 +93,21 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 		return nil
 	}
 	return err
+}
+
+// takeLeave tells whoever asks that this node is about to go, and serves on for as long as they may take to ask.
+func (s *Server) takeLeave(failed <-chan error) error {
+	s.ending.Store(true)
+	if delay := s.cfg.ShutdownDelay; delay > 0 {
+		s.cfg.Log.Info("about to stop: /readyz says so, and requests are served on", "for", delay.String())
+		select {
+		case <-time.After(delay):
+		case err := <-failed:
+			return err
+		}
+	}
+	s.cfg.Log.Info("stopping: taking no more requests and letting what is under way end", "at_most", drain.String())
+	return nil
 }
 
 const (

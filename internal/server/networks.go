@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"pressroom/internal/fetch"
 	"pressroom/internal/network"
@@ -236,7 +235,7 @@ func (s *Server) strangers() (*http.Client, error) {
 	if s.guard, err = guardOf(s.cfg.BlueskyServers); err != nil {
 		return nil, err
 	}
-	return &http.Client{Transport: &barring{next: s.guard.Transport(), log: s.cfg.Log, now: s.db.Now, told: map[string]time.Time{}}}, nil
+	return &http.Client{Transport: &barring{next: s.guard.Transport(), log: s.cfg.Log, told: newSparing(barredEvery)}}, nil
 }
 
 // guardOf calls public servers, and those of these addresses.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pressroom/internal/blob"
@@ -74,6 +75,7 @@ type Config struct {
 	Workers         int           // deliveries worked on at once
 	PerNetwork      int           // see delivery.Options
 	Lease           time.Duration // see delivery.Options
+	ShutdownDelay   time.Duration // for how long a node that is told to end says so in /readyz before it takes no more requests
 	Terms           *terms.Terms  // plans, prices and limits; the shipped ones where nil
 	Redis           string        // redis://…, where nodes count request rates together; each counts for itself where empty
 	AtOnce          int           // calls that are served at once, and as many pages and uploads beside them; by the processors where 0
@@ -165,6 +167,8 @@ type Server struct {
 	checks    *dependencies
 	handler   http.Handler
 	rooms     shed.Rooms
+	ending    atomic.Bool // this node was told to end
+	outage    *sparing    // tells the log of what is away
 }
 
 // Open opens the database, brings it to today's shape and builds everything.
@@ -186,7 +190,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, errors.Join(err, tracer.Close(ctx))
 	}
 	cfg.Now = d.Now // by which everything goes
-	s := &Server{tracer: tracer, cfg: cfg, db: d, certs: certs, metrics: newMetrics(cfg.Version, cfg.Role)}
+	s := &Server{tracer: tracer, cfg: cfg, outage: newSparing(outageEvery), db: d, certs: certs, metrics: newMetrics(cfg.Version, cfg.Role)}
 	s.cfg.Log = s.metrics.counted(cfg.Log)
 	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch, Look: cfg.LookAtFiles}); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -446,7 +450,7 @@ const giveBack = 10 * time.Second
 // background starts what goes on beside the requests.
 func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	report := func(what string) func(error) {
-		return func(err error) { s.cfg.Log.ErrorContext(ctx, what, "error", err) }
+		return func(err error) { s.failed(ctx, what, err) }
 	}
 	tasks.Go(func() { s.warn(ctx, report("looking what to warn of")) })
 	tasks.Go(func() { s.Teams.Watch(ctx, report("looking for changed keys")) })
@@ -495,24 +499,4 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 		case <-tick.C:
 		}
 	}
-}
-
-// quiet lets the queue's own log tell only what is wrong.
-func quiet(log *slog.Logger) *slog.Logger { return slog.New(&atLeast{log.Handler(), slog.LevelWarn}) }
-
-type atLeast struct {
-	slog.Handler
-	level slog.Level
-}
-
-func (h *atLeast) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= h.level && h.Handler.Enabled(ctx, level)
-}
-
-func (h *atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &atLeast{h.Handler.WithAttrs(attrs), h.level}
-}
-
-func (h *atLeast) WithGroup(name string) slog.Handler {
-	return &atLeast{h.Handler.WithGroup(name), h.level}
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
 	"pressroom/internal/fetch"
@@ -20,10 +19,7 @@ import (
 type barring struct {
 	next http.RoundTripper
 	log  *slog.Logger
-	now  func() time.Time
-
-	mu   sync.Mutex
-	told map[string]time.Time // when the log was told of a host last
+	told *sparing // of hosts
 }
 
 // barredEvery is how often the log is told of the same host.
@@ -35,7 +31,7 @@ func (b *barring) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !errors.Is(err, fetch.ErrPrivate) {
 		return response, err //nolint:wrapcheck // a transport's error stays itself
 	}
-	if b.due(r.URL.Host) {
+	if _, due := b.told.due(r.URL.Host); due {
 		b.log.WarnContext(r.Context(), "a Bluesky server is not called: "+barredServer, "server", r.URL.Host)
 	}
 	return nil, fmt.Errorf("%w: %w", network.ErrBarred, err)
@@ -43,17 +39,6 @@ func (b *barring) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // barredServer tells what keeps a server from being called, and the setting that changes it.
 const barredServer = "it has a private address, or a port other than 443; PRESSROOM_BLUESKY_SERVERS (--bluesky-servers) of serve allows it by its address"
-
-func (b *barring) due(host string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.now()
-	if at, told := b.told[host]; told && now.Sub(at) < barredEvery {
-		return false
-	}
-	b.told[host] = now
-	return true
-}
 
 // lookUpWithin is how long the addresses of one server may take to be found.
 const lookUpWithin = 5 * time.Second

@@ -18,6 +18,12 @@ async function run(script) {
   const browser = await chromium.launch({ executablePath: world.chromium, args: flags });
   try {
     await script(browser);
+  } catch (failed) {
+    for (const page of browser.contexts().flatMap((context) => context.pages())) {
+      const text = await page.evaluate(() => document.body.innerText).catch(String); // it may be between two pages
+      console.error(`shown at ${page.url()}:\n${text.slice(0, 2000)}`);
+    }
+    throw failed;
   } finally {
     await browser.close();
   }
@@ -26,7 +32,7 @@ async function run(script) {
 // open makes a window, with cookies of its own. Pages send requests to the program alone, and to the origins of alsoTo.
 async function open(browser, { alsoTo = [], ...options } = {}) {
   const context = await browser.newContext({ baseURL: world.app_url, viewport: { width: 1000, height: 800 }, ...options });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000); // a machine that tests much else beside this is slow
   const page = await context.newPage();
   page.complaints = [];
   page.on('pageerror', (error) => page.complaints.push(String(error)));

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pressroom/internal/db"
 )
 
 // Many calls for one subject at once make one report, which is paid for once.
@@ -216,5 +218,36 @@ func TestSourceOutOfReach(t *testing.T) {
 	worlds(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *world) {
 		rich(w)
 		w.rest(full(w), "create_report", about(nil)(w), "k").mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+	})
+}
+
+// A refresh that was begun while its report was there ends with it there, although its time was over meanwhile and what is
+// over is swept.
+func TestRefreshOutlivesTheReportsTime(t *testing.T) {
+	t.Parallel()
+	ahead := &clock{}
+	worlds(t, options{accounts: 1, now: ahead.now}, func(t *testing.T, w *world) {
+		hasReport(nil)(w)
+		w.exec("UPDATE reports SET available_until = ? WHERE id = ?", db.Micros(ahead.now().Add(30*time.Second)), w.notes["report"])
+		asked, answered := make(chan struct{}, 100), make(chan struct{})
+		slow := func(_ http.ResponseWriter, r *http.Request) bool {
+			if strings.HasPrefix(r.URL.Path, "/vendor/") {
+				asked <- struct{}{}
+				<-answered
+			}
+			return false
+		}
+		w.meddle.Store(&slow)
+		got := w.rest(full(w), "refresh_report", its("profile", nil)(w), "k")
+		got.mustBe(t, http.StatusAccepted)
+		<-asked
+		ahead.advance(time.Minute)
+		if _, err := w.Reports.Sweep(t.Context()); err != nil {
+			t.Error(err)
+		}
+		close(answered)
+		w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded", "data.result.report.id": w.notes["report"], "data.result.credits_charged": profileRefreshPrice})
+		w.full("get_report", its("profile", nil)(w)).mustBe(t, http.StatusOK)
+		w.mustBeSound()
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -172,6 +173,39 @@ func TestAServerThatMayNotBeCalled(t *testing.T) {
 		t.Errorf("the network is held to fail: %v", ready)
 	}
 	if status := p.end(); status != 0 || !strings.Contains(p.log.String(), "PRESSROOM_BLUESKY_SERVERS") {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+}
+
+// A node that was told to end says so before it takes no more requests, so that what stands before it sends it no more.
+func TestANodeThatIsToEndSaysSo(t *testing.T) {
+	t.Parallel()
+	addr, err := testkit.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve := []string{"serve", "--database", "sqlite:" + filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", ""}
+	if said := fails(t, nil, append(serve, "--shutdown-delay", "2m")...); !strings.Contains(said, "PRESSROOM_SHUTDOWN_DELAY") {
+		t.Errorf("a delay that outlasts all patience: %s", said)
+	}
+	p := start(t, []string{"PRESSROOM_SHUTDOWN_DELAY=5s"}, serve...)
+	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
+		t.Fatalf("it answered %d: %s", status, p.log)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	status, ready := get(t, "http://"+addr+"/readyz", "")
+	for status == http.StatusOK { // until the signal has come
+		status, ready = get(t, "http://"+addr+"/readyz", "")
+	}
+	if status != http.StatusServiceUnavailable || ready["node"] != "was told to end" || ready["database"] != "ok" {
+		t.Errorf("readyz: %d %v", status, ready)
+	}
+	if status, _ := get(t, "http://"+addr+"/api/v1/me", ""); status != http.StatusUnauthorized {
+		t.Errorf("a request meanwhile: %d", status)
+	}
+	if status := p.end(); status != 0 {
 		t.Errorf("ended with %d: %s", status, p.log)
 	}
 }

@@ -67,6 +67,8 @@ spec:
           value: json
         - name: PRESSROOM_SCRATCH
           value: /scratch
+        - name: PRESSROOM_SHUTDOWN_DELAY # while the Service takes the pod off
+          value: 5s
         - name: PRESSROOM_PUBLIC_URL
           value: {{ required "publicURL is needed: the address by which the service is reached" $v.publicURL | quote }}
         - name: PRESSROOM_BLOBS
@@ -127,9 +129,6 @@ spec:
         periodSeconds: 5
         timeoutSeconds: 4
         failureThreshold: 2
-      lifecycle:
-        preStop:
-          sleep: {seconds: 5}
       securityContext:
         allowPrivilegeEscalation: false
         readOnlyRootFilesystem: true
