@@ -20,7 +20,7 @@ type CircuitState string
 // The states of a circuit.
 const (
 	Closed   CircuitState = "closed"    // all is well
-	HalfOpen CircuitState = "half_open" // one delivery tries whether the network is back
+	HalfOpen CircuitState = "half_open" // one delivery tries whether the network is back, or the next one will
 	Open     CircuitState = "open"      // the network fails: deliveries rest
 )
 
@@ -137,11 +137,11 @@ func (c *circuits) left(s server, delivery string) {
 	}
 }
 
-func (of *circuit) state() CircuitState {
+func (of *circuit) state(now time.Time) CircuitState {
 	switch {
 	case of.since.IsZero():
 		return Closed
-	case of.probe != "":
+	case of.probe != "" || !now.Before(of.until):
 		return HalfOpen
 	}
 	return Open
@@ -159,7 +159,7 @@ func (c *circuits) of(platform string) Circuit {
 		if of == nil || s.platform != platform {
 			continue
 		}
-		if state := of.state(); severity(state) > severity(worst.State) {
+		if state := of.state(c.now()); severity(state) > severity(worst.State) {
 			worst = Circuit{state, of.since}
 		}
 	}

@@ -99,6 +99,9 @@ func TestCircuitProbes(t *testing.T) {
 			t.Fatalf("waits %v: %t, want %v; %+v", wait, may, breaks, c.of("bluesky"))
 		}
 		clock.Advance(wait)
+		if c.of("bluesky") != (Circuit{HalfOpen, noon}) { // on a node that has nothing to send it stays so, and looks no worse than it is
+			t.Fatalf("after its break it is %+v", c.of("bluesky"))
+		}
 		if _, may := c.admits(here, "left"); !may || c.of("bluesky").State != HalfOpen {
 			t.Fatal("nobody may try after the break")
 		}
