@@ -31,7 +31,7 @@ var fullPlan = plan{
 	starts: 5, idle: 5 * time.Second,
 	growth: []int{10 * thousand, million}, ratios: 5, growFor: 3 * time.Second,
 	crowds: 5,
-	years:  map[string]int{"sqlite": 100, "postgres": fullTeams}, yearRounds: 7, yearTimes: 15,
+	years:  map[string]int{"sqlite": 100, "postgres": fullTeams}, yearRounds: 21, yearTimes: 15,
 }
 
 // quickPlan ends within a minute. It shows where something went wrong, not what exactly it costs.

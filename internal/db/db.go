@@ -252,6 +252,10 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
+// SomeTeam is the mark of a team's id in a query for a page. PostgreSQL does not look into it and so plans for a team of the usual size,
+// once for each connection; seeing the id of a team that has more than others, it plans anew at each use, which takes longer than the page.
+const SomeTeam = "(SELECT CAST(? AS BIGINT))"
+
 // Page ends a query for a page of so many rows and one more, which tells that there are others; it may give a few more than that.
 // The number stands in the text: PostgreSQL plans a query anew at each use where it cannot know how few rows are wanted. There
 // are few such texts, as each is kept.

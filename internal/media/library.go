@@ -109,7 +109,7 @@ func pageOf(where string, limit int, byName bool) string {
 
 // filters is the condition of one page, each a walk along an index of the team.
 func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput) (string, []any, error) {
-	where, args := []string{"m.team_id = ?", "m.deleted_at = 0"}, []any{call.TeamID}
+	where, args := []string{"m.team_id = " + db.SomeTeam, "m.deleted_at = 0"}, []any{call.TeamID}
 	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
 	if in.FolderID != nil {
 		if err := folder(ctx, s.db, call.TeamID, *in.FolderID); err != nil {

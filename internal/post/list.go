@@ -82,12 +82,9 @@ type listQuery struct {
 
 func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	q := &listQuery{from: "posts p", order: "p.id DESC", bySlot: in.From != nil || in.To != nil}
-	q.add("p.team_id = ?", call.TeamID)
+	q.of(call.TeamID, in)
 	if in.Status != "" {
 		q.add("p.status = ?", in.Status)
-	}
-	if in.AccountID != nil {
-		q.ofAccount(*in.AccountID, in.Status)
 	}
 	if q.bySlot {
 		q.order = "p.slot_at DESC, p.id DESC"
@@ -113,18 +110,22 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	return q, q.after(call, in.Cursor)
 }
 
-// ofAccount walks along the account's own posts, or, where a narrower index leads the way, asks of each post there whether it
-// goes to the account: by counting, as PostgreSQL would join an EXISTS with all that ever went there. SQLite takes the tables of a
-// CROSS JOIN in their order; left to choose, it sorts all of the team's posts. PostgreSQL would walk along these beside the
-// account's; it looks each post up by what is no column.
-func (q *listQuery) ofAccount(account int64, status string) {
-	if q.bySlot || status != "" && Status(status) != Published {
-		q.add("(SELECT COUNT(*) FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) > 0", account)
+// of narrows a list to the team's posts, or to those of one of its accounts. It walks along the account's own, or, where a narrower
+// index of the team leads the way, looks whether each post there has a place for the account: PostgreSQL would join an EXISTS with all
+// that ever went to it. SQLite takes the tables of a CROSS JOIN in their order; left to choose, it sorts all of the team's posts.
+// PostgreSQL would walk along these beside the account's; it looks each post up by what is no column, and is not told of the team
+// there, as it would gather all the team's posts.
+func (q *listQuery) of(team int64, in ListInput) {
+	if in.AccountID != nil && !q.bySlot && (in.Status == "" || Status(in.Status) == Published) {
+		q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
+		q.add("t.account_id = (SELECT a.id FROM social_accounts a WHERE a.team_id = ? AND a.id = ?)", team, *in.AccountID)
+		q.add("p.id = t.post_id || ''")
 		return
 	}
-	q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
-	q.add("p.id = t.post_id || ''")
-	q.add("t.account_id = ?", account)
+	q.add("p.team_id = "+db.SomeTeam, team)
+	if in.AccountID != nil {
+		q.add("(SELECT t.position FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) >= 0", *in.AccountID)
+	}
 }
 
 // slotted is the condition of the index of slots. It stands behind the bounds wherever there are some: of two lower bounds

@@ -71,7 +71,7 @@ const there = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 WHEN availabl
 
 // page is one page of the list as SQL.
 func (s *Service) page(call operation.Call, in ListInput) (string, []any, error) {
-	where, args := []string{"team_id = ?", there}, []any{call.TeamID, db.Micros(call.Now)}
+	where, args := []string{"team_id = " + db.SomeTeam, there}, []any{call.TeamID, db.Micros(call.Now)}
 	add := func(condition string, value any) { where, args = append(where, condition), append(args, value) }
 	if in.Type != "" {
 		add("kind = ?", in.Type)
@@ -81,6 +81,9 @@ func (s *Service) page(call operation.Call, in ListInput) (string, []any, error)
 	}
 	if in.Status != "" {
 		add("status = ?", string(in.Status))
+		if in.Status != Ready {
+			where = append(where, "status <> 'ready'") // those have an index of their own
+		}
 	}
 	if in.TrackedOnly {
 		where = append(where, "tracked = 1")

@@ -38,10 +38,15 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		failed, failedArgs, err := new(Service).page(call, ListInput{Limit: 20, Status: Failed})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range []struct {
 			index, query string
 			args         []any
 		}{
+			{"reports_unready", failed, failedArgs},
 			{"reports_", list, listArgs},
 			{"reports_", tracked, trackedArgs},
 			{"reports_failed", forgotten, []any{int64(1), sweepBatch}},
