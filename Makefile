@@ -16,7 +16,8 @@ run: build ## Build pressroom and try it: a demo team with sandbox networks (ARG
 build: ## Build bin/pressroom
 	go build -trimpath $(BUILDFLAGS) -ldflags "-X main.version=$(VERSION)" -o bin/pressroom ./cmd/pressroom
 
-test: test-tools ## Run every test on SQLite and PostgreSQL, against a genuine Bluesky server too
+test: ## Run every test on SQLite and PostgreSQL, against a genuine Bluesky server too
+	scripts/test-tools & tools=$$!; scripts/test compile && wait $$tools
 	scripts/with-postgres scripts/test
 
 test-quick: ## Run the tests that need nothing but Go, on SQLite alone

@@ -125,8 +125,8 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if c.Lease < time.Second || c.Workers < 1 || c.PerNetwork < 0 {
 		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1, and PRESSROOM_PER_NETWORK (--per-network) not below 0")
 	}
-	if c.ShutdownDelay < 0 || c.ShutdownDelay > time.Minute {
-		return cfg, errors.New("PRESSROOM_SHUTDOWN_DELAY (--shutdown-delay) has to be between 0s and 1m")
+	if c.ShutdownDelay < 0 || c.ShutdownDelay > server.MaxShutdownDelay {
+		return cfg, errors.New("PRESSROOM_SHUTDOWN_DELAY (--shutdown-delay) has to be between 0s and 30s")
 	}
 	if c.AtOnce < 0 {
 		return cfg, errors.New("PRESSROOM_AT_ONCE (--at-once) has to be at least 1, or 0 for 128 for each processor")

@@ -12,7 +12,7 @@ import (
 // Whoever ends a node gives it as long as it may take: for requests, for deliveries, and to give back what was lent.
 func TestNodesAreGivenTimeToEnd(t *testing.T) {
 	t.Parallel()
-	ends := 2*drain + giveBack + 5*time.Second // the last is PRESSROOM_SHUTDOWN_DELAY, as deploy/ sets it
+	ends := MaxShutdownDelay + 2*drain + giveBack + tracesWithin
 	for file, c := range map[string]struct {
 		said  string
 		least time.Duration

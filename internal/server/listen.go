@@ -95,6 +95,9 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
+// MaxShutdownDelay is the longest that a node may serve on once it is told to end.
+const MaxShutdownDelay = 30 * time.Second
+
 // takeLeave tells whoever asks that this node is about to go, and serves on for as long as they may take to ask.
 func (s *Server) takeLeave(failed <-chan error) error {
 	s.ending.Store(true)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 )
@@ -25,6 +26,9 @@ func newSparing(every time.Duration) *sparing {
 	return &sparing{every: every, last: map[string]saying{}}
 }
 
+// manySayings is how many are remembered before those that are due again are forgotten.
+const manySayings = 1000
+
 // due tells whether something is to be told now, and how often it was kept back since it was told last.
 func (s *sparing) due(what string) (int, bool) {
 	s.mu.Lock()
@@ -35,6 +39,9 @@ func (s *sparing) due(what string) (int, bool) {
 		s.last[what] = last
 		return 0, false
 	}
+	if len(s.last) >= manySayings {
+		maps.DeleteFunc(s.last, func(_ string, one saying) bool { return time.Since(one.at) >= s.every })
+	}
 	s.last[what] = saying{at: time.Now()}
 	return last.unsaid, true
 }
@@ -43,11 +50,11 @@ func (s *sparing) due(what string) (int, bool) {
 // parts meet it several times a second.
 const outageEvery = 30 * time.Second
 
-// failed tells the log of what failed.
+// failed tells the log of what failed. What differs from what was told before is told at once: an outage says the same each time.
 func (s *Server) failed(ctx context.Context, what string, err error) {
 	said := []any{"error", err}
 	if away(err) {
-		unsaid, due := s.outage.due(what)
+		unsaid, due := s.outage.due(what + ": " + err.Error())
 		if !due {
 			return
 		}
@@ -58,14 +65,15 @@ func (s *Server) failed(ctx context.Context, what string, err error) {
 	s.cfg.Log.ErrorContext(ctx, what, said...)
 }
 
-// quiet is a log for libraries that say much: what warns or is worse, and of lines that are alike one in a while.
+// quiet is a log for the queue's library, which says much: what warns or is worse, and the same once in a while. What is about
+// one job is told each time.
 func quiet(log *slog.Logger) *slog.Logger {
 	return slog.New(&quieted{log.Handler(), newSparing(outageEvery)})
 }
 
 type quieted struct {
 	slog.Handler
-	told *sparing // of messages
+	told *sparing // of messages and their errors
 }
 
 // Enabled tells whether a line of a level is passed on.
@@ -73,9 +81,22 @@ func (q *quieted) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
 }
 
-// Handle passes a line on where none like it was told a while ago.
+// Handle passes a line on where the same was not told a while ago.
 func (q *quieted) Handle(ctx context.Context, record slog.Record) error {
-	unsaid, due := q.told.due(record.Message)
+	said, ofJob := record.Message, false
+	record.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "job_id":
+			ofJob = true
+		case "err", "error":
+			said += ": " + a.Value.String()
+		}
+		return true
+	})
+	if ofJob {
+		return q.Handler.Handle(ctx, record) //nolint:wrapcheck // it is passed on as it is
+	}
+	unsaid, due := q.told.due(said)
 	if !due {
 		return nil
 	}

@@ -52,7 +52,11 @@ func TestTheQueueSaysNothingTwice(t *testing.T) {
 			queue.With("client", 1).Warn("Elector: Error attempting election", "err", os.ErrClosed)
 			queue.WithGroup("queue").Error("Producer: Error fetching jobs", "err", os.ErrClosed)
 		}
-		if got := log.String(); strings.Count(got, "\n") != 2 || strings.Contains(got, "started") {
+		queue.Error("Producer: Error fetching jobs", "err", os.ErrPermission)
+		for job := range 3 { // of one job each: its panic stands nowhere else
+			queue.Error("JobExecutor: Job panicked", "job_id", job, "panic_val", "nil map")
+		}
+		if got := log.String(); strings.Count(got, "\n") != 6 || strings.Contains(got, "started") {
 			t.Errorf("at first: %s", got)
 		}
 		log.Reset()

@@ -251,3 +251,19 @@ func TestRefreshOutlivesTheReportsTime(t *testing.T) {
 		w.mustBeSound()
 	})
 }
+
+// A refresh that fetched nothing leaves a report its time: asked for again and again it would keep the report for nothing.
+func TestARefreshForNothingAddsNoTime(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		hasReport(nil)(w)
+		until := db.Micros(time.Now().Add(time.Hour))
+		w.exec("UPDATE reports SET subject = 'missing.harbour', refreshed_at = refreshed_at - (available_until - ?), available_until = ? WHERE id = ?", until, until, w.notes["report"])
+		got := w.rest(full(w), "refresh_report", its("profile", nil)(w), "k")
+		got.mustBe(t, http.StatusAccepted)
+		w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "profile_not_found"})
+		if w.count("reports WHERE id = ? AND available_until = ?", w.notes["report"], until) != 1 {
+			t.Error("its time was changed")
+		}
+	})
+}

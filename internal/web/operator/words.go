@@ -46,7 +46,7 @@ func phaseWords(phase string) string {
 	return phase
 }
 
-var circuits = map[delivery.CircuitState]string{delivery.Closed: "Well", delivery.HalfOpen: "One delivery tries it again", delivery.Open: "Fails: deliveries rest"}
+var circuits = map[delivery.CircuitState]string{delivery.Closed: "Well", delivery.HalfOpen: "Failed: one delivery tries it again", delivery.Open: "Fails: deliveries rest"}
 
 func circuitWords(s delivery.CircuitState) string { return circuits[s] }
 
