@@ -187,17 +187,20 @@ const unmade = 30 * day
 // forgotten are reports whose making failed long ago, in the words of their index.
 const forgotten = `SELECT id FROM reports WHERE status = 'error' AND tracked = 0 AND created_at <= ? LIMIT ?`
 
+// over are reports whose time is over. One that is being made anew waits for that: it was there when that was asked for.
+const over = `SELECT r.id FROM reports r WHERE r.available_until > 0 AND r.available_until <= ? AND r.tracked = 0
+	AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = r.job_id AND j.finished_at = 0) ORDER BY r.available_until LIMIT ?`
+
 // Sweep takes away reports whose time is over, a batch at a time.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.Write(ctx, "report.sweep", func(ctx context.Context, tx *db.Tx) error {
-		over, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (SELECT id FROM reports WHERE available_until > 0 AND available_until <= ? AND tracked = 0 ORDER BY available_until LIMIT ?)`,
-			db.Micros(tx.Now()), sweepBatch)
+		gone, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+over+`)`, db.Micros(tx.Now()), sweepBatch)
 		if err != nil {
 			return err
 		}
 		failed, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+forgotten+`)`, db.Micros(tx.Now().Add(-unmade)), sweepBatch)
-		n = over + failed
+		n = gone + failed
 		return err
 	})
 	if err != nil {

@@ -128,8 +128,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 			return fmt.Errorf("beginning report %s: %w", r.id, err)
 		}
 	}
-	stays := db.Micros(tx.Now().Add(day)) // no sweep may come between a refresh and its end
-	if _, err := tx.Exec(ctx, `UPDATE reports SET job_id = ?, available_until = CASE WHEN available_until > 0 AND available_until < ? THEN ? ELSE available_until END WHERE id = ?`, id, stays, stays, r.id); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE reports SET job_id = ? WHERE id = ?`, id, r.id); err != nil {
 		return fmt.Errorf("beginning report %s: %w", r.id, err)
 	}
 	return s.Worker.Submit(ctx, tx, id)

@@ -198,24 +198,11 @@ func (s *Service) fail(ctx context.Context, h job.Held, t task, code string) err
 				return fmt.Errorf("forgetting a refresh of report %s: %w", t.id, err)
 			}
 		}
-		if err := t.endsAsBefore(ctx, tx); err != nil {
-			return err
-		}
 		if err := s.settle(ctx, tx, h, s.Credits.Refund); err != nil {
 			return err
 		}
 		return h.Finish(ctx, tx, job.Failed, code)
 	})
-}
-
-// endsAsBefore takes back what beginning a job added to the time of a report that would have ended meanwhile.
-func (t task) endsAsBefore(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, `UPDATE reports SET available_until = refreshed_at + ? WHERE id = ? AND available_until > refreshed_at + ? AND available_until <= ?`,
-		t.keeps.Microseconds(), t.id, t.keeps.Microseconds(), db.Micros(tx.Now().Add(day)))
-	if err != nil {
-		return fmt.Errorf("ending report %s as before: %w", t.id, err)
-	}
-	return nil
 }
 
 func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.Held, how func(context.Context, *db.Tx, int64) (bool, error)) error {
