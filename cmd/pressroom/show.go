@@ -48,7 +48,7 @@ func showRecord(w io.Writer, record json.RawMessage) error {
 		if json.Unmarshal(value, &text) != nil {
 			text = string(value)
 		}
-		if _, err := fmt.Fprintf(w, "%-18s%s\n", label, text); err != nil {
+		if _, err := fmt.Fprintf(w, "%-17s %s\n", label, text); err != nil {
 			return err
 		}
 	}

@@ -104,6 +104,9 @@ func (s *Service) warn(ctx context.Context) error {
 		return err
 	}
 	told := s.told.Swap(&state)
+	if !state.Held() && told != nil && told.Held() {
+		s.opts.Log.InfoContext(ctx, "nothing is held any more: posts are published and credits charged again")
+	}
 	if !state.Held() || told != nil && told.HeldAt.Equal(state.HeldAt) && told.Why == state.Why {
 		return nil
 	}

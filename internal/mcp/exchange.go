@@ -191,6 +191,7 @@ func (x *exchange) log(took time.Duration) {
 	if x.status == 0 {
 		x.status = x.w.status
 	}
+	status := problem.Noted(x.r, x.status)
 	x.edge.opts.Observe(x.tool, x.status >= http.StatusBadRequest, took)
 	level := problem.Level(x.r, x.status, x.cause)
 	ctx := x.r.Context()
@@ -198,10 +199,10 @@ func (x *exchange) log(took time.Duration) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.String("rpc", x.rpc), slog.String("operation", x.tool), slog.Int("status", x.status),
+		slog.String("request_id", x.id), slog.String("rpc", x.rpc), slog.String("operation", x.tool), slog.Int("status", status),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team), slog.Int64("key", x.key),
 	}
-	if x.cause != nil {
+	if x.cause != nil && status != problem.ClientGone {
 		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))
 		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))

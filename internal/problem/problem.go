@@ -3,7 +3,9 @@
 package problem
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -85,6 +87,18 @@ func Of(err error, publicURL string) Document {
 	f := fault.Of(err)
 	e := byCode[f.Code]
 	return Document{Type: publicURL + ReferencePath + "#" + string(f.Code), Title: e.Title, Status: e.Status, Detail: f.Detail, Code: f.Code, Context: f.Context}
+}
+
+// ClientGone is the status by which logs and figures know a request whose caller hung up before it was answered: none that anybody
+// was sent. Proxies know it by the same number.
+const ClientGone = 499
+
+// Noted is the status by which logs and figures know a request: what a caller who hung up was refused for is no failure of ours.
+func Noted(r *http.Request, status int) int {
+	if status >= http.StatusInternalServerError && errors.Is(r.Context().Err(), context.Canceled) {
+		return ClientGone
+	}
+	return status
 }
 
 // Level is how loudly a request is logged. What failed on our side is an error; that a node is cut off is worth a word each time, and that

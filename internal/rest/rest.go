@@ -170,17 +170,18 @@ func (x *exchange) write(status int, body []byte) {
 }
 
 func (x *exchange) log(took time.Duration) {
-	x.edge.opts.Observe(x.tool, x.status, took)
+	status := problem.Noted(x.r, x.status)
+	x.edge.opts.Observe(x.tool, status, took)
 	level := problem.Level(x.r, x.status, x.cause)
 	ctx := x.r.Context()
 	if !x.edge.opts.Log.Enabled(ctx, level) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.String("operation", x.tool), slog.Int("status", x.status),
+		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.String("operation", x.tool), slog.Int("status", status),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team), slog.Int64("key", x.key),
 	}
-	if x.cause != nil {
+	if x.cause != nil && status != problem.ClientGone {
 		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))
 		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))

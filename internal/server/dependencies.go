@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -20,20 +21,22 @@ const (
 // for none of them.
 type dependencies struct {
 	ask map[string]func(context.Context) error
+	log *slog.Logger
 
 	mu   sync.Mutex
 	last map[string]answer
 }
 
 type answer struct {
-	up   bool
-	took time.Duration
+	up    bool
+	took  time.Duration
+	since time.Time // that it does not answer
 }
 
 var errSilent = errors.New("it does not answer")
 
 func (s *Server) dependencies() *dependencies {
-	d := &dependencies{last: map[string]answer{}, ask: map[string]func(context.Context) error{"database": s.db.Ping, "files": s.blobs.Ping}}
+	d := &dependencies{last: map[string]answer{}, log: s.cfg.Log, ask: map[string]func(context.Context) error{"database": s.db.Ping, "files": s.blobs.Ping}}
 	if s.cfg.Redis != "" {
 		d.ask["redis"] = func(ctx context.Context) error {
 			if _, answering := s.rates.Shared(ctx); !answering {
@@ -60,19 +63,36 @@ func (d *dependencies) run(ctx context.Context) {
 
 // check asks all of them, side by side: one that hangs holds no other up.
 func (d *dependencies) check(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	within, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
 	var all sync.WaitGroup
 	for name, ask := range d.ask {
 		all.Go(func() {
 			began := time.Now()
-			err := ask(ctx)
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.last[name] = answer{err == nil, time.Since(began)}
+			if err := ask(within); ctx.Err() == nil { // else this node ends
+				d.note(name, began, err)
+			}
 		})
 	}
 	all.Wait()
+}
+
+// note keeps what one answered, and tells the log where that is another answer than before.
+func (d *dependencies) note(name string, began time.Time, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last, asked := d.last[name]
+	now := answer{up: err == nil, took: time.Since(began)}
+	switch {
+	case !now.up && (!asked || last.up):
+		now.since = began
+		d.log.Warn("what this node depends on does not answer", "dependency", name, "error", err)
+	case !now.up:
+		now.since = last.since
+	case asked && !last.up:
+		d.log.Info("what this node depends on answers again", "dependency", name, "after", time.Since(last.since).Round(time.Second).String())
+	}
+	d.last[name] = now
 }
 
 var (
