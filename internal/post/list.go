@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
@@ -50,6 +51,9 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if err != nil {
 		return out, err
 	}
+	if q.nothing {
+		out.Notes = append(out.Notes, noTime)
+	}
 	text, args := q.sql(in.Limit)
 	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanRow, text, args...)
 	if err != nil {
@@ -71,13 +75,17 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	return out, nil
 }
 
+// noTime explains a list that its bounds leave empty, as from and to with the same date do.
+const noTime = "No time lies between from and to: to is exclusive, and a date alone stands for the first moment of that day. For one whole day, give the day after as to."
+
 // listQuery is one page of a list as SQL.
 type listQuery struct {
-	from   string
-	where  []string
-	args   []any
-	order  string
-	bySlot bool
+	from    string
+	where   []string
+	args    []any
+	order   string
+	bySlot  bool
+	nothing bool // no time lies between its bounds
 }
 
 func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
@@ -90,6 +98,7 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 		q.order = "p.slot_at DESC, p.id DESC"
 		q.add("(p.scheduled_at > 0 OR p.published_at > 0)") // others have a slot for the month's allowance alone
 	}
+	var bounds []time.Time
 	for _, bound := range []struct {
 		name  string
 		text  *string
@@ -103,7 +112,9 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 			return nil, badTime(bound.name, err)
 		}
 		q.add(bound.where, db.Micros(at))
+		bounds = append(bounds, at)
 	}
+	q.nothing = len(bounds) == 2 && !bounds[1].After(bounds[0])
 	if q.bySlot {
 		q.add(slotted)
 	}

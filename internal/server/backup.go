@@ -176,8 +176,8 @@ func mayRestore(cfg Config, w *backup.Whole) error {
 	}
 	for _, id := range w.SealingKeys {
 		if !sealer.Has(id) {
-			return fmt.Errorf("a sealing key of the backup is not given: the backup's accounts are sealed with %s, and %s is missing; what is given has %s: give all, separated by commas, by PRESSROOM_SEALING_KEY (--sealing-key)",
-				strings.Join(w.SealingKeys, " and "), id, strings.Join(sealer.IDs(), " and "))
+			return fmt.Errorf("the sealing key %s is missing: the backup was sealed with %s, and what is given has %s; give all, separated by commas, by PRESSROOM_SEALING_KEY (--sealing-key)",
+				id, strings.Join(w.SealingKeys, " and "), strings.Join(sealer.IDs(), " and "))
 		}
 	}
 	kind := backup.Postgres
