@@ -329,12 +329,15 @@ func free(ctx context.Context, tx *db.Tx) error {
 const mostOthers = 500
 
 // tried reads how a publication was committed without an answer before this attempt, and what else of ours the account
-// shows. A network that does not answer may still work on what it was sent, so looks without an answer count as well. It
+// shows. A network that does not answer may still work on what it was sent, so looks without an answer count as well. A
+// commit whose end nobody wrote may have been sent as late as its lease was lost: it counts from the attempt after it. It
 // is true where some commit got no answer at all, not even a failure.
 func tried(ctx context.Context, q db.Querier, d delivery, attempt int64) (network.Tried, bool, error) {
 	var first, last, silent int64
-	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1 ELSE 0 END), 0), COALESCE(MIN(CASE WHEN call = 'commit' THEN started_at END), 0), COALESCE(MAX(CASE WHEN ended_at > started_at THEN ended_at ELSE started_at END), 0)
-		FROM delivery_attempts WHERE delivery_id = ? AND id <> ? AND (call = 'commit' AND result IN ('', ?, ?) OR call = 'resolve' AND result IN ('', ?))`,
+	err := q.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN call = 'commit' AND network_code = '' THEN 1 ELSE 0 END), 0), COALESCE(MIN(CASE WHEN call = 'commit' THEN started_at END), 0),
+			COALESCE(MAX(CASE WHEN ended_at > started_at THEN ended_at WHEN call = 'commit' THEN COALESCE(next, started_at) ELSE started_at END), 0)
+		FROM (SELECT id, call, started_at, ended_at, result, network_code, LEAD(started_at) OVER (ORDER BY id) AS next FROM delivery_attempts WHERE delivery_id = ?) tried
+		WHERE id <> ? AND (call = 'commit' AND result IN ('', ?, ?) OR call = 'resolve' AND result IN ('', ?))`,
 		d.ID, attempt, string(network.Uncertain), string(network.Processing), string(network.Transient)).Scan(&silent, &first, &last)
 	if err != nil {
 		return network.Tried{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)

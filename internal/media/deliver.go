@@ -25,6 +25,7 @@ type Opened struct {
 	Type    string // MIME
 	ETag    string // quoted, of the bytes
 	ModTime time.Time
+	Ends    time.Time // by the machine's clock, from when on none of its bytes may be given out any more; zero for never
 }
 
 // OpenFile opens an item of one of a person's teams, or its thumbnail.
@@ -129,12 +130,14 @@ func (s *Service) granted(token string) (grant, bool) {
 
 var errNoSuchLink = fault.New(fault.NotFound, "There is no such file, or its link has expired.")
 
-// Public opens the item of a signed link, made to fit as the link says.
+// Public opens the item of a signed link, made to fit as the link says. The link's end is that of its bytes too: a network that gets
+// them later might show a post that is believed to be none by then, and was sent anew.
 func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 	g, ok := s.granted(token)
 	if !ok {
 		return Opened{}, errNoSuchLink
 	}
+	ends := time.Now().Add(g.until.Sub(s.db.Now()))
 	var i Item
 	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.deleted_at = 0`, g.item), &i)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -144,6 +147,7 @@ func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 		return Opened{}, fmt.Errorf("looking for the item of a link: %w", err)
 	}
 	opened, err := s.openItem(ctx, i)
+	opened.Ends = ends
 	if err != nil || fits(i, g.fit) {
 		return opened, err
 	}
@@ -152,7 +156,7 @@ func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 	if err != nil {
 		return Opened{}, fmt.Errorf("making the item of a link fit: %w", err)
 	}
-	out := Opened{Reader: inMemory{bytes.NewReader(made.Bytes)}, Type: made.Type, ETag: fmt.Sprintf("\"%x-%d\"", i.SHA256, len(made.Bytes)), ModTime: i.CreatedAt}
+	out := Opened{Reader: inMemory{bytes.NewReader(made.Bytes)}, Type: made.Type, ETag: fmt.Sprintf("\"%x-%d\"", i.SHA256, len(made.Bytes)), ModTime: i.CreatedAt, Ends: ends}
 	_, out.Name = called(i.Name, "", made.Type)
 	return out, nil
 }

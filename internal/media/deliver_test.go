@@ -72,6 +72,9 @@ func TestSignedLinks(t *testing.T) {
 		must(t, err)
 		got, err := io.ReadAll(opened)
 		must(t, errors.Join(err, opened.Close()))
+		if left := time.Until(opened.Ends); left > 0 || left < -time.Minute {
+			t.Errorf("a link that ends in a microsecond has its file given out for %v", left)
+		}
 		if !bytes.Equal(got, file) || opened.Type != "video/mp4" || opened.Name != "a file.mp4" || opened.Size() != int64(len(file)) {
 			t.Errorf("%+v", opened)
 		}

@@ -24,6 +24,10 @@ type App struct { //nolint:recvcheck // Own is for changing it in place, Complet
 // Own is the app itself, for whoever has options that begin with one.
 func (a *App) Own() *App { return a }
 
+// FetchWithin is for how long a network may fetch the media of the call that shows a post: so much less than Settled that a post
+// whose media came late is not shown beside the one that was sent anew. It is zero where what is not found never counts as none.
+func (a *App) FetchWithin() time.Duration { return time.Duration(a.Settled) / 2 }
+
 // Complete sets what is not set.
 func (a App) Complete(platform string, scopes ...string) App {
 	if a.Now == nil {

@@ -65,7 +65,9 @@ func send(w http.ResponseWriter, r *http.Request, file media.Opened) {
 	h.Set("Content-Type", file.Type)
 	h.Set("ETag", file.ETag)
 	h.Set("Content-Disposition", disposition(r.URL.Query().Get("download") == "1", file.Name))
-	http.ServeContent(leavingBy(w), r, "", file.ModTime, file)
+	out := leavingBy(w)
+	out.ends = file.Ends
+	http.ServeContent(out, r, "", file.ModTime, file)
 }
 
 // disposition says by what name a file is saved (RFC 6266), without whatever a file system could take for a path.

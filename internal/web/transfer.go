@@ -81,21 +81,46 @@ func (b *arriving) discard() {
 	}
 }
 
-// leaving sends a file for as long as somebody takes its bytes.
+// leaving sends a file for as long as somebody takes its bytes, and no byte from its end on.
 type leaving struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	moved   time.Time
+	ends    time.Time // zero for never
 }
 
 func leavingBy(w http.ResponseWriter) *leaving {
 	return &leaving{ResponseWriter: w, control: http.NewResponseController(w)}
 }
 
+var errOver = errors.New("the time within which the file may be given out is over")
+
 func (l *leaving) Write(p []byte) (int, error) {
-	if now := time.Now(); now.Sub(l.moved) >= moveEvery {
-		l.moved = now
-		_ = l.control.SetWriteDeadline(now.Add(stalled))
+	now := time.Now()
+	if l.limited() && !now.Before(l.ends) {
+		return 0, errOver // a process that has stood still since it opened the file
 	}
-	return l.ResponseWriter.Write(p) //nolint:wrapcheck // it stands in for the answer
+	if now.Sub(l.moved) >= moveEvery {
+		l.moved = now
+		_ = l.control.SetWriteDeadline(l.deadline(now))
+	}
+	n, err := l.ResponseWriter.Write(p)
+	if err != nil || !l.limited() {
+		return n, err //nolint:wrapcheck // it stands in for the answer
+	}
+	// Nothing waits where the process may stand still. A writer that knows no flushing has nowhere to keep it.
+	if err := l.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return n, err //nolint:wrapcheck // as above
+	}
+	return n, nil
+}
+
+func (l *leaving) limited() bool { return !l.ends.IsZero() }
+
+// deadline is when the next bytes have to have been taken.
+func (l *leaving) deadline(now time.Time) time.Time {
+	if next := now.Add(stalled); !l.limited() || next.Before(l.ends) {
+		return next
+	}
+	return l.ends
 }

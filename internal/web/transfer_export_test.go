@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -185,4 +186,39 @@ func TestDownloadsMayTakeLong(t *testing.T) {
 			t.Errorf("%d bytes (%v)", n, err)
 		}
 	})
+}
+
+// From its end on nothing of a file is given out: neither by a process that stood still since it opened it, nor to whoever takes its
+// time, and what was given is not taken for the whole.
+func TestNothingLeavesLate(t *testing.T) {
+	for name, c := range map[string]struct {
+		still, taking time.Duration
+		least, most   int // bytes that arrive
+	}{"in time": {0, 0, 100_000, 100_000}, "a process that stood still": {11 * time.Second, 0, 0, 0}, "one that takes its time": {0, 4 * time.Second, 1, 50_000}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := serving(t, func(w http.ResponseWriter, r *http.Request) {
+					out := leavingBy(w)
+					out.ends = time.Now().Add(10 * time.Second)
+					<-time.After(c.still)
+					http.ServeContent(out, r, "", time.Time{}, bytes.NewReader(make([]byte, 100_000)))
+				})
+				resp, err := client.Get("http://press.example/")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				n, part := 0, make([]byte, 4096)
+				for err == nil {
+					<-time.After(c.taking)
+					var read int
+					read, err = resp.Body.Read(part)
+					n += read
+				}
+				if whole := c.least == 100_000; n < c.least || n > c.most || errors.Is(err, io.EOF) != whole {
+					t.Errorf("%d bytes (%v)", n, err)
+				}
+			})
+		})
+	}
 }

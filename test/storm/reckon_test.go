@@ -70,11 +70,11 @@ func (r *reckoning) posts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	copies := map[string]map[string]int{} // by platform and mark
-	for platform, texts := range held {
-		copies[platform] = map[string]int{}
-		for _, text := range texts {
-			copies[platform][markOf(text)]++
+	copies := map[string]map[string][]standing{} // by platform and mark
+	for platform, posts := range held {
+		copies[platform] = map[string][]standing{}
+		for _, p := range posts {
+			copies[platform][markOf(p.Text)] = append(copies[platform][markOf(p.Text)], p)
 		}
 	}
 	for _, p := range r.book.posts {
@@ -106,7 +106,7 @@ func markOf(text string) string {
 }
 
 // unknown looks at a draft of which nobody was told.
-func (r *reckoning) unknown(ctx context.Context, p *posted, copies map[string]map[string]int) error {
+func (r *reckoning) unknown(ctx context.Context, p *posted, copies map[string]map[string][]standing) error {
 	var n int
 	if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE caption LIKE ?`, p.mark+"%").Scan(&n); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *reckoning) unknown(ctx context.Context, p *posted, copies map[string]ma
 		r.complainf("doubled", "%s, of which nobody was told, is there %d times", p.mark, n)
 	}
 	for platform, of := range copies {
-		if of[p.mark] > 0 {
+		if len(of[p.mark]) > 0 {
 			r.complainf("sent", "%s holds %s, which nobody published", platform, p.mark)
 		}
 	}
@@ -134,7 +134,7 @@ func (p *posted) mayFail(code string) bool {
 }
 
 // post holds one post against its fate.
-func (r *reckoning) post(p *posted, now shown, copies map[string]map[string]int) {
+func (r *reckoning) post(p *posted, now shown, copies map[string]map[string][]standing) {
 	if !strings.HasPrefix(now.Caption, p.mark) {
 		r.complainf("changed", "%s says %q", p.mark, now.Caption)
 	}
@@ -149,10 +149,11 @@ func (r *reckoning) post(p *posted, now shown, copies map[string]map[string]int)
 		r.complainf("lost", "%s goes to %d accounts, not %d", p.mark, len(now.Accounts), len(p.targets))
 	}
 	for _, a := range now.Accounts {
-		n := copies[a.Platform][p.mark]
+		there := copies[a.Platform][p.mark]
+		n := len(there)
 		switch {
 		case n > 1:
-			r.complainf("doubled", "%s stands %d times on %s (%s %s)%s", p.mark, n, a.Platform, a.State, a.ErrorCode, r.story(p.id, a.ID))
+			r.complainf("doubled", "%s stands %d times on %s (%s %s)%s%s", p.mark, n, a.Platform, a.State, a.ErrorCode, r.story(p.id, a.ID), r.wire.story(p.mark, there))
 		case a.State == "published" && n == 0:
 			r.complainf("lost", "%s is said to stand on %s and does not%s", p.mark, a.Platform, r.story(p.id, a.ID))
 		case n == 1 && a.State != "published" && a.State != "unconfirmed":
@@ -192,12 +193,12 @@ func (r *reckoning) strangers(context.Context) error {
 	if err != nil {
 		return err
 	}
-	for platform, texts := range held {
-		for _, text := range texts {
-			mark := markOf(text)
+	for platform, there := range held {
+		for _, one := range there {
+			mark := markOf(one.Text)
 			if mark == "" {
-				if strings.Contains(text, "storm") {
-					r.complainf("sent", "%s holds %q", platform, text)
+				if strings.Contains(one.Text, "storm") {
+					r.complainf("sent", "%s holds %q", platform, one.Text)
 				}
 				continue
 			}

@@ -340,8 +340,14 @@ func (s *site) client(calls context.Context, c *crew, seed uint64) *client {
 		http: &http.Client{Jar: jar, Timeout: longestAnswer, Transport: &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Second, DisableCompression: true}}}
 }
 
+// standing is a post as a network holds it.
+type standing struct {
+	Text string
+	At   time.Time
+}
+
 // held is what the networks hold, by platform.
-func (s *site) held() (map[string][]string, error) {
+func (s *site) held() (map[string][]standing, error) {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, s.front.URL+"/held", nil)
 	if err != nil {
 		return nil, err
@@ -356,12 +362,15 @@ func (s *site) held() (map[string][]string, error) {
 		return nil, err
 	}
 	var out struct {
-		Posts []struct{ Platform, Text string }
+		Posts []struct {
+			standing
+			Platform string
+		}
 	}
-	held := map[string][]string{}
+	held := map[string][]standing{}
 	err = json.Unmarshal(raw, &out)
 	for _, p := range out.Posts {
-		held[p.Platform] = append(held[p.Platform], p.Text)
+		held[p.Platform] = append(held[p.Platform], p.standing)
 	}
 	return held, err
 }

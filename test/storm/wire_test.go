@@ -3,6 +3,7 @@ package storm
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -50,10 +51,11 @@ type wire struct {
 
 	mu     sync.Mutex
 	counts map[string]int
+	heard  map[string][]string // what came with a post's mark, and what became of it
 }
 
 func newWire(networks http.Handler, dice func(int) int) *wire {
-	return &wire{networks: networks, dice: dice, closing: make(chan struct{}), counts: map[string]int{}}
+	return &wire{networks: networks, dice: dice, closing: make(chan struct{}), counts: map[string]int{}, heard: map[string][]string{}}
 }
 
 // fate throws the dice for a request. A grant that rotates is lost with its answer, at the real networks too; nothing
@@ -78,6 +80,7 @@ func (w *wire) fate(path string) fate {
 // ServeHTTP answers for the networks.
 func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	fate := w.fate(r.URL.Path)
+	w.hear(r, fate)
 	if fate == through {
 		w.networks.ServeHTTP(out, r)
 		return
@@ -100,6 +103,30 @@ func (w *wire) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	case through:
 	}
 	cut(out)
+}
+
+// hear keeps in mind what came of a post, so that the reckoning can tell how it came to stand twice.
+func (w *wire) hear(r *http.Request, f fate) {
+	body, err := io.ReadAll(r.Body)
+	mark := markOf(string(body))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil || mark == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.heard[mark] = append(w.heard[mark], fmt.Sprintf("\n  %s: %s %s, %s", time.Now().UTC().Format(time.StampMilli), r.Method, r.URL.Path, fates[f]))
+}
+
+// story is what came of a post, and when each that stands was made.
+func (w *wire) story(mark string, there []standing) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := strings.Join(w.heard[mark], "")
+	for _, p := range there {
+		out += "\n  made at " + p.At.Format(time.StampMilli)
+	}
+	return out
 }
 
 func (w *wire) note(f fate) {

@@ -29,6 +29,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	if p.isVideo() {
 		return n.resolveVideo(ctx, g, p, t)
 	}
+	asked := n.opts.Now() // before the look: what it misses may be there by its end
 	found, err := n.lookBack(ctx, g, p, p.Made.Add(-skew))
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -39,7 +40,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	}
 	switch len(found) {
 	case 0:
-		return n.notFound(t)
+		return n.notFound(asked, t)
 	case 1:
 		return network.Stands, found[0].receipt(), nil
 	}
@@ -48,9 +49,9 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	}
 }
 
-// notFound is what it means that a commit has left no trace.
-func (n *Network) notFound(t network.Tried) (network.Verdict, network.Receipt, error) {
-	if n.opts.Now().Sub(t.Last) < time.Duration(n.opts.Settled) {
+// notFound is what it means that a commit had left no trace when it was asked for.
+func (n *Network) notFound(asked time.Time, t network.Tried) (network.Verdict, network.Receipt, error) {
+	if asked.Sub(t.Last) < time.Duration(n.opts.Settled) {
 		return network.Unknown, network.Receipt{}, n.undecided("")
 	}
 	return network.Absent, network.Receipt{}, nil
@@ -59,13 +60,14 @@ func (n *Network) notFound(t network.Tried) (network.Verdict, network.Receipt, e
 // resolveVideo asks for the video. Ending its upload once more shows it once, whatever still arrives. One that the
 // network does not know proves nothing: it says the same of what the token may not see.
 func (n *Network) resolveVideo(ctx context.Context, g network.Grant, p draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+	asked := n.opts.Now()
 	now, err := n.state(ctx, g, p.Video)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	switch now.Status.Video {
 	case uploading, uploaded:
-		return n.notFound(t)
+		return n.notFound(asked, t)
 	case failed:
 		return network.Absent, network.Receipt{}, now.reason()
 	case expired, unuploaded:

@@ -166,3 +166,14 @@ func TestPrepareGivesUp(t *testing.T) {
 		})
 	}
 }
+
+// A look tells what was there when it was asked for, however late its answer is read.
+func TestALookIsAsOldAsItsQuestion(t *testing.T) {
+	t.Parallel()
+	for draft, answer := range map[string]string{readyText: `{"data":[]}`, readyVideo: `{"status":{"video_status":"uploading"}}`} {
+		g := network.Grant{Server: answering(t, func(*http.Request) string { return answer }).url, Account: "10001", Access: "token"}
+		networktest.StandsStill(t, func(app network.App, tried network.Tried) (network.Verdict, network.Receipt, error) {
+			return facebook.New(facebook.Options{App: app}).Resolve(t.Context(), g, network.Draft(draft), tried)
+		})
+	}
+}

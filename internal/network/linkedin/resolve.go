@@ -33,11 +33,11 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	if g.Kind != organization && !slices.Contains(g.Scopes, readPosts) {
 		return network.Unknown, network.Receipt{}, uncertain(0, "a member's posts cannot be listed")
 	}
+	now := n.opts.Now().UTC() // before the look: what it misses may be there by its end
 	found, doubt, err := n.lookBack(ctx, g, p, t)
 	if said, ok := errors.AsType[*network.Error](err); ok && said.Status == http.StatusForbidden {
 		return network.Unknown, network.Receipt{}, uncertain(said.Status, "the author's posts cannot be listed")
 	}
-	now := n.opts.Now().UTC()
 	switch {
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err

@@ -172,3 +172,12 @@ func TestResolveShortAddress(t *testing.T) {
 		}
 	}
 }
+
+// A look tells what was there when it was asked for, however late its answer is read.
+func TestALookIsAsOldAsItsQuestion(t *testing.T) {
+	t.Parallel()
+	g := network.Grant{Server: said(t, http.StatusOK, nil, `{"elements":[]}`).url, Access: "token", Kind: "organization", Account: "urn:li:organization:1"}
+	networktest.StandsStill(t, func(app network.App, tried network.Tried) (network.Verdict, network.Receipt, error) {
+		return linkedin.New(linkedin.Options{App: app}).Resolve(t.Context(), g, network.Draft(ready), tried)
+	})
+}

@@ -142,3 +142,25 @@ func (a Answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return response, nil
 }
+
+// passing lets time pass with each answer.
+type passing struct{ clock *testkit.Clock }
+
+func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	p.clock.Advance(time.Hour)
+	return response, err //nolint:wrapcheck // it is another's answer
+}
+
+// StandsStill has a network look for a post soon after it was sent, and the process stand still in the midst of the look until the post
+// would count as none: what the look misses proves nothing all the same.
+func StandsStill(t *testing.T, resolve func(network.App, network.Tried) (network.Verdict, network.Receipt, error)) {
+	t.Helper()
+	clock := testkit.NewClock(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
+	tried := network.Tried{First: clock.Now(), Last: clock.Now()}
+	clock.Advance(30 * time.Second)
+	app := network.App{Now: clock.Now, Settled: network.Span(time.Minute), HTTP: &http.Client{Transport: passing{clock}}}
+	if verdict, _, err := resolve(app, tried); verdict != network.Unknown || Class(err) != network.Processing {
+		t.Errorf("verdict %v, %v", verdict, err)
+	}
+}

@@ -201,3 +201,12 @@ func TestUploadAddress(t *testing.T) {
 		networktest.WantClass(t, err, network.Transient, "")
 	}
 }
+
+// A look tells what was there when it was asked for, however late its answer is read.
+func TestALookIsAsOldAsItsQuestion(t *testing.T) {
+	t.Parallel()
+	g := said(t, http.StatusOK, nil, `{"items":[],"bookmark":null}`)
+	networktest.StandsStill(t, func(app network.App, tried network.Tried) (network.Verdict, network.Receipt, error) {
+		return pinterest.New(pinterest.Options{App: app}).Resolve(t.Context(), g, network.Draft(ready), tried)
+	})
+}

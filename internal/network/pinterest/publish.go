@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"pressroom/internal/network"
 )
 
-// linkLife is for how long images can be fetched, which the network does while it makes the pin: so much shorter than the time
-// after which no pin is believed to be none any more, that one of which the images were late is not made beside the next.
-func (n *Network) linkLife() time.Duration { return time.Duration(n.opts.Settled) * 2 / 3 }
-
-// Commit makes the pin, with images by addresses that are made for this call.
+// Commit makes the pin, with images by addresses that are made for this call: the network fetches them while it makes the pin.
 func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
@@ -49,7 +44,7 @@ func (n *Network) source(ctx context.Context, p draft, files network.Files) (map
 	var links []string
 	items := []map[string]string{}
 	for _, m := range p.Media {
-		address, err := files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), n.opts.Now().Add(n.linkLife()))
+		address, err := files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), n.opts.Now().Add(n.opts.FetchWithin()))
 		if err != nil {
 			return nil, nil, network.FileFailed(err)
 		}

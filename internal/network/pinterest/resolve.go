@@ -28,6 +28,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
+	now := n.opts.Now() // before the look: what it misses may be there by its end
 	found, all, err := n.lookBack(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -37,7 +38,6 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 		found = slices.DeleteFunc(found, func(f pin) bool { return f.at().Before(p.Ready.Truncate(time.Second)) }) // only looks like it
 		all = all && len(found) == 0
 	}
-	now := n.opts.Now()
 	switch {
 	case len(found) == 1:
 		receipt := n.receipt(found[0].ID)

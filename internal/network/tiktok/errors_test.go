@@ -70,7 +70,7 @@ func TestErrors(t *testing.T) {
 			if networktest.Class(err) != c.reading || link != "" {
 				t.Errorf("reading: %q, %v", link, err)
 			}
-			_, err = at(start).Commit(t.Context(), g, network.Draft(photos), nil)
+			_, err = at(start).Commit(t.Context(), g, network.Draft(photos), newLibrary(t))
 			networktest.WantClass(t, err, c.commit, "")
 		})
 	}
@@ -123,7 +123,7 @@ func TestWhenToRepeat(t *testing.T) {
 func TestNothingSecretIsQuoted(t *testing.T) {
 	t.Parallel()
 	g := said(t, http.StatusBadRequest, nil, `{"error":{"code":"invalid_params","message":"top-secret https://files.test/1 `+strings.Repeat("x", 1000)+`"}}`)
-	_, err := at(start).Commit(t.Context(), g, network.Draft(photos), nil)
+	_, err := at(start).Commit(t.Context(), g, network.Draft(photos), newLibrary(t))
 	got := networktest.WantClass(t, err, network.Rejected, "invalid_params")
 	if text := got.Message + got.Error(); strings.Contains(text, "top-secret") || strings.Contains(text, "files.test") || len([]rune(got.Message)) != 500 {
 		t.Errorf("%q, %v", got.Message, got)
@@ -140,7 +140,7 @@ func TestUnreachable(t *testing.T) {
 	front := httptest.NewServer(http.NotFoundHandler())
 	front.Close()
 	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
-		_, err := at(start).Commit(t.Context(), network.Grant{Server: server, Access: "top-secret"}, network.Draft(photos), nil)
+		_, err := at(start).Commit(t.Context(), network.Grant{Server: server, Access: "top-secret"}, network.Draft(photos), newLibrary(t))
 		if got := networktest.Class(err); got != network.Transient && got != network.Rejected || strings.Contains(err.Error(), "top-secret") {
 			t.Errorf("%q: %v", server, err)
 		}
@@ -150,7 +150,7 @@ func TestUnreachable(t *testing.T) {
 func TestEndlessAnswer(t *testing.T) {
 	t.Parallel()
 	g := said(t, http.StatusOK, nil, well(`{"publish_id":"`+strings.Repeat("1", 2<<20)+`"}`))
-	_, err := at(start).Commit(t.Context(), g, network.Draft(photos), nil)
+	_, err := at(start).Commit(t.Context(), g, network.Draft(photos), newLibrary(t))
 	networktest.WantClass(t, err, network.Uncertain, "")
 }
 

@@ -162,7 +162,7 @@ func TestRefresh(t *testing.T) {
 	}
 	_, err = w.network().Refresh(t.Context(), g)
 	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
-	if _, err := w.network().Commit(t.Context(), fresh, w.prepared(fresh, l, "renewed", l.jpeg(t, 9, 9)), nil); err != nil {
+	if _, err := w.network().Commit(t.Context(), fresh, w.prepared(fresh, l, "renewed", l.jpeg(t, 9, 9)), l); err != nil {
 		t.Error(err)
 	}
 	w.wantHeld(1)

@@ -80,20 +80,25 @@ func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) err
 }
 
 // link makes the addresses at which the network finds the photos. They are kept: the call that shows them is repeated as
-// it was.
+// it was, but where a post that is not found counts as none after a time, within which alone photos may then be fetched.
 func (n *Network) link(ctx context.Context, p *draft, files network.Files) error {
 	now := n.opts.Now().UTC()
 	if len(p.Links) == len(p.Media) && p.Until.Sub(now) > linkSpare {
 		return nil
 	}
-	links, until := make([]string, len(p.Media)), now.Add(linkLife)
+	p.Made = now
+	return n.linkUntil(ctx, p, files, now.Add(linkLife))
+}
+
+func (n *Network) linkUntil(ctx context.Context, p *draft, files network.Files, until time.Time) error {
+	links := make([]string, len(p.Media))
 	for i, m := range p.Media {
 		var err error
 		if links[i], err = files.Link(ctx, m.ID, n.opts.Rules.Fit(m.Kind), until); err != nil {
 			return network.FileFailed(err)
 		}
 	}
-	p.Links, p.Until, p.Made = links, until, now
+	p.Links, p.Until = links, until
 	return nil
 }
 

@@ -31,7 +31,7 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 		return network.Receipt{}, err
 	}
 	if !p.isVideo() {
-		return n.commitPhotos(ctx, g, p)
+		return n.commitPhotos(ctx, g, p, files)
 	}
 	return n.commitVideo(ctx, g, p, files)
 }
@@ -71,7 +71,13 @@ func (n *Network) commitVideo(ctx context.Context, g network.Grant, p draft, fil
 
 // commitPhotos makes the call by which the network fetches photos and shows them. Its answer alone tells their id, which
 // the Draft of what the network has not decided keeps.
-func (n *Network) commitPhotos(ctx context.Context, g network.Grant, p draft) (network.Receipt, error) {
+func (n *Network) commitPhotos(ctx context.Context, g network.Grant, p draft, files network.Files) (network.Receipt, error) {
+	links := p.Links
+	if within := n.opts.FetchWithin(); within > 0 { // photos that come late must not be shown beside those of the next call
+		if err := n.linkUntil(ctx, &p, files, n.opts.Now().UTC().Add(within)); err != nil {
+			return network.Receipt{}, err
+		}
+	}
 	c := post(network.Committing, map[string]any{
 		"media_type": "PHOTO", "post_mode": "DIRECT_POST",
 		"post_info": map[string]any{
@@ -80,7 +86,7 @@ func (n *Network) commitPhotos(ctx context.Context, g network.Grant, p draft) (n
 		},
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": p.Links},
 	})
-	c.Secrets = p.Links // they let in whoever knows them
+	c.Secrets = slices.Concat(links, p.Links) // they let in whoever knows them
 	var made struct {
 		ID string `json:"publish_id"`
 	}
@@ -198,12 +204,13 @@ func (n *Network) resolvePhotos(ctx context.Context, g network.Grant, p draft, t
 	if !slices.Contains(g.Scopes, videoList) || p.Privacy != everyone {
 		return network.Unknown, network.Receipt{}, unknown
 	}
+	asked := n.opts.Now() // before the look: what it misses may be there by its end
 	found, err := n.lookBack(ctx, g, p)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
 	found = slices.DeleteFunc(found, func(l listed) bool { return t.Another(l.ID, l.receipt(n, g).Permalink) })
-	since, settled := n.opts.Now().Sub(t.Last), time.Duration(n.opts.Settled)
+	since, settled := asked.Sub(t.Last), time.Duration(n.opts.Settled)
 	switch {
 	case len(found) == 1:
 		return network.Stands, found[0].receipt(n, g), nil

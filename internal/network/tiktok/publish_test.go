@@ -14,6 +14,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/networktest"
+	"pressroom/internal/network/tiktok"
 )
 
 const (
@@ -522,5 +523,24 @@ func TestDraftsOfOthers(t *testing.T) {
 	}
 	if sent := w.wire.count(photosCall) + w.wire.count(videoCall); sent != 0 {
 		t.Errorf("%d calls", sent)
+	}
+}
+
+// Where a post that is not found counts as none after a time, photos can be fetched for half of it at most; where it never does, for hours.
+func TestPhotosComeInTime(t *testing.T) {
+	t.Parallel()
+	for settled, life := range map[time.Duration]time.Duration{0: 4 * time.Hour, 10 * time.Minute: 5 * time.Minute} {
+		l := newLibrary(t)
+		g := said(t, http.StatusOK, nil, well(`{"publish_id":"p_pub_url~1","status":"PROCESSING_DOWNLOAD"}`))
+		n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return start }, Settled: network.Span(settled)}})
+		d, _, err := n.Prepare(t.Context(), g, network.Draft(`{"tiktok":true,"media":[{"id":1,"kind":"image"}],"privacy":"SELF_ONLY"}`), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = n.Commit(t.Context(), g, d, l)
+		networktest.WantClass(t, err, network.Processing, "")
+		if !l.until.Equal(start.Add(life)) {
+			t.Errorf("settled after %v: links end %v after the call", settled, l.until.Sub(start))
+		}
 	}
 }

@@ -254,7 +254,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was followed") }))
 	t.Cleanup(elsewhere.Close)
 	g := said(t, http.StatusTemporaryRedirect, http.Header{"Location": {elsewhere.URL}}, "")
-	_, err := at(start).Commit(t.Context(), g, network.Draft(photos), nil)
+	_, err := at(start).Commit(t.Context(), g, network.Draft(photos), newLibrary(t))
 	networktest.WantClass(t, err, network.Uncertain, "")
 }
 
@@ -266,6 +266,15 @@ func TestDeadline(t *testing.T) {
 	t.Cleanup(front.Close)
 	t.Cleanup(func() { close(release) })
 	n := tiktok.New(tiktok.Options{App: network.App{HTTP: &http.Client{Timeout: 50 * time.Millisecond}}})
-	_, err := n.Commit(t.Context(), network.Grant{Server: front.URL, Access: "token"}, network.Draft(photos), nil)
+	_, err := n.Commit(t.Context(), network.Grant{Server: front.URL, Access: "token"}, network.Draft(photos), newLibrary(t))
 	networktest.WantClass(t, err, network.Uncertain, "")
+}
+
+// A look tells what was there when it was asked for, however late its answer is read.
+func TestALookIsAsOldAsItsQuestion(t *testing.T) {
+	t.Parallel()
+	g := scripted(t, map[string]string{"/video/list/": well(`{"videos":[]}`)})
+	networktest.StandsStill(t, func(app network.App, tried network.Tried) (network.Verdict, network.Receipt, error) {
+		return tiktok.New(tiktok.Options{App: app}).Resolve(t.Context(), g, network.Draft(photos), tried)
+	})
 }

@@ -201,7 +201,8 @@ type library struct {
 	mu    sync.Mutex
 	files map[string][]byte
 	asked []network.Fit
-	made  int // links
+	made  int       // links
+	until time.Time // when the last one ends
 }
 
 func newLibrary(t *testing.T) *library {
@@ -246,10 +247,10 @@ func (l *library) bytes(m network.Media) []byte {
 func (l *library) path(id int64) string { return "/" + strconv.FormatInt(id, 10) }
 
 // Link converts a PNG where the network takes none.
-func (l *library) Link(_ context.Context, id int64, fit network.Fit, _ time.Time) (string, error) {
+func (l *library) Link(_ context.Context, id int64, fit network.Fit, until time.Time) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked = append(l.asked, fit)
+	l.asked, l.until = append(l.asked, fit), until
 	l.made++
 	if shown, err := png.Decode(bytes.NewReader(l.files[l.path(id)])); err == nil && !slices.Contains(fit.Types, "image/png") {
 		var file bytes.Buffer

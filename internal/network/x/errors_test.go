@@ -198,3 +198,12 @@ func TestPrepareGivesUp(t *testing.T) {
 		})
 	}
 }
+
+// A look tells what was there when it was asked for, however late its answer is read.
+func TestALookIsAsOldAsItsQuestion(t *testing.T) {
+	t.Parallel()
+	g := said(t, http.StatusOK, nil, `{"data":[]}`)
+	networktest.StandsStill(t, func(app network.App, tried network.Tried) (network.Verdict, network.Receipt, error) {
+		return x.New(x.Options{App: app}).Resolve(t.Context(), g, network.Draft(ready), tried)
+	})
+}

@@ -71,10 +71,11 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
 	}
+	asked := n.opts.Now() // before the look: what it misses may be there by its end
 	now, err := n.ask(ctx, g, p)
 	switch {
 	case gone(err):
-		return n.lookBack(ctx, g, p, t)
+		return n.lookBack(ctx, g, p, asked, t)
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	case now.made.ID == "":
@@ -85,7 +86,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 
 // lookBack finds the video among the channel's uploads since its session was begun. Where it is certainly not there, it
 // is Absent for the reason that the session is gone, and Prepare begins another.
-func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, asked time.Time, t network.Tried) (network.Verdict, network.Receipt, error) {
 	since := p.Began.Add(-skew)
 	uploads, all, err := n.uploads(ctx, g, since)
 	if err != nil {
@@ -103,7 +104,7 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, t netw
 		return network.Stands, n.receipt(found[0].Snippet.Resource.VideoID, found[0].Snippet.PublishedAt), nil
 	case len(found) > 1 || !all:
 		reason.Class = network.Uncertain
-	case n.opts.Now().Before(until):
+	case asked.Before(until):
 		reason.Class, reason.After = network.Processing, until.UTC()
 	default:
 		return network.Absent, network.Receipt{}, reason

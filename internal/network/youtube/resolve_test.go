@@ -230,3 +230,12 @@ func TestForgetful(t *testing.T) {
 		})
 	}
 }
+
+// A look tells what was there when it was asked for, however late its answer is read.
+func TestALookIsAsOldAsItsQuestion(t *testing.T) {
+	t.Parallel()
+	url := asked(t, http.StatusNotFound, "", "", `{"items":[]}`)
+	networktest.StandsStill(t, func(app network.App, tried network.Tried) (network.Verdict, network.Receipt, error) {
+		return youtube.New(youtube.Options{App: app}).Resolve(t.Context(), network.Grant{Server: url, Account: "UC1a"}, ready(url, newLibrary()), tried)
+	})
+}
