@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 
 	"pressroom/internal/network"
 )
@@ -53,7 +54,11 @@ func New(opts Options) *Network {
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
+// defaultSettled leaves the network longer for the images, of which no byte is given out after half of it, than its answer is waited for.
+const defaultSettled = network.Span(2 * time.Minute)
+
 func (o Options) complete() Options {
+	o.Settled = cmp.Or(o.Settled, defaultSettled)
 	o.App = o.Complete(platform, defaultScopes...)
 	o.AuthorizeHost = strings.TrimRight(cmp.Or(o.AuthorizeHost, defaultAuthorize), "/")
 	o.APIHost = strings.TrimRight(cmp.Or(o.APIHost, defaultAPI), "/")
