@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"text/tabwriter"
+	"time"
 
 	"pressroom/internal/delivery"
 	"pressroom/internal/hold"
@@ -35,7 +36,10 @@ func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) err
 	if err != nil {
 		return err
 	}
-	found, err := s.Resume(ctx, delivery.ResumeOptions{Late: c.Late, Try: c.DryRun, Unasked: c.Unasked})
+	var found delivery.Reckoning
+	if err = c.wait(ctx, s); err == nil {
+		found, err = s.Resume(ctx, delivery.ResumeOptions{Late: c.Late, Try: c.DryRun, AtOnce: c.AtOnce, Unasked: c.Unasked})
+	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
@@ -43,6 +47,20 @@ func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) err
 		return show(os.Stdout, true, found)
 	}
 	return showReckoning(os.Stdout, found)
+}
+
+// wait waits until networks list what went out right before the hold.
+func (c adminResume) wait(ctx context.Context, s *server.Server) error {
+	left, err := s.Delivery.AskableIn(ctx)
+	if err != nil || left <= 0 || c.AtOnce || c.DryRun {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "Waiting for %v, until networks list what went out right before the hold (--at-once does not wait).\n", left.Round(time.Second))
+	select {
+	case <-time.After(left + 100*time.Millisecond):
+	case <-ctx.Done():
+	}
+	return context.Cause(ctx)
 }
 
 // fateWords say what becomes of an account of a post.

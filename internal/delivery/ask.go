@@ -67,7 +67,17 @@ func (s *Service) askOf(ctx context.Context, account int64, doubts []*doubt, sin
 		if d.verdict != network.Stands && (d.delivery.Phase == prepared || d.delivery.Phase == committing) {
 			s.resolveOne(ctx, grant, d)
 		}
+		if d.verdict == network.Stands && d.receipt.Alike && given(doubts, d) {
+			d.verdict, d.Why = network.Unknown, "the account shows one post like this and like another of ours"
+		}
 	}
+}
+
+// given tells whether what a doubt was found to be is another's already.
+func given(doubts []*doubt, d *doubt) bool {
+	return slices.ContainsFunc(doubts, func(other *doubt) bool {
+		return other != d && other.verdict == network.Stands && (network.Tried{Others: []string{other.receipt.ID, other.receipt.Permalink}}).Another(d.receipt.ID, d.receipt.Permalink)
+	})
 }
 
 var (

@@ -62,10 +62,37 @@ type Reckoning struct {
 type ResumeOptions struct {
 	Late time.Duration // how late a post may still go out
 	Try  bool          // find out alone: change nothing
+	// AtOnce asks the networks although they may not list yet what went out right before the hold.
+	AtOnce bool
 	// Unasked goes on although a network could not be asked, for a reason that may pass.
 	Unasked bool
 	// Mail has what was to be mailed by a time be mailed no more, as it may have been from elsewhere; nobody's where nil.
 	Mail func(ctx context.Context, tx *db.Tx, by time.Time) error
+}
+
+// listedWithin is after how long networks list what a node that knew of no hold had sent: it is longer than a lease, a call and each
+// network's own time together.
+const listedWithin = 3 * time.Minute
+
+// AskableIn is how long it is until networks can be believed about what went out right before a hold; zero or less where they can be.
+func (s *Service) AskableIn(ctx context.Context) (time.Duration, error) {
+	state, err := hold.Read(ctx, s.db)
+	if err != nil || !state.Held() || state.Why == hold.ByHand {
+		return 0, err
+	}
+	return state.HeldAt.Add(listedWithin).Sub(s.db.Now()), nil
+}
+
+// askable refuses to believe networks too soon.
+func (s *Service) askable(ctx context.Context, opts ResumeOptions) error {
+	if opts.AtOnce || opts.Try {
+		return nil
+	}
+	wait, err := s.AskableIn(ctx)
+	if err == nil && wait > 0 {
+		err = fault.Refusal(fmt.Sprintf("networks may not list yet what went out right before the hold: try again in %d seconds", int(wait.Seconds())+1))
+	}
+	return err
 }
 
 // Resume lifts a hold. Before, it asks the networks, account by account, what went out since the database was told of
@@ -78,6 +105,9 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (Reckoning, er
 	}
 	if !state.Held() {
 		return Reckoning{}, fault.Refusal("nothing is held; to end a pause say of what: --service, --team or --key")
+	}
+	if err := s.askable(ctx, opts); err != nil {
+		return Reckoning{}, err
 	}
 	out := Reckoning{Held: state.Why, Since: state.Since, Accounts: []Reckoned{}, Series: []post.Behind{}}
 	doubts, err := s.open(ctx)

@@ -31,6 +31,7 @@ type step struct {
 	wait   time.Duration   // of Prepare: the network is not ready for so long
 	silent bool            // of Commit: where the post stands is told later
 	link   string          // of Permalink
+	alike  bool            // of Resolve: what stands was found by what it shows
 }
 
 // scripted is a network without any idempotency of its own: every commit with an effect makes another post.
@@ -107,7 +108,7 @@ func (n *scripted) Resolve(_ context.Context, _ network.Grant, _ network.Draft, 
 	n.order += "R"
 	n.tried = append(n.tried, t)
 	s, scripted := next(&n.resolves)
-	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now()}
+	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now(), Alike: s.alike}
 	switch {
 	case !scripted && n.truthful && n.held > 0:
 		return network.Stands, receipt, nil

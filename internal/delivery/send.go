@@ -248,12 +248,7 @@ func (f *flight) resolve(ctx context.Context) error {
 		return err
 	}
 	f.doubted = !tried.First.IsZero()
-	crash.Point("before resolve call")
-	calling, span := f.calls(ctx, "network.resolve")
-	verdict, receipt, err := f.net.Resolve(calling, f.grant.Grant, f.d.Draft, tried)
-	endCall(span, err)
-	crash.Point("after resolve call")
-	f.called(ctx, "resolve", err)
+	verdict, receipt, err := f.look(ctx, tried)
 	f.note(ctx, attempt, err)
 	switch {
 	case verdict == network.Stands:
@@ -270,6 +265,20 @@ func (f *flight) resolve(ctx context.Context) error {
 		return f.processing(ctx, err)
 	}
 	return f.lookAgain(ctx, err)
+}
+
+// look makes the call that asks.
+func (f *flight) look(ctx context.Context, t network.Tried) (network.Verdict, network.Receipt, error) {
+	crash.Point("before resolve call")
+	calling, span := f.calls(ctx, "network.resolve")
+	verdict, receipt, err := f.net.Resolve(calling, f.grant.Grant, f.d.Draft, t)
+	endCall(span, err)
+	crash.Point("after resolve call")
+	f.called(ctx, "resolve", err)
+	if verdict == network.Stands && receipt.Alike && f.anothers(ctx, receipt) {
+		return network.Unknown, receipt, errAlike
+	}
+	return verdict, receipt, err
 }
 
 // commitAgain is the next commit of what is certainly not there, right behind the look. A last commit that got no answer at
@@ -343,15 +352,22 @@ func tried(ctx context.Context, q db.Querier, d delivery, attempt int64) (networ
 		return network.Tried{}, false, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
 	out := network.Tried{First: db.Time(first), Last: db.Time(last)}
+	out.Others, err = others(ctx, q, d)
+	return out, silent > 0, err
+}
+
+// others reads what else of ours the account shows.
+func others(ctx context.Context, q db.Querier, d delivery) ([]string, error) {
 	found, err := db.All(ctx, q, func(rows *sql.Rows, r *[2]string) error { return rows.Scan(&r[0], &r[1]) },
 		`SELECT network_id, permalink FROM deliveries WHERE account_id = ? AND network_id <> '' AND id <> ? ORDER BY id DESC LIMIT ?`, d.AccountID, d.ID, mostOthers)
 	if err != nil {
-		return out, false, fmt.Errorf("reading what else an account shows: %w", err)
+		return nil, fmt.Errorf("reading what else an account shows: %w", err)
 	}
+	var out []string
 	for _, other := range found {
-		out.Others = append(out.Others, other[:]...)
+		out = append(out, other[:]...)
 	}
-	return out, silent > 0, nil
+	return out, nil
 }
 
 func (f *flight) published(ctx context.Context, attempt int64, r network.Receipt) error {

@@ -155,6 +155,7 @@ type Receipt struct {
 	ID        string    `json:"id"`        // the network's own id of the post
 	Permalink string    `json:"permalink"` // empty where it has to be asked for afterwards
 	At        time.Time `json:"at"`        // when it was published, as far as known
+	Alike     bool      `json:"-"`         // a look found it by what it shows: it is another publication's where that shows the same
 }
 
 // Verdict is what a network says when asked whether a publication stands.

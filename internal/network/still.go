@@ -9,14 +9,14 @@ import (
 
 type stillKey struct{}
 
-// Still has a Committing call ask once more whether it may be made, as its first byte is about to be written: looking an
-// address up and connecting to it can take longer than the caller's right to send lasts. Where it may not, nothing is
-// sent that a network could act on.
+// Still has a Committing call ask whether it may be made still, as each part of its body is about to be written: looking an
+// address up, connecting to it and writing can take longer than the caller's right to send lasts. Where it may not, the body does
+// not come whole, and a network cannot act on it.
 func Still(ctx context.Context, may func() error) context.Context {
 	return context.WithValue(ctx, stillKey{}, may)
 }
 
-// askFirst makes a request ask before its body is read. What stands before a body is nothing to a network without it.
+// askFirst makes a request ask whenever its body is read. What stands before a body is nothing to a network without it.
 func askFirst(ctx context.Context, r *http.Request) {
 	may, ok := ctx.Value(stillKey{}).(func() error)
 	if !ok || r.Body == nil || r.Body == http.NoBody {
@@ -31,19 +31,16 @@ func askFirst(ctx context.Context, r *http.Request) {
 	}
 }
 
-// asking is a body that asks before it is read.
+// asking is a body that asks whenever it is read.
 type asking struct {
 	io.ReadCloser
 
-	may func() error // nil once it was asked
+	may func() error
 }
 
 func (a *asking) Read(p []byte) (int, error) {
-	if may := a.may; may != nil {
-		a.may = nil
-		if err := may(); err != nil {
-			return 0, fmt.Errorf("before sending: %w", err)
-		}
+	if err := a.may(); err != nil {
+		return 0, fmt.Errorf("sending on: %w", err)
 	}
 	return a.ReadCloser.Read(p) //nolint:wrapcheck // the end of the body has to stay what it is
 }

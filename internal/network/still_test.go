@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"pressroom/internal/network"
@@ -25,26 +26,35 @@ func TestStill(t *testing.T) {
 	defer server.Close()
 	client := network.NewClient(server.Client())
 	late := errors.New("too late")
-	var asked int
-	call := func(purpose network.Purpose, may error) error {
-		ctx := network.Still(t.Context(), func() error { asked++; return may })
-		_, err := client.Do(ctx, network.Call{Purpose: purpose, Name: "post", Method: http.MethodPost, URL: server.URL, JSON: map[string]string{"text": "bread"}})
+	const always = 1 << 20
+	call := func(purpose network.Purpose, text string, times int) error {
+		asked := 0
+		ctx := network.Still(t.Context(), func() error {
+			if asked++; asked > times {
+				return late
+			}
+			return nil
+		})
+		_, err := client.Do(ctx, network.Call{Purpose: purpose, Name: "post", Method: http.MethodPost, URL: server.URL, JSON: map[string]string{"text": text}})
 		return err
 	}
-	for _, step := range []struct {
-		purpose      network.Purpose
-		may          error
-		asked, heard int
-	}{{network.Committing, nil, 1, 1}, {network.Committing, late, 2, 1}, {network.Signing, late, 2, 2}, {network.Committing, nil, 3, 3}} {
-		err := call(step.purpose, step.may)
-		if refused := step.purpose == network.Committing && step.may != nil; refused != errors.Is(err, late) {
-			t.Errorf("%+v: %v", step, err)
+	long := strings.Repeat("bread ", 50_000)
+	for name, step := range map[string]struct {
+		purpose network.Purpose
+		text    string
+		times   int // that it may be sent
+		heard   bool
+	}{
+		"in time": {network.Committing, "bread", always, true}, "late": {network.Committing, "bread", 0, false},
+		"nothing that shows": {network.Signing, "bread", 0, true}, "long, in time": {network.Committing, long, always, true}, "long, late in its midst": {network.Committing, long, 3, false},
+	} {
+		before := len(heard)
+		err := call(step.purpose, step.text, step.times)
+		if failed, ok := errors.AsType[*network.Error](err); errors.Is(err, late) == step.heard || ok && failed.Class != network.Uncertain {
+			t.Errorf("%s: %v", name, err)
 		}
-		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class != network.Uncertain {
-			t.Errorf("%+v: of class %s", step, failed.Class)
-		}
-		if asked != step.asked || len(heard) != step.heard {
-			t.Errorf("%+v: asked %d times, heard %q", step, asked, heard)
+		if got := len(heard) - before; (got == 1) != step.heard {
+			t.Errorf("%s: %d heard", name, got)
 		}
 	}
 }

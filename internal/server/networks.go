@@ -176,12 +176,13 @@ func (s *Server) networks() ([]network.Network, error) {
 			return nil, fmt.Errorf("reading the networks' settings: there is no network %q", platform)
 		}
 	}
+	s.reach = network.Transport()
 	var out []network.Network
 	var missing []string // all are told at once
 	for _, platform := range slices.Sorted(maps.Keys(makers)) {
 		rules, _ := network.Today(platform)
-		o := &opening{app: network.App{Now: s.cfg.Now, Rules: &rules}, given: s.cfg.Networks.Of[platform], secret: s.secret}
-		if platform == "bluesky" {
+		o := &opening{app: network.App{HTTP: &http.Client{Transport: s.reach}, Now: s.cfg.Now, Rules: &rules}, given: s.cfg.Networks.Of[platform], secret: s.secret}
+		if platform == "bluesky" && !s.cfg.AnyServer {
 			var err error
 			if o.app.HTTP, err = s.strangers(); err != nil {
 				return nil, err
@@ -213,24 +214,18 @@ func (s *Server) secret(name string) string {
 	return s.cfg.Networks.Secret(name)
 }
 
-// traced is a client that gives the way of a request on, where there are ways; nil is a network's own.
+// traced is a client that gives the way of a request on, where there are ways.
 func (s *Server) traced(client *http.Client) *http.Client {
 	if s.tracer == nil {
 		return client
 	}
-	out := &http.Client{Transport: http.DefaultTransport}
-	if client != nil {
-		*out = *client
-	}
+	out := *client
 	out.Transport = trace.Transport(out.Transport)
-	return out
+	return &out
 }
 
 // strangers calls servers that an account names: public ones, and those that the operator names.
 func (s *Server) strangers() (*http.Client, error) {
-	if s.cfg.AnyServer {
-		return nil, nil //nolint:nilnil // the network's own
-	}
 	var err error
 	if s.guard, err = guardOf(s.cfg.BlueskyServers); err != nil {
 		return nil, err

@@ -163,6 +163,7 @@ type Server struct {
 	tracer    *trace.Tracer // nil where nobody takes traces
 	standing  *standing.Service
 	guard     *fetch.Client             // what Bluesky servers are called by; nil where every one is called
+	reach     *http.Transport           // what networks are called by
 	certs     *certificate.Certificates // nil where the program does not speak TLS itself
 	checks    *dependencies
 	handler   http.Handler
@@ -403,6 +404,9 @@ func (s *Server) Close() error {
 	defer cancel()
 	if err := s.tracer.Close(ending); err != nil { // no reason to end with a failure
 		s.cfg.Log.Warn("the last traces were not sent", "error", err)
+	}
+	if s.reach != nil {
+		s.reach.CloseIdleConnections()
 	}
 	return errors.Join(s.rates.Close(), s.db.Close())
 }

@@ -194,7 +194,7 @@ func TestNothingLeavesLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		still, taking time.Duration
 		least, most   int // bytes that arrive
-	}{"in time": {0, 0, 100_000, 100_000}, "a process that stood still": {11 * time.Second, 0, 0, 0}, "one that takes its time": {0, 4 * time.Second, 1, 50_000}} {
+	}{"in time": {0, 0, 100_000, 100_000}, "a process that stood still": {11 * time.Second, 0, 0, 0}, "one that takes its time": {0, 4 * time.Second, 1, 20_000}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := serving(t, func(w http.ResponseWriter, r *http.Request) {
@@ -221,4 +221,27 @@ func TestNothingLeavesLate(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What was written in time has left in time: nothing of it waits in the process for more.
+func TestWhatIsWrittenLeavesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, end := time.Now(), make(chan struct{})
+		client := serving(t, func(w http.ResponseWriter, _ *http.Request) {
+			out := leavingBy(w)
+			out.ends = time.Now().Add(10 * time.Second)
+			_, _ = out.Write(make([]byte, 100))
+			<-end
+		})
+		time.AfterFunc(time.Minute, func() { close(end) })
+		resp, err := client.Get("http://press.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if _, err := io.ReadFull(resp.Body, make([]byte, 100)); err != nil || time.Since(began) > time.Second {
+			t.Errorf("after %v (%v)", time.Since(began), err)
+		}
+		<-end
+	})
 }

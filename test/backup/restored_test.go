@@ -245,18 +245,18 @@ func tally(r delivery.Reckoning) map[delivery.Fate]int {
 func (h *house) resumes(all, some *home, d day) {
 	h.t.Helper()
 	want := map[delivery.Fate]int{delivery.WentOut: len(d.soon) + 2, delivery.Unsure: len(reticent), delivery.Goes: len(d.later) - len(reticent), delivery.Missed: 0}
-	tried, err := h.Resume(h.t.Context(), delivery.ResumeOptions{Late: time.Hour, Try: true})
+	tried, err := h.Resume(h.t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Hour, Try: true})
 	must(h.t, err)
 	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != hold.Restored {
 		raw, _ := json.MarshalIndent(tried, "", " ")
 		h.t.Fatalf("a try: %s\n%s", diff, raw)
 	}
-	late, err := h.Resume(h.t.Context(), delivery.ResumeOptions{Late: time.Minute, Try: true})
+	late, err := h.Resume(h.t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Minute, Try: true})
 	must(h.t, err)
 	if late.Late != 0 || late.Missed != len(d.later)-len(reticent) {
 		h.t.Errorf("with a bound of a minute: %v", tally(late))
 	}
-	done, err := h.Resume(h.t.Context(), delivery.ResumeOptions{Late: time.Hour})
+	done, err := h.Resume(h.t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Hour})
 	must(h.t, err)
 	if diff := cmp.Diff(want, tally(done)); diff != "" || !done.Resumed {
 		h.t.Errorf("the resumption: %s", diff)
@@ -284,7 +284,7 @@ func (h *house) resumes(all, some *home, d day) {
 	if is := h.status(some, d.next); is != "scheduled" {
 		h.t.Errorf("what is due in days is %s", is)
 	}
-	if _, err := h.Resume(h.t.Context(), delivery.ResumeOptions{Late: time.Hour}); err == nil || !strings.Contains(err.Error(), "nothing is held") {
+	if _, err := h.Resume(h.t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Hour}); err == nil || !strings.Contains(err.Error(), "nothing is held") {
 		h.t.Errorf("a second resumption: %v", err)
 	}
 }

@@ -42,7 +42,9 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	case 0:
 		return n.notFound(asked, t)
 	case 1:
-		return network.Stands, found[0].receipt(), nil
+		receipt := found[0].receipt()
+		receipt.Alike = true
+		return network.Stands, receipt, nil
 	}
 	return network.Unknown, network.Receipt{}, &network.Error{
 		Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("looking back: several posts could be this one"),

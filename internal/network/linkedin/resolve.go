@@ -42,7 +42,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	case len(found) == 1:
-		return network.Stands, network.Receipt{ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].at()}, nil
+		return network.Stands, network.Receipt{ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].at(), Alike: true}, nil
 	case len(found) > 1 || doubt:
 		return network.Unknown, network.Receipt{}, uncertain(http.StatusOK, "the author's posts do not tell which one it is")
 	case now.Sub(t.Last) < time.Duration(n.opts.Settled):

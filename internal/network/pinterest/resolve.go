@@ -41,6 +41,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	switch {
 	case len(found) == 1:
 		receipt := n.receipt(found[0].ID)
+		receipt.Alike = true
 		receipt.At = found[0].at()
 		return network.Stands, receipt, nil
 	case !all:

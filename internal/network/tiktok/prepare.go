@@ -13,12 +13,13 @@ import (
 )
 
 const (
-	linkLife   = 4 * time.Hour    // of photos' links: longer than a delivery waits for its turn and the network for a download
-	linkSpare  = 2 * time.Hour    // what has to be left of it
-	uploadLife = time.Hour        // of the address for an upload: not confirmed
-	uploadLate = 50 * time.Minute // after which an upload is begun anew
-	firstRest  = time.Second
-	maxBuilds  = 3
+	linkLife    = 4 * time.Hour    // of photos' links: longer than a delivery waits for its turn and the network for a download
+	linkSpare   = 2 * time.Hour    // what has to be left of it
+	uploadLife  = time.Hour        // of the address for an upload: not confirmed
+	uploadQuiet = time.Minute      // after the last call, in which a part that was under way may still come
+	uploadLate  = 50 * time.Minute // after which an upload is begun anew
+	firstRest   = time.Second
+	maxBuilds   = 3
 )
 
 // Prepare asks what the network takes of the account. Then it makes links to photos, or uploads a video but for its last

@@ -179,6 +179,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	if p.Upload.ID == "" {
 		return n.resolvePhotos(ctx, g, p, t)
 	}
+	asked := n.opts.Now()
 	now, err := n.status(ctx, g, p.Upload.ID)
 	switch {
 	case err != nil:
@@ -187,7 +188,9 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 		return network.Stands, n.receipt(g, p.Upload.ID, now), nil
 	case now.Status == failed:
 		return network.Absent, network.Receipt{}, n.reason(now.Reason)
-	case now.missing(p.Upload) && n.opts.Now().Sub(p.Made) > uploadLife:
+	case now.missing(p.Upload) && asked.Sub(p.Made) > uploadLife && asked.Sub(t.Last) < uploadQuiet:
+		return network.Unknown, network.Receipt{}, n.processing(now.Status)
+	case now.missing(p.Upload) && asked.Sub(p.Made) > uploadLife:
 		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Code: uploadExpired}
 	case now.missing(p.Upload):
 		return network.Absent, network.Receipt{}, nil
@@ -213,7 +216,9 @@ func (n *Network) resolvePhotos(ctx context.Context, g network.Grant, p draft, t
 	since, settled := asked.Sub(t.Last), time.Duration(n.opts.Settled)
 	switch {
 	case len(found) == 1:
-		return network.Stands, found[0].receipt(n, g), nil
+		receipt := found[0].receipt(n, g)
+		receipt.Alike = true
+		return network.Stands, receipt, nil
 	case len(found) > 1:
 		return network.Unknown, network.Receipt{}, unknown
 	case settled > 0 && since >= settled:

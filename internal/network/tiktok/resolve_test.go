@@ -278,3 +278,16 @@ func TestALookIsAsOldAsItsQuestion(t *testing.T) {
 		return tiktok.New(tiktok.Options{App: app}).Resolve(t.Context(), g, network.Draft(photos), tried)
 	})
 }
+
+// A video whose address takes no more is uploaded anew only once no part can be under way any more.
+func TestUploadsEndBeforeTheNextBegins(t *testing.T) {
+	t.Parallel()
+	g := scripted(t, map[string]string{"/status/fetch/": well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`)})
+	now := start.Add(2 * time.Hour)
+	for ago, want := range map[time.Duration]network.Verdict{30 * time.Second: network.Unknown, 2 * time.Minute: network.Absent} {
+		verdict, _, err := at(now).Resolve(t.Context(), g, network.Draft(fmt.Sprintf(video, g.Server)), network.Tried{First: start, Last: now.Add(-ago)})
+		if verdict != want || err == nil {
+			t.Errorf("%v after the last call: verdict %v, %v", ago, verdict, err)
+		}
+	}
+}

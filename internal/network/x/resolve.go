@@ -41,6 +41,7 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	switch {
 	case len(found) == 1:
 		receipt := n.receipt(g, found[0].ID)
+		receipt.Alike = true
 		receipt.At = found[0].Created.UTC()
 		return network.Stands, receipt, nil
 	case !all:

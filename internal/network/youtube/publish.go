@@ -101,7 +101,9 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, asked 
 	reason := &network.Error{Class: network.Transient, Code: sessionGone, Err: errors.New("the upload session is no more")}
 	switch until := t.Last.Add(time.Duration(n.opts.Settled)); {
 	case len(found) == 1:
-		return network.Stands, n.receipt(found[0].Snippet.Resource.VideoID, found[0].Snippet.PublishedAt), nil
+		receipt := n.receipt(found[0].Snippet.Resource.VideoID, found[0].Snippet.PublishedAt)
+		receipt.Alike = true
+		return network.Stands, receipt, nil
 	case len(found) > 1 || !all:
 		reason.Class = network.Uncertain
 	case asked.Before(until):
