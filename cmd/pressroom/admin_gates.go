@@ -32,7 +32,7 @@ type (
 		Late     time.Duration `help:"After a hold: how late a post may still go out. What is later fails, and may be retried by a person." default:"1h"`
 		Networks string        `help:"After a hold: the networks' settings, as serve has them." type:"path" env:"PRESSROOM_NETWORKS"`
 		Unasked  bool          `help:"After a hold: go on although a network could not be asked for the moment. What is due there becomes unconfirmed; what is to come waits, and goes out twice where a person published it early."`
-		AtOnce   bool          `help:"After a hold: do not wait until networks list what went out right before it." env:"PRESSROOM_AT_ONCE"`
+		NoWait   bool          `help:"After a hold: do not wait until networks list what went out right before it." env:"PRESSROOM_RESUME_NO_WAIT"`
 		DryRun   bool          `help:"After a hold: ask the networks and tell what would be done, and change nothing."`
 	}
 	adminHold struct {

@@ -38,7 +38,7 @@ func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) err
 	}
 	var found delivery.Reckoning
 	if err = c.wait(ctx, s); err == nil {
-		found, err = s.Resume(ctx, delivery.ResumeOptions{Late: c.Late, Try: c.DryRun, AtOnce: c.AtOnce, Unasked: c.Unasked})
+		found, err = s.Resume(ctx, delivery.ResumeOptions{Late: c.Late, Try: c.DryRun, AtOnce: c.NoWait, Unasked: c.Unasked})
 	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
@@ -52,10 +52,10 @@ func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) err
 // wait waits until networks list what went out right before the hold.
 func (c adminResume) wait(ctx context.Context, s *server.Server) error {
 	left, err := s.Delivery.AskableIn(ctx)
-	if err != nil || left <= 0 || c.AtOnce || c.DryRun {
+	if err != nil || left <= 0 || c.NoWait || c.DryRun {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "Waiting for %v, until networks list what went out right before the hold (--at-once does not wait).\n", left.Round(time.Second))
+	fmt.Fprintf(os.Stderr, "Waiting for %v, until networks list what went out right before the hold (--no-wait does not).\n", left.Round(time.Second))
 	select {
 	case <-time.After(left + 100*time.Millisecond):
 	case <-ctx.Done():

@@ -197,7 +197,7 @@ func TestRefused(t *testing.T) {
 		var err error
 		other.SealingKey, err = seal.NewKey()
 		must(t, err)
-		refused("another key", other, "a sealing key of the backup is not given")
+		refused("another key", other, "is missing: the backup was sealed with")
 		over := target
 		over.Database = url
 		refused("a database that is there", over, "to an empty place alone")
