@@ -24,6 +24,7 @@ func TestPlanted(t *testing.T) {
 		t.Skip("clients use the program for a while first")
 	}
 	s := newSite(t, false, 1)
+	t.Parallel()
 	s.start()
 	s.furnish()
 	s.use(calmUse, 1, false)

@@ -31,19 +31,30 @@ func TestStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a storm takes its time")
 	}
-	lasts, seed := usualStorm, rand.Uint64()
+	lasts, seed, together := usualStorm, rand.Uint64(), true
 	if text := os.Getenv(stormVariable); text != "" {
 		var err error
 		lasts, err = time.ParseDuration(text)
 		must(t, err)
+		together = false // a long one has the machine alone, so that the most happens
 	}
 	if text := os.Getenv(seedVariable); text != "" {
 		var err error
 		seed, err = strconv.ParseUint(text, 10, 64)
 		must(t, err)
 	}
-	t.Run("sqlite", func(t *testing.T) { newSite(t, false, seed).rage(lasts, seed, true) })
-	t.Run("postgres", func(t *testing.T) { newSite(t, true, seed).rage(lasts, seed, true) })
+	if together {
+		t.Parallel() // most of a short one is waiting
+	}
+	for name, onPostgres := range map[string]bool{"sqlite": false, "postgres": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, onPostgres, seed) // by itself: what it starts takes the process's environment
+			if together {
+				t.Parallel()
+			}
+			s.rage(lasts, seed, true)
+		})
+	}
 }
 
 // rage is one storm, from the first client to the reckoning.
