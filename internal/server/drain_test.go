@@ -1,10 +1,16 @@
 package server
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -35,5 +41,19 @@ func TestNodesAreGivenTimeToEnd(t *testing.T) {
 				t.Errorf("%s gives %s seconds, and it takes up to %v (%v)", file, said[1], c.least, err)
 			}
 		}
+	}
+}
+
+// What outlasts the end of a node is told and is no failure: a service manager would call the node failed.
+func TestWhatIsCutOffIsTold(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s := &Server{cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	if err := s.cutOff("work", fmt.Errorf("stopping the queue: %w", context.DeadlineExceeded)); err != nil || !strings.Contains(log.String(), "what=work") {
+		t.Errorf("%v, and the log says %q", err, &log)
+	}
+	broken := errors.New("broken")
+	if err := s.cutOff("work", broken); !errors.Is(err, broken) {
+		t.Errorf("a failure became %v", err)
 	}
 }

@@ -87,7 +87,7 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	for _, d := range doors {
-		err = errors.Join(err, d.server.Shutdown(ending))
+		err = errors.Join(err, s.cutOff("requests", d.server.Shutdown(ending)))
 	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil

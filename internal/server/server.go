@@ -440,12 +440,22 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	err := s.listen(ctx, listener)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	err = errors.Join(err, s.queue.Stop(ending), s.Delivery.Land(ending))
+	err = errors.Join(err, s.cutOff("work", s.queue.Stop(ending)), s.cutOff("deliveries", s.Delivery.Land(ending)))
 	stop()
 	tasks.Wait()
 	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBack)
 	defer cancel()
 	return errors.Join(err, s.calls.Close(giving))
+}
+
+// cutOff tells the log of what takes longer than the end of a node waits for, which is no failure of the end: work and deliveries are
+// taken up once their lease is over, and callers repeat their requests.
+func (s *Server) cutOff(what string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.cfg.Log.Warn("cut off what takes longer than the end of a node waits for", "what", what, "waited", drain.String())
+		return nil
+	}
+	return err
 }
 
 // giveBack is how long the end of the program may take to give free calls back that nobody made.

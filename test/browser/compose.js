@@ -120,14 +120,14 @@ async function approval(page, browser) {
   await page.getByLabel('Time', { exact: true }).fill('04:30');
   await page.getByText('Which is meant?').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Take the next free hour' }).click();
-  await page.waitForFunction(() => document.getElementById('time').value !== '04:30');
+  await page.waitForFunction(() => (document.getElementById('time')?.value ?? '04:30') !== '04:30');
   await page.getByRole('button', { name: 'Save and ask the client' }).click();
   const link = await page.getByLabel('Send the client this link').inputValue();
   assert.match(link, /\/approval\//);
   await look(page, 'compose-asked');
   const client = await open(browser);
   await client.goto(link);
-  await client.waitForFunction(() => document.querySelector('video').readyState > 0);
+  await client.waitForFunction(() => document.querySelector('video')?.readyState > 0);
   await look(client, 'approval');
   await client.getByLabel('Your name').fill('Grace');
   await client.getByRole('button', { name: 'Approve' }).click();
