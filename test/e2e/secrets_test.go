@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -11,7 +10,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -34,6 +32,7 @@ import (
 	"pressroom/internal/secret"
 	"pressroom/internal/server"
 	"pressroom/internal/social"
+	"pressroom/internal/testkit"
 )
 
 // safe is where a test keeps every secret that it has seen, by what it is.
@@ -169,7 +168,9 @@ const (
 // or a crash's stacks.
 func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	t.Parallel()
-	log, metrics := &journal{}, freeAddress(t)
+	log := &journal{}
+	metrics, err := testkit.FreeAddr()
+	must(t, err)
 	houses(t, options{settings: func(c *server.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		c.BridgeToken = bridgeToken
@@ -435,12 +436,4 @@ func (h *house) othersSee(t *testing.T, s *safe) {
 	for _, path := range []string{"/", "/readyz", "/livez", "/sign-in", "/docs", "/api/v1/openapi.json", "/nowhere"} {
 		s.mustNotBeIn(t, path, []byte(other.browses(client.Get(other.root+path)).text))
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(context.WithoutCancel(t.Context()), "tcp", "127.0.0.1:0")
-	must(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/source"
+	"pressroom/internal/testkit"
 )
 
 var program = regexp.MustCompile("(?s)```go\n(.*?)```")
@@ -140,12 +141,10 @@ func run(t *testing.T, dir string) string {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, filepath.Join(dir, "bridge.go")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := testkit.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	listener.Close()
 	cmd := exec.CommandContext(t.Context(), binary, filepath.Join(dir, "media"), address)
 	cmd.Env = append(os.Environ(), "BRIDGE_TOKEN="+token)
 	if err := cmd.Start(); err != nil {
