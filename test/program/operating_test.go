@@ -1,7 +1,10 @@
 package program
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -206,6 +209,34 @@ func TestANodeThatIsToEndSaysSo(t *testing.T) {
 		t.Errorf("a request meanwhile: %d", status)
 	}
 	if status := p.end(); status != 0 {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+}
+
+// Whoever takes longer than the end of a node waits for is cut off: the log tells it, and the node ends well all the same.
+func TestWhatOutlastsANodeIsCutOff(t *testing.T) {
+	t.Parallel()
+	addr, err := testkit.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, nil, "serve", "--database", "sqlite:"+filepath.Join(t.TempDir(), "press.db"), "--addr", addr, "--metrics-addr", "")
+	if status := answers(t, "http://"+addr+"/readyz"); status != http.StatusOK {
+		t.Fatalf("it answered %d: %s", status, p.log)
+	}
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	// The program says so once it reads the body, which then never comes.
+	if _, err := io.WriteString(conn, "POST /sign-in HTTP/1.1\r\nHost: "+addr+"\r\nContent-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(said, "100 Continue") {
+		t.Fatalf("it said %q, %v", said, err)
+	}
+	if status := p.end(); status != 0 || !strings.Contains(p.log.String(), "cut off what takes longer") {
 		t.Errorf("ended with %d: %s", status, p.log)
 	}
 }

@@ -46,9 +46,9 @@ func TestStorm(t *testing.T) {
 	if together {
 		t.Parallel() // most of a short one is waiting
 	}
-	for name, onPostgres := range map[string]bool{"sqlite": false, "postgres": true} {
-		t.Run(name, func(t *testing.T) {
-			s := newSite(t, onPostgres, seed) // by itself: what it starts takes the process's environment
+	for _, database := range []string{"sqlite", "postgres"} {
+		t.Run(database, func(t *testing.T) {
+			s := newSite(t, database == "postgres", seed) // by itself: what it starts takes the process's environment
 			if together {
 				t.Parallel()
 			}
