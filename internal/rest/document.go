@@ -16,9 +16,19 @@ type document struct {
 	etag string
 }
 
-func newDocument(body []byte) document {
+func newDocument(describe func() ([]byte, error)) (document, error) {
+	body, err := describe()
 	sum := sha256.Sum256(body)
-	return document{body, `"` + hex.EncodeToString(sum[:16]) + `"`}
+	return document{body, `"` + hex.EncodeToString(sum[:16]) + `"`}, err
+}
+
+func (x *exchange) describe() {
+	d, err := x.edge.description()
+	if err != nil {
+		x.refuse(err)
+		return
+	}
+	x.status = d.serve(x.w, x.r)
 }
 
 func (d document) serve(w http.ResponseWriter, r *http.Request) int {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,10 +26,10 @@ const Prefix = "/api/v1"
 
 // Options of the edge.
 type Options struct {
-	PublicURL   string // every absolute link begins with it
-	Description []byte // the OpenAPI document
-	Log         *slog.Logger
-	Observe     func(tool string, status int, took time.Duration) // called after each answer
+	PublicURL string                 // every absolute link begins with it
+	Describe  func() ([]byte, error) // gives the OpenAPI document
+	Log       *slog.Logger
+	Observe   func(tool string, status int, took time.Duration) // called after each answer
 }
 
 // Edge serves the API.
@@ -36,12 +37,12 @@ type Edge struct {
 	router      *router
 	pipe        *pipeline.Pipeline
 	opts        Options
-	description document
+	description func() (document, error)
 }
 
 // New makes the edge over a registry.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
-	e := &Edge{router: newRouter(), pipe: pipe, opts: opts, description: newDocument(opts.Description)}
+	e := &Edge{router: newRouter(), pipe: pipe, opts: opts, description: sync.OnceValues(func() (document, error) { return newDocument(opts.Describe) })}
 	for _, op := range reg.All() {
 		e.router.add(op.Method, op.Path, op)
 	}
@@ -86,7 +87,7 @@ func (x *exchange) serve() {
 		x.w.Header().Set("Allow", strings.Join(methods, ", "))
 		x.refuse(fault.New(fault.MethodNotAllowed, "This address takes other methods; the Allow header lists them."))
 	case op == nil:
-		x.status = x.edge.description.serve(x.w, x.r)
+		x.describe()
 	default:
 		x.tool = op.Tool
 		x.call(op, values)

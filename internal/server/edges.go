@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"pressroom/internal/delivery"
@@ -26,11 +27,11 @@ func (s *Server) buildEdges() error {
 	if err := s.buildAssistants(); err != nil {
 		return err
 	}
-	description, err := openapi.Build(s.registry, openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix})
-	if err != nil {
-		return fmt.Errorf("describing the API: %w", err)
-	}
-	api := rest.New(s.registry, s.pipe, rest.Options{PublicURL: s.cfg.PublicURL, Description: description, Log: s.cfg.Log, Observe: s.metrics.answered})
+	// Writing it takes longer than all else at the start, and whoever reads it keeps it.
+	describe := sync.OnceValues(func() ([]byte, error) {
+		return openapi.Build(s.registry, openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix})
+	})
+	api := rest.New(s.registry, s.pipe, rest.Options{PublicURL: s.cfg.PublicURL, Describe: describe, Log: s.cfg.Log, Observe: s.metrics.answered})
 	tools := mcp.New(s.registry, s.toolPipe, mcp.Options{PublicURL: s.cfg.PublicURL, Version: s.cfg.Version, Log: s.cfg.Log, Observe: s.metrics.called})
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
@@ -48,7 +49,7 @@ func (s *Server) buildEdges() error {
 		Leaving:   s.Leaving,
 		Programs:  s.Programs,
 		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms, Hold: s.Hold},
-		Directory: from, Description: description, Notices: s.Notices,
+		Directory: from, Describe: describe, Notices: s.Notices,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}

@@ -60,9 +60,8 @@ type Options struct {
 	Leaving   *departure.Service
 	Programs  *oauth.Service // by it people let assistants in
 	Notices   *notice.Service
-	// Description is the OpenAPI document, of which the reference is made.
-	Description []byte
-	Directory   *directory.Directory // by which people may sign in; nil for none
+	Describe  func() ([]byte, error) // gives the OpenAPI document, of which the reference is made
+	Directory *directory.Directory   // by which people may sign in; nil for none
 }
 
 // App answers for every address that is neither the API's nor the tools'.
@@ -85,11 +84,7 @@ func New(opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	described, err := reference.New(made, opts.Description)
-	if err != nil {
-		return nil, err
-	}
-	a := &App{Frame: made, Options: opts, reference: described, account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory)}
+	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory)}
 	all, pages := http.NewServeMux(), http.NewServeMux()
 	a.Mount(all, a.plain()...)
 	a.Mount(pages, a.pages()...)

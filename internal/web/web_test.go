@@ -44,8 +44,8 @@ type world struct {
 	posts    *post.Service
 }
 
-// noDescription is that of an API without operations.
-var noDescription = []byte(`{"servers":[{"url":"/api/v1"}]}`)
+// describe gives the description of an API without operations.
+func describe() ([]byte, error) { return []byte(`{"servers":[{"url":"/api/v1"}]}`), nil }
 
 const password = "correct horse battery"
 
@@ -105,7 +105,7 @@ func (w *world) programs(publicURL string) *oauth.Service {
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Description: noDescription})
+	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ var asked = []string{"account", "again", "before", "after", "at", "code", "curso
 
 // keeper is who may do most at an address: the team's owner, or who runs the service.
 func (m *gauge) keeper(route string) *asker {
-	if m.entry(route).who == frame.Operators {
+	if matrix[route].who == frame.Operators {
 		return m.asker("operator")
 	}
 	return m.asker("owner")
@@ -68,7 +68,7 @@ func (m *gauge) oddIDs(who *asker, route string) {
 		method, path := m.at(route, odd)
 		form := m.form(route, odd)
 		got := who.ask(method, path, form, nil)
-		if method == http.MethodGet && got.status < http.StatusBadRequest && m.entry(route).who != frame.Anyone {
+		if method == http.MethodGet && got.status < http.StatusBadRequest && matrix[route].who != frame.Anyone {
 			m.t.Errorf("%s %.100s is answered with %d", method, path, got.status)
 		}
 		m.escaped(method+" "+path, got)
@@ -107,10 +107,10 @@ func (m *gauge) escaped(what string, got answer) {
 func (m *gauge) sent() {
 	m.t.Helper()
 	forms := slices.DeleteFunc(slices.Clone(m.routes), func(route string) bool { return strings.HasPrefix(route, "GET ") })
-	slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(m.entry(a).later, m.entry(b).later) })
+	slices.SortStableFunc(forms, func(a, b string) int { return cmp.Compare(matrix[a].later, matrix[b].later) })
 	done := 0
 	for turn, route := range forms {
-		e := m.entry(route)
+		e := matrix[route]
 		method, path := m.at(route, m.real)
 		who := m.least(e)
 		got := who.ask(method, path, m.form(route, m.real), nil)

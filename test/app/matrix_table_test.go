@@ -188,6 +188,8 @@ var matrix = map[string]entry{
 	"GET /docs/app":                                  {who: frame.Anyone},
 	"GET /docs/start":                                {who: frame.Anyone},
 	"GET /docs/assistants":                           {who: frame.Anyone},
+	"GET /docs/answers":                              {who: frame.Anyone},
+	"GET /docs/api/{chapter}":                        {who: frame.Anyone},
 	"GET /reports":                                   {who: frame.Members},
 	"GET /reports/new":                               {who: frame.Spenders},
 	"POST /reports":                                  {who: frame.Spenders, form: url.Values{"subject": {"quay_cafe"}}},

@@ -86,7 +86,7 @@ func newGauge(tb testing.TB, h *house) *gauge {
 		m.program = append(m.program, route)
 		m.routes = append(m.routes, route.Pattern)
 		m.mux.HandleFunc(route.Pattern, func(http.ResponseWriter, *http.Request) {})
-		if m.entry(route.Pattern).who == "" {
+		if matrix[route.Pattern].who == "" {
 			tb.Errorf("the matrix knows nothing of %s: say in matrix whom it is for", route.Pattern)
 		}
 	}
@@ -107,14 +107,6 @@ func newGauge(tb testing.TB, h *house) *gauge {
 	m.settle()
 	m.remember()
 	return m
-}
-
-// entry is what the matrix knows of an address. The chapters of the reference follow from the API's operations.
-func (m *gauge) entry(route string) entry {
-	if e, ok := matrix[route]; ok || !strings.HasPrefix(route, "GET /docs/") {
-		return e
-	}
-	return entry{who: frame.Anyone}
 }
 
 func (m *gauge) operatorForms() map[string]url.Values {
@@ -234,7 +226,7 @@ func (m *gauge) form(route string, s samples) url.Values {
 	}
 	out := url.Values{}
 	maps.Copy(out, m.filled[route])
-	maps.Copy(out, s.fill(m.entry(route).form))
+	maps.Copy(out, s.fill(matrix[route].form))
 	out.Del(frame.TeamField) // whoever means harm leaves it out
 	out.Set("once", m.now().UTC().Format("20060102T150405")+"-"+fmt.Sprint(m.house.people.Add(1)))
 	return out
@@ -276,7 +268,7 @@ var shownOnce = regexp.MustCompile(`value="\d{8}T\d{6}-[^"]+"|<p class="note" ro
 // refused holds an address against everybody for whom it is not.
 func (m *gauge) refused(route string) {
 	m.t.Helper()
-	e := m.entry(route)
+	e := matrix[route]
 	method, path := m.at(route, m.real)
 	_, nowhere := m.at(route, m.none)
 	hasItem := path != nowhere || fmt.Sprint(m.real.fill(e.form)) != fmt.Sprint(m.none.fill(e.form))
@@ -341,8 +333,8 @@ func (m *gauge) same(a *asker, route string, got, none answer) {
 				sent = append(sent, part, "PART")
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(m.entry(route).form)) {
-			sent = append(sent, `"`+s.fill(m.entry(route).form).Get(name)+`"`, name)
+		for _, name := range slices.Sorted(maps.Keys(matrix[route].form)) {
+			sent = append(sent, `"`+s.fill(matrix[route].form).Get(name)+`"`, name)
 		}
 		return strings.NewReplacer(sent...).Replace(fmt.Sprint(b.status, b.location, " ", shownOnce.ReplaceAllString(b.body, "")))
 	}
@@ -360,7 +352,7 @@ func (m *gauge) same(a *asker, route string, got, none answer) {
 // wantRefusal holds the answer against what people are told who are not meant.
 func (m *gauge) wantRefusal(a *asker, route, method string, got answer) {
 	m.t.Helper()
-	e := m.entry(route)
+	e := matrix[route]
 	switch {
 	case a.out && e.parts:
 		if got.status != http.StatusUnauthorized {
@@ -383,11 +375,11 @@ func (m *gauge) wantRefusal(a *asker, route, method string, got answer) {
 func (m *gauge) foreign(route string) {
 	m.t.Helper()
 	method, path := m.at(route, m.real)
-	if method == http.MethodGet || route == "/uploads/{link}" || m.entry(route).open { // there no cookie counts
+	if method == http.MethodGet || route == "/uploads/{link}" || matrix[route].open { // there no cookie counts
 		return
 	}
 	who := m.asker("owner")
-	if m.entry(route).who == frame.Operators {
+	if matrix[route].who == frame.Operators {
 		who = m.asker("operator")
 	}
 	elsewhere := []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}}}
@@ -403,7 +395,7 @@ func (m *gauge) foreign(route string) {
 // allowed has those read a page for whom it is.
 func (m *gauge) allowed(route string) {
 	m.t.Helper()
-	e := m.entry(route)
+	e := matrix[route]
 	method, path := m.at(route, m.real)
 	if method != http.MethodGet {
 		return

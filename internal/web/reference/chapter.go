@@ -49,8 +49,10 @@ type refusal struct {
 	Codes  []fault.Code
 }
 
-// answersAt is the page of what all answers share.
-const answersAt = "/docs/answers"
+const (
+	answersAt  = "/docs/answers" // the page of what all answers share
+	chaptersAt = "/docs/api/"    // what the address of each chapter begins with
+)
 
 // everywhere are the types that every answer may hold. They stand on a page of their own.
 var everywhere = []string{"Meta", "Moment", "Page", "Billing", "Untrusted", "Problem"}
@@ -69,7 +71,7 @@ func chapters(doc document) ([]chapter, error) {
 	var out []chapter
 	for _, tag := range doc.Tags {
 		m := &maker{doc: doc, common: common, placed: map[string]string{}}
-		c := chapter{Name: tag.Name, About: tag.Description, At: "/docs/api/" + strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-")}
+		c := chapter{Name: tag.Name, About: tag.Description, At: chaptersAt + strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-")}
 		for _, path := range doc.Paths {
 			for _, method := range path.Value {
 				if slices.Contains(method.Value.Tags, tag.Name) {

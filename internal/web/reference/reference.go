@@ -1,12 +1,14 @@
-// Package reference is the API's reference in the app, for whoever wants to read it: made when the program starts, out
-// of the same OpenAPI document that it gives to programs, so that nothing in it is written by hand a second time.
+// Package reference is the API's reference in the app, for whoever wants to read it: made when it is first asked for, out
+// of the same OpenAPI document that programs are given, so that nothing in it is written by hand a second time.
 package reference
 
 import (
 	"embed"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 
 	"pressroom/internal/web/frame"
 )
@@ -20,13 +22,28 @@ var pages = frame.Parse(files, template.FuncMap{"spans": spans, "paragraphs": pa
 type Part struct {
 	*frame.Frame
 
+	book func() (*book, error)
+}
+
+// book is what the pages show.
+type book struct {
 	doc      document
 	chapters []chapter
 	answers  []kind
 }
 
-// New makes the reference of an OpenAPI document. One that it cannot read is an error.
-func New(f *frame.Frame, description []byte) (*Part, error) {
+// New makes the reference of the OpenAPI document that describe gives. Of one that cannot be read there are no pages.
+func New(f *frame.Frame, describe func() ([]byte, error)) *Part {
+	return &Part{Frame: f, book: sync.OnceValues(func() (*book, error) {
+		description, err := describe()
+		if err != nil {
+			return nil, err
+		}
+		return write(description)
+	})}
+}
+
+func write(description []byte) (*book, error) {
 	doc, err := read(description)
 	if err != nil {
 		return nil, err
@@ -35,22 +52,31 @@ func New(f *frame.Frame, description []byte) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Part{Frame: f, doc: doc, chapters: made, answers: answers(doc)}, nil
+	return &book{doc: doc, chapters: made, answers: answers(doc)}, nil
 }
 
 // Routes are for everybody: what the API can do is no secret.
 func (p *Part) Routes() []frame.Route {
-	out := []frame.Route{
-		{Pattern: "GET /docs", For: frame.Anyone, Do: p.contents},
+	return []frame.Route{
+		{Pattern: "GET /docs", For: frame.Anyone, Do: p.of(p.contents)},
 		{Pattern: "GET /docs/app", For: frame.Anyone, Do: p.app},
-		{Pattern: "GET /docs/start", For: frame.Anyone, Do: p.start},
-		{Pattern: "GET /docs/assistants", For: frame.Anyone, Do: p.assistants},
-		{Pattern: "GET " + answersAt, For: frame.Anyone, Do: p.allAnswers},
+		{Pattern: "GET /docs/start", For: frame.Anyone, Do: p.of(p.start)},
+		{Pattern: "GET /docs/assistants", For: frame.Anyone, Do: p.of(p.assistants)},
+		{Pattern: "GET " + answersAt, For: frame.Anyone, Do: p.of(p.allAnswers)},
+		{Pattern: "GET " + chaptersAt + "{chapter}", For: frame.Anyone, Do: p.of(p.chapter)},
 	}
-	for _, c := range p.chapters {
-		out = append(out, frame.Route{Pattern: "GET " + c.At, For: frame.Anyone, Do: p.chapter(c)})
+}
+
+// of is a page of the book.
+func (p *Part) of(page func(http.ResponseWriter, *http.Request, *book)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		b, err := p.book()
+		if err != nil {
+			p.Broken(w, r, err)
+			return
+		}
+		page(w, r, b)
 	}
-	return out
 }
 
 // contents is what the first page shows.
@@ -60,37 +86,40 @@ type contents struct {
 	Chapters []chapter
 }
 
-func (p *Part) contents(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", contents{p.doc.Info.Description, p.doc.Info.Version, p.chapters})
+func (p *Part) contents(w http.ResponseWriter, r *http.Request, b *book) {
+	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", contents{b.doc.Info.Description, b.doc.Info.Version, b.chapters})
 }
 
-func (p *Part) chapter(c chapter) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		p.Show(w, r, http.StatusOK, pages["chapter"], c.Name+" · API reference", c)
+func (p *Part) chapter(w http.ResponseWriter, r *http.Request, b *book) {
+	at := slices.IndexFunc(b.chapters, func(c chapter) bool { return c.At == chaptersAt+r.PathValue("chapter") })
+	if at < 0 {
+		p.Missing(w, r)
+		return
 	}
+	p.Show(w, r, http.StatusOK, pages["chapter"], b.chapters[at].Name+" · API reference", b.chapters[at])
 }
 
-func (p *Part) allAnswers(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["answers"], "What every answer holds", p.answers)
+func (p *Part) allAnswers(w http.ResponseWriter, r *http.Request, b *book) {
+	p.Show(w, r, http.StatusOK, pages["answers"], "What every answer holds", b.answers)
 }
 
 // addresses are those that programs and assistants ask.
 type addresses struct{ API, Tools, Public string }
 
-func (p *Part) addresses() addresses {
-	return addresses{p.doc.Servers[0].URL, p.PublicURL + "/mcp", p.PublicURL}
+func (p *Part) addresses(b *book) addresses {
+	return addresses{b.doc.Servers[0].URL, p.PublicURL + "/mcp", p.PublicURL}
 }
 
-func (p *Part) start(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API", p.addresses())
+func (p *Part) start(w http.ResponseWriter, r *http.Request, b *book) {
+	p.Show(w, r, http.StatusOK, pages["start"], "Getting started with the API", p.addresses(b))
 }
 
 func (p *Part) app(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["app"], "Using the app", nil)
 }
 
-func (p *Part) assistants(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants", p.addresses())
+func (p *Part) assistants(w http.ResponseWriter, r *http.Request, b *book) {
+	p.Show(w, r, http.StatusOK, pages["assistants"], "Tools for assistants", p.addresses(b))
 }
 
 // span is a piece of a text, which may be code.

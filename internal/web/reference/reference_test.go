@@ -32,10 +32,7 @@ func serve(t *testing.T) (string, string) {
 	}
 	// As the program describes itself, with the address that it is reached at.
 	text := strings.Replace(string(described), `"url": "/api/v1"`, `"url": "https://press.example/api/v1"`, 1)
-	part, err := reference.New(f, []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := reference.New(f, func() ([]byte, error) { return []byte(text), nil })
 	mux := http.NewServeMux()
 	f.Mount(mux, part.Routes()...)
 	server := httptest.NewServer(frame.Guard(f.People(mux)))
@@ -176,7 +173,7 @@ func TestCommands(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{``, `{}`, `[]`, `{"servers":[{"url":"/"}],"tags":[{"name":"A"}],"paths":{"/a":{"get":{"tags":["A"],"responses":{}}}}}`, `{"servers":[{"url":"/"}],"paths":[]}`} {
-		if _, err := reference.New(nil, []byte(text)); err == nil {
+		if err := reference.Write([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a description", text)
 		}
 	}
