@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 const (
 	clockEvery  = time.Second
 	clockWithin = 2 * time.Second      // a question that takes longer tells next to nothing
+	clockTries  = 5                    // before the database is opened: a busy server may be slow once
 	clockSlack  = 2 * time.Millisecond // that the two may differ by: clocks are told in microseconds, and slewed
 )
 
@@ -52,6 +54,16 @@ func (c *serverClock) ask(ctx context.Context, pool *sql.DB) error {
 	}
 	c.learn(asked, Time(micros), c.machine())
 	return nil
+}
+
+// first asks until an answer comes in time, which one of a busy server may not the first time.
+func (c *serverClock) first(ctx context.Context, pool *sql.DB) error {
+	for try := 1; ; try++ {
+		err := c.ask(ctx, pool)
+		if err == nil || try == clockTries || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
 }
 
 func (c *serverClock) learn(asked, told, came time.Time) {

@@ -2,6 +2,9 @@ package db
 
 import (
 	"context"
+	"io"
+	"net"
+	neturl "net/url"
 	"os"
 	"testing"
 	"time"
@@ -85,5 +88,60 @@ func TestClockIsFollowed(t *testing.T) {
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A server that is slow to tell the time once, as a busy one is, is asked again before the opening fails.
+func TestClockIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	given := os.Getenv("PRESSROOM_TEST_POSTGRES")
+	if given == "" {
+		t.Skip("there is no PostgreSQL")
+	}
+	url, err := neturl.Parse(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer front.Close()
+	accepted, server := make(chan int, 1), url.Host
+	go func() { accepted <- silentOnce(front, server) }()
+	url.Host = front.Addr().String()
+	d, err := Open(t.Context(), url.String(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	_ = front.Close()
+	if n := <-accepted; n < 3 {
+		t.Fatalf("%d connections: none of them was silent", n)
+	}
+}
+
+// silentOnce passes connections on but the second, by which the time is asked for first, and counts them.
+func silentOnce(front net.Listener, to string) int {
+	for n := 1; ; n++ {
+		from, err := front.Accept()
+		if err != nil {
+			return n - 1
+		}
+		if n == 2 {
+			defer from.Close()
+			continue // never answered
+		}
+		go func() {
+			defer from.Close()
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(server, from); _ = server.Close() }()
+			_, _ = io.Copy(from, server)
+		}()
 	}
 }

@@ -134,7 +134,7 @@ func (d *DB) followClock(ctx context.Context, opts Options) error {
 		return nil
 	}
 	clock := newServerClock(opts.machineClock())
-	if err := clock.ask(ctx, d.pulse); err != nil {
+	if err := clock.first(ctx, d.pulse); err != nil {
 		return errors.Join(err, d.pulse.Close(), d.write.Close())
 	}
 	clock.follow(d.pulse)
