@@ -626,9 +626,13 @@ type AddHashtagsInput struct {
 
 // Billing is a record of the API's answers.
 type Billing struct {
-	CreditsCharged  int64  `json:"credits_charged"`
-	CreditsRefunded int64  `json:"credits_refunded"`
-	Balance         *int64 `json:"balance,omitzero"`
+	CreditsCharged  int64 `json:"credits_charged"`
+	CreditsRefunded int64 `json:"credits_refunded"`
+	// The balance after this call. Of a repeat, after the first call.
+	Balance *int64 `json:"balance,omitzero"`
+	// True if this repeats the billing of an earlier call with the same Idempotency-Key. Nothing was charged again.
+	// Otherwise left out.
+	Replayed *bool `json:"replayed,omitzero"`
 }
 
 // BrandVoice is a record of the API's answers.

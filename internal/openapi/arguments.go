@@ -32,9 +32,6 @@ func argument(op *operation.Operation, name, in string) parameter {
 	p := parameter{Name: name, In: in, Description: s.Description, Schema: s, Example: op.Example.Arguments[name],
 		Required: in == "path" || slices.Contains(op.Input.Required, name)}
 	s.Description = ""
-	if in == "path" && s.Type == "integer" && s.Minimum == nil {
-		s.Minimum = new(0.0) // as Operation.PathFits has it
-	}
 	if s.Type == "array" {
 		p.Style, p.Explode = "form", new(false)
 	}

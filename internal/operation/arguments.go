@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"pressroom/internal/fault"
+	"pressroom/internal/moment"
 	"pressroom/internal/secret"
 )
 
@@ -83,6 +85,37 @@ func Without(canonical []byte, names ...string) []byte {
 	out, err := json.Marshal(all)
 	if err != nil {
 		return canonical
+	}
+	return out
+}
+
+// Instants returns canonical arguments with every time of the operation as an instant in UTC; a time without an offset
+// is read in the zone. It returns nil if there is no time among the arguments. A time that cannot be read stays as it is.
+func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
+	if len(op.Times) == 0 || len(canonical) == 0 {
+		return nil
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(canonical, &all); err != nil {
+		return nil
+	}
+	found := false
+	for _, name := range op.Times {
+		var text string
+		if err := json.Unmarshal(all[name], &text); err != nil {
+			continue
+		}
+		if at, err := moment.Parse(text, zone); err == nil {
+			all[name] = json.RawMessage(strconv.Quote(at.UTC().Format(time.RFC3339Nano)))
+			found = true
+		}
+	}
+	if !found {
+		return nil
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		return nil
 	}
 	return out
 }
@@ -172,8 +205,12 @@ func notText(value any, at place) error {
 	switch value.(type) {
 	case []any, map[string]any:
 		return fault.Invalid(fault.NotASingleValue, at.name, at.each()+" takes one text.")
+	case nil:
+		return fault.Invalid(fault.Malformed, at.name, at.each()+" must be a string and cannot be null.")
+	case bool:
+		return fault.Invalid(fault.Malformed, at.name, at.each()+" must be a string, not a boolean. Put it in quotes.")
 	}
-	return fault.Invalid(fault.Malformed, at.name, at.each()+" has to be a text.")
+	return fault.Invalid(fault.Malformed, at.name, at.each()+" must be a string, not a number. Put it in quotes.")
 }
 
 func checkInteger(value any, s *jsonschema.Schema, at place) (any, error) {

@@ -105,7 +105,8 @@ type Page struct {
 type Billing struct {
 	Charged  int64  `json:"credits_charged"`
 	Refunded int64  `json:"credits_refunded"`
-	Balance  *int64 `json:"balance,omitempty"`
+	Balance  *int64 `json:"balance,omitempty" jsonschema:"The balance after this call. Of a repeat, after the first call."`
+	Replayed bool   `json:"replayed,omitempty" jsonschema:"True if this repeats the billing of an earlier call with the same Idempotency-Key. Nothing was charged again. Otherwise left out."`
 }
 
 // Untrusted is a text that an account of a network, or a network itself, wrote. It stands beside data, which

@@ -46,6 +46,7 @@ type Spec struct {
 	Needs       access.Capability
 	Also        *Also
 	Key         KeyRule
+	Times       []string // arguments that are times, so that a repeat may write the same instant in another form
 	Price       *Price
 	Success     int // HTTP status of a success
 	Again       *Again
@@ -184,6 +185,11 @@ func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[O
 		op.Output, op.Within = parted(op.output)
 	}
 	op.InPath = braces(spec.Path)
+	for _, name := range op.InPath {
+		if p := op.Input.Properties[name]; p != nil && p.Type == "integer" && p.Minimum == nil {
+			p.Minimum = new(0.0) // the form that PathFits demands of an address
+		}
+	}
 	op.patterns = compilePatterns(op.Input)
 	op.mustBeSound()
 	return op
@@ -237,6 +243,8 @@ func (op *Operation) mustBeSound() {
 		fail("no success status")
 	case op.Reads() != (op.Key == KeyRefused):
 		fail("a read refuses an Idempotency-Key, every other operation takes one")
+	case op.Paid() && len(op.Times) > 0:
+		fail("requests of a paid operation are told apart by their text, so it takes no times")
 	case op.Paid() != (op.Key == KeyRequired) || op.Paid() && op.Needs != access.Spend:
 		fail("what is paid needs the capability spend and an Idempotency-Key, and nothing else does")
 	}
@@ -248,6 +256,11 @@ func (op *Operation) mustFit(fail func(what string)) {
 	for _, name := range op.InPath {
 		if op.Input.Properties[name] == nil {
 			fail("path argument " + name + " is not in the input")
+		}
+	}
+	for _, name := range op.Times {
+		if p := op.Input.Properties[name]; p == nil || p.Type != "string" {
+			fail("its time " + name + " is no text argument")
 		}
 	}
 	switch {

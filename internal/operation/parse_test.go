@@ -52,11 +52,11 @@ func TestRefusalsSayWhatIsMeant(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"ids":["seven"]}`:           "Each item of ids has to be a whole number.",
 		`{"ids":7}`:                   "The argument ids has to be a list.",
-		`{"words":[7]}`:               "Each item of words has to be a text.",
+		`{"words":[7]}`:               "Each item of words must be a string, not a number. Put it in quotes.",
 		`{"words":[["x"]]}`:           "Each item of words takes one text.",
 		`{"words":["blue"]}`:          "Each item of words takes one of: red, green.",
 		`{"parts":["seven"]}`:         "Each item of parts has to be an object.",
-		`{"parts":[{"name":7}]}`:      "The argument parts.name has to be a text.",
+		`{"parts":[{"name":7}]}`:      "The argument parts.name must be a string, not a number. Put it in quotes.",
 		`{"number":"seven"}`:          "The argument number has to be a whole number.",
 		`{"colour":"seven"}`:          "Only the arguments of the description are accepted: id, text, number, ratio, flag, ids, words, days, parts, color, more.",
 		`{"parts":[{"colour":"se"}]}`: "An object of parts takes: name, size.",

@@ -65,12 +65,24 @@ type Claim struct {
 	Key       string
 	Operation string
 	Arguments []byte // canonical
+	Instants  []byte // Arguments with every time as an instant in UTC; nil if there is no time among them
 	Paid      bool   // of a paid operation: the same key with another request is another call
 }
 
 // Hash is what sameness means: the operation and its arguments, those of the path among them.
-func (c Claim) Hash() []byte {
-	sum := sha256.Sum256(append([]byte(c.Operation+"\n"), c.Arguments...))
+func (c Claim) Hash() []byte { return c.hash(c.Arguments) }
+
+// InstantHash returns the hash that two requests share if they differ only in how they write a time. It returns nil if
+// there is no time among the arguments.
+func (c Claim) InstantHash() []byte {
+	if c.Instants == nil {
+		return nil
+	}
+	return c.hash(c.Instants)
+}
+
+func (c Claim) hash(arguments []byte) []byte {
+	sum := sha256.Sum256(append([]byte(c.Operation+"\n"), arguments...))
 	return sum[:]
 }
 

@@ -148,8 +148,11 @@ func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 	if err == nil && replayed {
 		result, err = f.request.Operation.Repeat(ctx, f.outcome.Call, f.arguments, result)
 	}
-	if replayed && result.Billing != nil && !f.outcome.Call.Role.SeesBalance() {
-		result.Billing.Balance = nil // whoever paid may have seen it
+	if replayed && result.Billing != nil {
+		result.Billing.Replayed = true
+		if !f.outcome.Call.Role.SeesBalance() {
+			result.Billing.Balance = nil // the person who paid may have seen it
+		}
 	}
 	f.outcome.Result, f.outcome.Replayed = result, replayed
 	return err
@@ -157,7 +160,10 @@ func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 
 func (f *flight) claim() Claim {
 	op := f.request.Operation
-	return Claim{APIKey: f.outcome.Call.Caller(), Key: keyText(f.request.Key.Text), Operation: op.Tool, Arguments: f.arguments, Paid: op.Paid()}
+	return Claim{
+		APIKey: f.outcome.Call.Caller(), Key: keyText(f.request.Key.Text), Operation: op.Tool, Arguments: f.arguments,
+		Instants: op.Instants(f.arguments, f.outcome.Call.Zone), Paid: op.Paid(),
+	}
 }
 
 // counted tells whether the call is one of the day's allowance, unless it costs something.

@@ -104,7 +104,7 @@ func (s *Service) writes() []operation.Operation {
 			Example:     operation.Example{Arguments: map[string]any{"caption": exampleFull.Caption, "account_ids": []int64{1}}, Data: exampleDraft()},
 		}, s.create),
 		operation.Define(operation.Spec{
-			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
+			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write, Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
 			Also:        operation.When(access.Publish, "the post is scheduled", s.isScheduled),
 			Summary:     "Change a draft or a scheduled post",
 			Description: "Changes what is given and leaves the rest; a list that is given takes the place of the whole list. A change to a post that the client had approved sends it back for approval. Answers with the problems found after the change.",
@@ -123,7 +123,7 @@ func (s *Service) writes() []operation.Operation {
 			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: exampleDraft()},
 		}, s.cancel),
 		operation.Define(operation.Spec{
-			Tool: "schedule_post", Method: http.MethodPost, Path: "/posts/{post_id}/schedule", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusOK,
+			Tool: "schedule_post", Method: http.MethodPost, Path: "/posts/{post_id}/schedule", Needs: access.Publish, Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
 			Summary:     "Schedule a draft",
 			Description: "The post goes out at that time with no further confirmation, so call it only when the person asked for that time. A time without an offset is in the team's time zone. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used up.",
 			Next:        "Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend. awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.",

@@ -63,7 +63,7 @@ func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool,
 	now := db.Micros(tx.Now())
 	args := []any{c.APIKey, c.Key, c.Operation, hash, now, now + Memory.Microseconds()}
 	if !c.Paid {
-		n, err := tx.Exec(ctx, claimUnpaid, args...)
+		n, err := tx.Exec(ctx, claimUnpaid, append(args, c.InstantHash())...)
 		if err != nil || n != 1 {
 			return false, claiming(err)
 		}
@@ -90,9 +90,9 @@ func claiming(err error) error {
 }
 
 const (
-	claimUnpaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+	claimUnpaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at, instant_hash) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
-			created_at = excluded.created_at, expires_at = excluded.expires_at
+			created_at = excluded.created_at, expires_at = excluded.expires_at, instant_hash = excluded.instant_hash
 		WHERE idempotency_records.expires_at <= excluded.created_at`
 	// The same key with another request is another call where money is involved.
 	claimPaid = `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -101,7 +101,7 @@ const (
 	// A write without money that comes with the key of a paid call finds this record, which never has an answer.
 	markPaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
-			created_at = excluded.created_at, expires_at = excluded.expires_at
+			created_at = excluded.created_at, expires_at = excluded.expires_at, instant_hash = NULL
 		WHERE idempotency_records.answer IS NULL OR idempotency_records.expires_at <= excluded.created_at`
 )
 
@@ -121,15 +121,16 @@ func unused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 }
 
 func kept(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (operation.Result, error) {
-	var first, answer []byte
-	query, args := `SELECT request_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`, []any{c.APIKey, c.Key}
+	var first, instants, answer []byte
+	query, args := `SELECT request_hash, instant_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`, []any{c.APIKey, c.Key}
 	if c.Paid {
-		query, args = `SELECT request_hash, answer FROM paid_requests WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
+		query, args = `SELECT request_hash, NULL, answer FROM paid_requests WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
 	}
-	if err := tx.QueryRow(ctx, query, args...).Scan(&first, &answer); err != nil {
+	if err := tx.QueryRow(ctx, query, args...).Scan(&first, &instants, &answer); err != nil {
 		return operation.Result{}, fmt.Errorf("reading an idempotency record: %w", err)
 	}
-	if !bytes.Equal(first, hash) {
+	sameInstants := len(instants) > 0 && bytes.Equal(instants, c.InstantHash())
+	if !bytes.Equal(first, hash) && !sameInstants {
 		return operation.Result{}, reused
 	}
 	out, err := operation.Kept(answer)

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"mime"
@@ -75,10 +76,28 @@ func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
 		return nil, fault.Invalid(fault.BodyNotAnObject, "", "The body did not arrive whole.").Wrap(err)
 	case len(raw) == 0 && !op.NeedsBody():
 		return operation.Arguments{}, nil
+	case encoded(x.r.Header.Values("Content-Encoding")):
+		return nil, fault.Invalid(fault.BodyNotAnObject, "", "Request bodies with a Content-Encoding are not accepted. Send plain JSON and remove the header.")
+	case bytes.HasPrefix(raw, byteOrderMark):
+		return nil, fault.Invalid(fault.BodyNotAnObject, "", "The body starts with a byte order mark (BOM). Send UTF-8 without a BOM.")
 	case !isJSON(x.r.Header.Values("Content-Type")) && (len(x.r.Header.Values("Content-Type")) != 0 || string(raw) != "{}" || op.TakesBody()):
 		return nil, fault.Invalid(fault.BodyNotAnObject, "", "Send one JSON object with Content-Type: application/json.")
 	}
 	return operation.ParseObject(raw)
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+// encoded reports whether a body has a content coding other than identity (RFC 9110, 8.4).
+func encoded(contentEncodings []string) bool {
+	for _, value := range contentEncodings {
+		for coding := range strings.SplitSeq(value, ",") {
+			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func isJSON(contentTypes []string) bool {

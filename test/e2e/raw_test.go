@@ -21,8 +21,15 @@ type rawCase struct {
 	body    string // {account} stands for an account's id
 	chunked bool   // sent in pieces of unknown length
 	want    want   // the refusal; where its status is 0 the answer has to have the status success
+	says    string // a part of the refusal's detail
 	success int
 	effects rows
+}
+
+// saying is a case whose refusal has to name something in its detail.
+func saying(words string, c rawCase) rawCase {
+	c.says = words
+	return c
 }
 
 // rawCases gathers those of every subject.
@@ -54,6 +61,9 @@ func (c rawCase) play(t *testing.T, w *world) {
 		got.mustBe(t, c.success)
 	} else {
 		c.want.check(t, w, "", got)
+	}
+	if detail := got.text("detail"); !strings.Contains(detail, c.says) {
+		t.Errorf("the detail does not say %q: %s", c.says, detail)
 	}
 	if effects := w.footprint().since(before); effects != c.effects {
 		t.Errorf("changed %+v, want %+v", effects, c.effects)
@@ -128,7 +138,11 @@ func bodyCases() []rawCase {
 		create("surrogates in the wrong order", jsonType, `{"caption":"\udc00\ud800","account_ids":[{account}]}`, notAnObject),
 		takes("a pair of surrogates", jsonType, `{"caption":"\ud83c\udf0d","account_ids":[{account}]}`),
 		create("a NUL byte", jsonType, "{\"caption\":\"a\x00b\",\"account_ids\":[{account}]}", notAnObject),
-		create("a byte order mark", jsonType, "\ufeff"+good, notAnObject),
+		saying("BOM", create("a byte order mark", jsonType, "\ufeff"+good, notAnObject)),
+		saying("Content-Encoding", create("plain JSON that says it is packed", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"br"}}, good, notAnObject)),
+		saying("Content-Encoding", create("packed twice", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"identity", "gzip"}}, good, notAnObject)),
+		takes("said to be plain", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"identity"}}, good),
+		saying("Content-Encoding", cancel("packed", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, "{}", notAnObject)),
 		create("two objects", jsonType, good+good, notAnObject),
 		create("rubbish behind it", jsonType, good+"x", notAnObject),
 		create("a list", jsonType, "["+good+"]", notAnObject),

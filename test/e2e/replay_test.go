@@ -171,6 +171,44 @@ func TestReplayIsTheFirstAnswer(t *testing.T) {
 	})
 }
 
+// A repeat may write the same instant in another form, over REST and as a tool; another instant is another request.
+func TestRepeatWithTheSameInstant(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		day := time.Now().UTC().AddDate(0, 0, 40)
+		at := time.Date(day.Year(), day.Month(), day.Day(), 10, 0, 0, 0, time.UTC)
+		berlin, err := time.LoadLocation("Europe/Berlin")
+		must(t, err)
+		forms := []string{
+			at.Format(time.RFC3339), at.Format("2006-01-02T15:04Z"), at.In(time.FixedZone("", 5*3600)).Format(time.RFC3339),
+			at.In(berlin).Format("2006-01-02T15:04:05"), at.Format("2006-01-02T15:04:05.000+00:00"),
+		}
+		for tool, argument := range map[string]string{"schedule_post": "post_id", "update_post": "id"} {
+			id := w.draft("same instant", w.accounts...)
+			args := func(when string) map[string]any { return map[string]any{argument: id, "scheduled_at": when} }
+			first := w.rest(full(w), tool, args(forms[0]), tool)
+			first.mustBe(t, http.StatusOK)
+			for _, form := range forms {
+				again := w.rest(full(w), tool, args(form), tool)
+				if again.status != http.StatusOK || again.header.Get("Idempotent-Replayed") != "true" || fmt.Sprint(again.at("data")) != fmt.Sprint(first.at("data")) {
+					t.Errorf("%s %s: %d %s", tool, form, again.status, again.raw)
+				}
+				if got := w.tool(full(w), tool, args(form), tool); fmt.Sprint(got.at("data")) != fmt.Sprint(first.at("data")) {
+					t.Errorf("the tool %s %s: %s", tool, form, got.raw)
+				}
+			}
+			later := args(at.Add(time.Second).Format(time.RFC3339))
+			w.rest(full(w), tool, later, tool).mustRefuse(t, 422, "idempotency_key_reused", "")
+			w.tool(full(w), tool, later, tool).mustRefuse(t, 422, "idempotency_key_reused", "")
+
+			// A record made before the upgrade knows its own text only.
+			w.exec("UPDATE idempotency_records SET instant_hash = NULL WHERE key_id = ? AND key = ?", w.keyIDs[access.Full], tool)
+			w.rest(full(w), tool, args(forms[0]), tool).mustBe(t, http.StatusOK)
+			w.rest(full(w), tool, args(forms[1]), tool).mustRefuse(t, 422, "idempotency_key_reused", "")
+		}
+	})
+}
+
 // Keys whose day is over are forgotten, and no others.
 func TestSweepingKeys(t *testing.T) {
 	t.Parallel()

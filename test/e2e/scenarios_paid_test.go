@@ -194,7 +194,9 @@ func TestPaidReplay(t *testing.T) {
 		args := of(aReport)(w)
 		first := w.rest(full(w), "refresh_standin", args, paying)
 		again := w.rest(full(w), "refresh_standin", args, paying)
-		w.tool(full(w), "refresh_standin", args, paying).mustHold(t, map[string]any{"billing.credits_charged": 3})
+		w.tool(full(w), "refresh_standin", args, paying).mustHold(t, map[string]any{"billing.credits_charged": 3, "billing.replayed": true})
+		first.mustHold(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": nil})
+		again.mustHold(t, map[string]any{"billing.credits_charged": 3, "billing.balance": 997, "billing.replayed": true})
 		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("Idempotent-Replayed: %v, then %v", first.header, again.header)
 		}

@@ -257,7 +257,13 @@ export interface AddHashtagsInput {
 export interface Billing {
   credits_charged: number;
   credits_refunded: number;
+  /** The balance after this call. Of a repeat, after the first call. */
   balance?: number;
+  /**
+   * True if this repeats the billing of an earlier call with the same Idempotency-Key. Nothing was charged again.
+   * Otherwise left out.
+   */
+  replayed?: boolean;
 }
 
 export interface BrandVoice {

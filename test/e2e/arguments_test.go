@@ -1,0 +1,128 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// taken is what an operation takes, as a client of one edge reads it: the schema of every argument, and which are required.
+type taken struct {
+	arguments map[string]any
+	required  map[string]bool
+}
+
+// takenByTool reads a tool's input schema.
+func takenByTool(tool map[string]any) taken {
+	schema, _ := tool["inputSchema"].(map[string]any)
+	out := taken{arguments: map[string]any{}, required: map[string]bool{}}
+	out.add(schema)
+	return out
+}
+
+// takenByREST reads the parameters and the body of an operation in the OpenAPI document.
+func takenByREST(described map[string]any) taken {
+	out := taken{arguments: map[string]any{}, required: map[string]bool{}}
+	parameters, _ := described["parameters"].([]any)
+	for _, p := range parameters {
+		parameter, _ := p.(map[string]any)
+		schema, _ := parameter["schema"].(map[string]any)
+		name, _ := parameter["name"].(string)
+		if name == "Idempotency-Key" {
+			name = "idempotency_key"
+		}
+		if text := parameter["description"]; text != nil {
+			schema["description"] = text
+		}
+		out.arguments[name] = schema
+		if parameter["required"] == true {
+			out.required[name] = true
+		}
+	}
+	if body, _ := described["requestBody"].(map[string]any); body != nil {
+		content, _ := body["content"].(map[string]any)
+		media, _ := content["application/json"].(map[string]any)
+		schema, _ := media["schema"].(map[string]any)
+		out.add(schema)
+	}
+	return out
+}
+
+func (x taken) add(schema map[string]any) {
+	properties, _ := schema["properties"].(map[string]any)
+	for name, s := range properties {
+		x.arguments[name] = s
+	}
+	required, _ := schema["required"].([]any)
+	for _, name := range required {
+		x.required[fmt.Sprint(name)] = true
+	}
+}
+
+// The schema of every argument of every operation is the same for a tool and for REST: type, bounds, form, default,
+// description. Only the Idempotency-Key has a description of its own, because REST takes it as a header.
+func TestToolsTakeTheArgumentsOfREST(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		described := map[string]map[string]any{}
+		paths, _ := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil).at("paths").(map[string]any)
+		for _, methods := range paths {
+			all, _ := methods.(map[string]any)
+			for _, op := range all {
+				o, _ := op.(map[string]any)
+				described[fmt.Sprint(o["x-tool"])] = o
+			}
+		}
+		tools, _ := w.message(readOnly(w), "tools/list", "{}").at("result.tools").([]any)
+		if len(tools) == 0 || len(tools) != len(described) {
+			t.Fatalf("%d tools, %d operations", len(tools), len(described))
+		}
+		for _, one := range tools {
+			tool, _ := one.(map[string]any)
+			byTool, byREST := takenByTool(tool), takenByREST(described[fmt.Sprint(tool["name"])])
+			for _, side := range []taken{byTool, byREST} {
+				if key, _ := side.arguments["idempotency_key"].(map[string]any); key != nil {
+					delete(key, "description")
+				}
+			}
+			if diff := cmp.Diff(byREST.arguments, byTool.arguments); diff != "" {
+				t.Errorf("%s takes other arguments as a tool (+) than by REST (-):\n%s", tool["name"], diff)
+			}
+			if diff := cmp.Diff(byREST.required, byTool.required); diff != "" {
+				t.Errorf("%s requires other arguments as a tool (+) than by REST (-):\n%s", tool["name"], diff)
+			}
+		}
+	})
+}
+
+// A number that no address can hold is refused by a tool before anything is looked for.
+func TestIDsBelowZero(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		var checked []string
+		for _, op := range w.Registry().All() {
+			for _, name := range op.InPath {
+				if op.Input.Properties[name].Type != "integer" {
+					continue
+				}
+				checked = append(checked, op.Tool)
+				args := map[string]any{}
+				for other, value := range op.Example.Arguments {
+					args[other] = value
+				}
+				args[name] = -1
+				w.rest(full(w), op.Tool, args, "").mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
+				w.tool(full(w), op.Tool, args, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
+				args[name] = 0
+				w.rest(full(w), op.Tool, args, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+				w.tool(full(w), op.Tool, args, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+			}
+		}
+		if slices.Sort(checked); len(checked) < 4 {
+			t.Errorf("only %v have a number in their address", checked)
+		}
+	})
+}
