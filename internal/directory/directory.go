@@ -23,6 +23,7 @@ const (
 	answersWithin = 10 * time.Second // each thing that is asked of the directory
 	restsFor      = 3 * time.Second  // a directory that did not answer is not asked again
 	returnsWithin = 15 * time.Minute // how long a person may take there
+	clockSkew     = time.Minute      // how far the directory's clock may be behind
 )
 
 // ReturnPath is where the directory sends people back to, below the public address.
@@ -75,26 +76,37 @@ type Attempt struct {
 	Verifier string    `json:"verifier"`
 	Next     string    `json:"next"` // where the person goes afterwards
 	Begun    time.Time `json:"begun"`
+	Again    bool      `json:"again,omitempty"` // the directory has to authenticate the person anew
 }
 
 // Person is whom the directory has recognised.
-type Person struct{ Email, Name string }
+type Person struct {
+	Email, Name string
+	// AuthenticatedAt is when the person authenticated at the directory (auth_time); zero if it does not say.
+	AuthenticatedAt time.Time
+}
 
 var (
-	errSilent  = fault.New(fault.ProviderUnavailable, "The directory does not answer. Try again in a moment.")
-	errForeign = fault.BadState("ended", "This sign-in was not begun in this browser, or it took too long. Begin again.")
-	errRefused = fault.New(fault.Unauthorized, "The directory has not let you in.")
-	errNoEmail = fault.New(fault.Unauthorized, "The directory does not say that your e-mail address is verified. Ask whoever runs it.")
+	errSilent       = fault.New(fault.ProviderUnavailable, "The directory does not answer. Try again in a moment.")
+	errForeign      = fault.BadState("ended", "This sign-in was not begun in this browser, or it took too long. Begin again.")
+	errRefused      = fault.New(fault.Unauthorized, "The directory has not let you in.")
+	errSilentSignIn = fault.New(fault.Unauthorized, "Your directory did not ask you to sign in again. Sign out there, or ask its administrator to honor max_age and to send auth_time. Then try again.")
+	errNoEmail      = fault.New(fault.Unauthorized, "The directory does not say that your e-mail address is verified. Ask whoever runs it.")
 )
 
-// Begin gives the address at the directory to which the person goes, and what to keep until the person is back.
-func (d *Directory) Begin(ctx context.Context, next string) (string, Attempt, error) {
+// Begin gives the address at the directory to which the person goes, and what to keep until the person is back. Again has
+// the directory authenticate the person even if it has a session (OpenID Connect Core 1.0, section 3.1.2.1).
+func (d *Directory) Begin(ctx context.Context, next string, again bool) (string, Attempt, error) {
 	c, _, err := d.settings(ctx)
 	if err != nil {
 		return "", Attempt{}, err
 	}
-	a := Attempt{State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier(), Next: next, Begun: d.Now()}
-	return c.AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
+	a := Attempt{State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier(), Next: next, Begun: d.Now(), Again: again}
+	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
+	if again {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+	}
+	return c.AuthCodeURL(a.State, options...), a, nil
 }
 
 // Finish reads what the directory sent the person back with.
@@ -115,7 +127,12 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 	if err != nil {
 		return Person{}, d.refused(ctx, err)
 	}
-	return d.read(ctx, provider, token, a.Nonce)
+	person, err := d.read(ctx, provider, token, a.Nonce)
+	if err == nil && a.Again && person.AuthenticatedAt.Before(a.Begun.Add(-clockSkew)) {
+		d.Log.WarnContext(ctx, "the directory did not authenticate the person again", "auth_time", person.AuthenticatedAt, "asked_at", a.Begun)
+		return Person{}, errSilentSignIn
+	}
+	return person, err
 }
 
 // refused tells a directory that says no from one that does not answer.
@@ -155,9 +172,10 @@ func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oa
 		return Person{}, errForeign
 	}
 	var claims struct {
-		Email    string `json:"email"`
-		Verified flag   `json:"email_verified"`
-		Name     string `json:"name"`
+		Email    string  `json:"email"`
+		Verified flag    `json:"email_verified"`
+		Name     string  `json:"name"`
+		AuthTime float64 `json:"auth_time"` // seconds since 1970
 	}
 	if err := told.Claims(&claims); err != nil {
 		return Person{}, fmt.Errorf("reading the directory's token: %w", err)
@@ -165,7 +183,18 @@ func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oa
 	if claims.Email == "" || !claims.Verified {
 		return Person{}, errNoEmail
 	}
-	return Person{claims.Email, claims.Name}, nil
+	return Person{claims.Email, claims.Name, authenticatedAt(claims.AuthTime, d.Now())}, nil
+}
+
+// authenticatedAt reads auth_time. A time ahead of our clock is now: it must not stay recent for longer.
+func authenticatedAt(seconds float64, now time.Time) time.Time {
+	if seconds <= 0 {
+		return time.Time{}
+	}
+	if at := time.Unix(int64(seconds), 0); at.Before(now) {
+		return at
+	}
+	return now
 }
 
 // settings are how the directory is spoken with. They are asked for until it has answered once.

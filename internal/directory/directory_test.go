@@ -106,7 +106,7 @@ func TestWhomTheDirectoryKnows(t *testing.T) {
 		"an earlier answer": {map[string]any{"email": "ada@example.com", "email_verified": true, "nonce": "another"}, directory.Person{}},
 	} {
 		w.knows(c.claims)
-		address, attempt, err := w.Begin(t.Context(), "/posts")
+		address, attempt, err := w.Begin(t.Context(), "/posts", false)
 		must(t, err)
 		got, err := w.Finish(t.Context(), attempt, visit(t, address))
 		if got != c.want || (err == nil) != (c.want != directory.Person{}) {
@@ -128,7 +128,7 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		"begun by nobody":    func(a *directory.Attempt, _ url.Values) { *a = directory.Attempt{} },
 	} {
 		w.knows(map[string]any{"email": "ada@example.com", "email_verified": true})
-		address, attempt, err := w.Begin(t.Context(), "/")
+		address, attempt, err := w.Begin(t.Context(), "/", false)
 		must(t, err)
 		answer := visit(t, address)
 		change(&attempt, answer)
@@ -143,7 +143,7 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 func TestTheWayThere(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	address, attempt, err := w.Begin(t.Context(), "/")
+	address, attempt, err := w.Begin(t.Context(), "/", false)
 	must(t, err)
 	u, err := url.Parse(address)
 	must(t, err)
@@ -171,7 +171,7 @@ func TestASilentDirectory(t *testing.T) {
 	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	for range 3 {
-		if _, _, err := d.Begin(t.Context(), "/"); !fault.Is(err, fault.ProviderUnavailable) {
+		if _, _, err := d.Begin(t.Context(), "/", false); !fault.Is(err, fault.ProviderUnavailable) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestASilentDirectory(t *testing.T) {
 	}
 	answers = true
 	clock.Advance(3 * time.Second)
-	if _, _, err := d.Begin(t.Context(), "/"); err != nil {
+	if _, _, err := d.Begin(t.Context(), "/", false); err != nil {
 		t.Error(err)
 	}
 }
@@ -195,6 +195,41 @@ func TestSettings(t *testing.T) {
 	} {
 		if _, err := directory.New(o); err == nil {
 			t.Errorf("%s: taken", name)
+		}
+	}
+}
+
+// A step-up counts only if the directory says that it authenticated the person after that was asked.
+func TestStepUpNeedsRecentAuthTime(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for name, c := range map[string]struct {
+		again bool
+		at    any // auth_time; nil for none
+		in    bool
+	}{
+		"no step-up, unsaid":    {false, nil, true},
+		"no step-up, long ago":  {false, w.clock.Now().Add(-time.Hour).Unix(), true},
+		"step-up, unsaid":       {true, nil, false},
+		"step-up, long ago":     {true, w.clock.Now().Add(-2 * time.Minute).Unix(), false},
+		"step-up, now":          {true, w.clock.Now().Unix(), true},
+		"step-up, in fractions": {true, float64(w.clock.Now().Unix()) + 0.5, true},
+	} {
+		claims := map[string]any{"email": "ada@example.com", "email_verified": true}
+		if c.at != nil {
+			claims["auth_time"] = c.at
+		}
+		w.knows(claims)
+		address, attempt, err := w.Begin(t.Context(), "/settings/keys/new", c.again)
+		must(t, err)
+		sent, err := url.Parse(address)
+		must(t, err)
+		if q := sent.Query(); (q.Get("prompt") == "login" && q.Get("max_age") == "0") != c.again {
+			t.Errorf("%s: asked with %v", name, q)
+		}
+		got, err := w.Finish(t.Context(), attempt, visit(t, address))
+		if (err == nil) != c.in || got.AuthenticatedAt.After(w.clock.Now()) {
+			t.Errorf("%s: %+v (%v)", name, got, err)
 		}
 	}
 }

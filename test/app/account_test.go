@@ -179,7 +179,7 @@ func TestNewWaysInNeedAFreshSignIn(t *testing.T) {
 		b := c.as(t, access.Editor)
 		h.advance(15 * time.Minute)
 		b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Thief's"}, "passkey": {"{}"}}).wants(200, "Sign in again")
-		p := b.open("/account/passkeys/new").wants(200, "Sign in again", "show once more that it is you")
+		p := b.open("/account/passkeys/new").wants(200, "Sign in again", "Confirm that it is you")
 		if email := p.form("Sign in").values.Get("email"); email != c.people[access.Editor].Email {
 			t.Errorf("%q", email)
 		}

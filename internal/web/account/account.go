@@ -37,6 +37,7 @@ func New(f *frame.Frame, signIns *team.SignIns, passkeys *passkey.Service, from 
 
 // Routes are their addresses.
 func (p *Part) Routes() []frame.Route {
+	own := p.ways().Here // where it is not, these routes refuse everybody
 	return []frame.Route{
 		{Pattern: "GET /sign-in", For: frame.Anyone, Do: p.signInPage},
 		{Pattern: "POST /sign-in", For: frame.Anyone, Do: p.signIn},
@@ -49,12 +50,12 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /account/name", For: frame.People, Do: p.rename},
 		{Pattern: "GET /account/password", For: frame.People, Do: p.here(p.passwordPage)},
 		{Pattern: "POST /account/password", For: frame.People, Do: p.here(p.changePassword)},
-		{Pattern: "GET /account/passkeys/new", For: frame.People, Do: p.here(p.again(p.newPasskeyPage))},
-		{Pattern: "POST /account/passkeys/options", For: frame.People, Do: p.here(p.again(p.askOwnPasskey))},
-		{Pattern: "POST /account/passkeys", For: frame.People, Do: p.here(p.again(p.addPasskey))},
+		{Pattern: "GET /account/passkeys/new", For: frame.People, Do: p.here(p.newPasskeyPage), Recent: own},
+		{Pattern: "POST /account/passkeys/options", For: frame.People, Do: p.here(p.askOwnPasskey), Recent: own},
+		{Pattern: "POST /account/passkeys", For: frame.People, Do: p.here(p.addPasskey), Recent: own, Resumes: true, Page: "/account/passkeys/new"},
 		{Pattern: "GET /account/passkeys/{passkey}", For: frame.People, Do: p.passkeyPage},
 		{Pattern: "POST /account/passkeys/{passkey}", For: frame.People, Do: p.renamePasskey},
-		{Pattern: "POST /account/passkeys/{passkey}/remove", For: frame.People, Do: p.removePasskey},
+		{Pattern: "POST /account/passkeys/{passkey}/remove", For: frame.People, Do: p.removePasskey, Recent: true},
 		{Pattern: "POST /account/sessions/end", For: frame.People, Do: p.endSessions, Urgent: true},
 		{Pattern: "POST /account/sessions/{session}/end", For: frame.People, Do: p.endSession, Urgent: true},
 		{Pattern: "GET " + team.InvitationPath + "{token}", For: frame.Anyone, Do: p.invitationPage},
@@ -89,22 +90,6 @@ func (p *Part) here(do http.HandlerFunc) http.HandlerFunc {
 		do(w, r)
 	}
 }
-
-// again asks whoever signed in long ago to do so once more: somebody else may sit at the browser.
-func (p *Part) again(do http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case p.Fresh(r.Context()):
-			do(w, r)
-		case r.Method == http.MethodGet:
-			frame.Redirect(w, r, againPath(r.URL.Path))
-		default:
-			frame.Redirect(w, r, againPath("/account"))
-		}
-	}
-}
-
-func againPath(next string) string { return "/sign-in?again=1&next=" + next }
 
 // wrongOf is the sentence of a refusal that the person can mend at the form, and what stands in the way else.
 func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (string, bool) {

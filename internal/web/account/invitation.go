@@ -90,7 +90,7 @@ func (p *Part) acceptKnown(w http.ResponseWriter, r *http.Request) {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	p.settle(w, r, o, person)
+	p.settle(w, r, o, person, methodOf(r, frame.Password))
 }
 
 func (p *Part) acceptAs(r *http.Request) (int64, error) {
@@ -115,16 +115,24 @@ func (p *Part) acceptAs(r *http.Request) (int64, error) {
 var errOthers = fault.New(fault.Unauthorized, "This passkey is of another e-mail address than the invitation.")
 
 // settle signs somebody in who has just joined.
-func (p *Part) settle(w http.ResponseWriter, r *http.Request, o team.Offer, person int64) {
+func (p *Part) settle(w http.ResponseWriter, r *http.Request, o team.Offer, person int64, by frame.Method) {
 	account, err := p.Teams.Account(r.Context(), person)
 	if err == nil {
-		err = p.SignIn(r.Context(), account.Person)
+		err = p.SignIn(r.Context(), account.Person, p.Proved(by))
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
 	p.welcome(w, r, o)
+}
+
+// methodOf is how the form of an invitation authenticates: by the passkey that it holds, else another way.
+func methodOf(r *http.Request, other frame.Method) frame.Method {
+	if r.PostForm.Get("passkey") != "" {
+		return frame.Passkey
+	}
+	return other
 }
 
 // askNewcomer asks the browser of somebody new for a passkey.
@@ -171,5 +179,5 @@ func (p *Part) join(w http.ResponseWriter, r *http.Request) {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	p.settle(w, r, o, person.ID)
+	p.settle(w, r, o, person.ID, methodOf(r, frame.Link))
 }

@@ -97,7 +97,7 @@ type passwordForm struct {
 func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
 	v := frame.VisitorOf(r.Context())
 	if !v.HasPassword && !p.Fresh(r.Context()) {
-		frame.Redirect(w, r, againPath("/account/password"))
+		p.StepUp(w, r, "/account/password", nil)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["password"], "Password", passwordForm{Asks: v.HasPassword})
@@ -106,7 +106,7 @@ func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
 func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 	ctx, v := r.Context(), frame.VisitorOf(r.Context())
 	if !v.HasPassword && !p.Fresh(ctx) {
-		frame.Redirect(w, r, againPath("/account/password"))
+		p.StepUp(w, r, "/account/password", nil)
 		return
 	}
 	if !p.ReadForm(w, r) {
@@ -119,21 +119,21 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.renew(w, r, person, "Your password is changed. You are signed out everywhere else.", "/account")
+	p.renew(w, r, person, frame.Password, "Your password is changed. You are signed out everywhere else.")
 }
 
 // renew begins a new session for a person whose others have all ended.
-func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, said, next string) {
+func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, by frame.Method, said string) {
 	if err := p.Forget(r.Context(), person.ID); err != nil {
 		p.Broken(w, r, err)
 		return
 	}
-	if err := p.SignIn(r.Context(), person); err != nil {
+	if err := p.SignIn(r.Context(), person, p.Proved(by)); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
 	p.Say(r, said)
-	frame.Redirect(w, r, next)
+	frame.Redirect(w, r, "/account")
 }
 
 func (p *Part) endSession(w http.ResponseWriter, r *http.Request) {

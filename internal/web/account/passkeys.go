@@ -15,7 +15,7 @@ type passkeyForm struct {
 }
 
 func (p *Part) newPasskeyPage(w http.ResponseWriter, r *http.Request) {
-	p.showNewPasskey(w, r, http.StatusOK, passkeyForm{})
+	p.showNewPasskey(w, r, http.StatusOK, passkeyForm{Name: p.Resumed(r).Get("name")})
 }
 
 func (p *Part) showNewPasskey(w http.ResponseWriter, r *http.Request, status int, form passkeyForm) {

@@ -59,5 +59,5 @@ func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.P
 		p.Notice(w, r, http.StatusOK, "Your password is set", "You are in no team yet. Ask an owner or admin of your team for an invitation.")
 		return
 	}
-	p.renew(w, r, person, "Your new password is set. You are signed out everywhere else.", "/account")
+	p.renew(w, r, person, frame.Link, "Your new password is set. You are signed out everywhere else.")
 }

@@ -39,7 +39,8 @@ type signInForm struct {
 	ways
 
 	Email, Next, Wrong string
-	Again              bool // the person is signed in and shows it once more
+	Again              bool // a signed-in person authenticates once more
+	Resuming           bool // the person's session keeps a form until then
 	Undone             bool // what a form asked for was not done, as nobody was signed in any more
 	// Kept is a form that was sent by somebody whose session had ended, as browsers send forms; empty for none.
 	Kept string
@@ -85,7 +86,7 @@ func (p *Part) signInPage(w http.ResponseWriter, r *http.Request) {
 			frame.Redirect(w, r, form.Next)
 			return
 		}
-		form.Again, form.Email = true, v.Email
+		form.Again, form.Email, form.Resuming = true, v.Email, p.Resuming(r.Context(), form.Next)
 	}
 	p.Show(w, r, http.StatusOK, pages["signin"], "Sign in", form)
 }
@@ -102,20 +103,40 @@ func (p *Part) byPassword(w http.ResponseWriter, r *http.Request) {
 	if !p.readSignIn(w, r) {
 		return
 	}
-	form := signInForm{ways: p.ways(), Email: r.PostForm.Get("email"), Next: frame.OwnPath(r.PostForm.Get("next")), Kept: r.PostForm.Get("kept")}
+	form := p.sentForm(r)
 	person, err := p.signIns.SignIn(r.Context(), team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r)})
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
-	p.enter(w, r, person, form)
+	p.enter(w, r, person, form, p.Proved(frame.Password))
 }
 
+// sentForm is the sign-in form that was sent.
+func (p *Part) sentForm(r *http.Request) signInForm {
+	form := signInForm{
+		ways: p.ways(), Email: r.PostForm.Get("email"), Next: frame.OwnPath(r.PostForm.Get("next")), Kept: r.PostForm.Get("kept"),
+		Again: r.PostForm.Get("again") != "" && frame.VisitorOf(r.Context()) != nil,
+	}
+	form.Resuming = form.Again && p.Resuming(r.Context(), form.Next)
+	return form
+}
+
+// errOther refuses to let another person take over a session by signing in again.
+var errOther = fault.BadState("other_account", "That is another account. Sign in again with the account that you are using, or sign out first.")
+
 // enter signs a person in and leads on.
-func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm) {
-	if err := p.SignIn(r.Context(), person); err != nil {
+func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm, proof frame.Proof) {
+	if form.Again && frame.VisitorOf(r.Context()).ID != person.ID {
+		p.refuseSignIn(w, r, form, errOther)
+		return
+	}
+	if err := p.SignIn(r.Context(), person, proof); err != nil {
 		p.Refuse(w, r, err)
 		return
+	}
+	if form.Resuming {
+		p.Say(r, "You are signed in again. What you entered is still in the form; nothing was saved or done yet.")
 	}
 	if sent, err := url.ParseQuery(form.Kept); err == nil && form.Kept != "" {
 		p.Resume(r.Context(), form.Next, sent)
@@ -133,7 +154,10 @@ func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInF
 	if !ok {
 		return
 	}
-	form.Wrong, form.Again = wrong, frame.VisitorOf(r.Context()) != nil
+	form.Wrong = wrong
+	if v := frame.VisitorOf(r.Context()); form.Again && v != nil {
+		form.Email = v.Email
+	}
 	p.Show(w, r, frame.StatusOf(err), pages["signin"], "Sign in", form)
 }
 
@@ -179,7 +203,7 @@ func (p *Part) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 	if !p.readSignIn(w, r) {
 		return
 	}
-	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.PostForm.Get("next")), Kept: r.PostForm.Get("kept")}
+	form := p.sentForm(r)
 	person, err := p.byPasskey(r)
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)
@@ -193,7 +217,7 @@ func (p *Part) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
-	p.enter(w, r, account.Person, form)
+	p.enter(w, r, account.Person, form, p.Proved(frame.Passkey))
 }
 
 // byPasskey tells whose passkey the form holds.
@@ -219,7 +243,8 @@ func (p *Part) toDirectory(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	address, attempt, err := p.directory.Begin(r.Context(), frame.OwnPath(r.URL.Query().Get("next")))
+	again := r.URL.Query().Get("again") != "" && frame.VisitorOf(r.Context()) != nil
+	address, attempt, err := p.directory.Begin(r.Context(), frame.OwnPath(r.URL.Query().Get("next")), again)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -246,25 +271,27 @@ func (p *Part) fromDirectory(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	next := frame.OwnPath(attempt.Next)
+	form := signInForm{ways: p.ways(), Next: next, Again: attempt.Again && frame.VisitorOf(ctx) != nil}
+	form.Resuming = form.Again && p.Resuming(ctx, next)
 	known, err := p.directory.Finish(ctx, attempt, r.URL.Query())
 	if err != nil {
-		p.refuseSignIn(w, r, signInForm{ways: p.ways(), Next: frame.OwnPath(attempt.Next)}, err)
+		p.refuseSignIn(w, r, form, err)
 		return
 	}
-	next := frame.OwnPath(attempt.Next)
 	token, invited := strings.CutPrefix(next, team.InvitationPath)
 	if !invited {
 		token = ""
 	}
 	joined, err := p.Teams.FromDirectory(ctx, known.Email, known.Name, token)
 	if err != nil {
-		p.refuseSignIn(w, r, signInForm{ways: p.ways(), Next: next}, err)
+		p.refuseSignIn(w, r, form, err)
 		return
 	}
 	if invited && p.accepted(r, token) {
-		next = "/"
+		form.Next = "/"
 	}
-	p.enter(w, r, joined, signInForm{Next: next})
+	p.enter(w, r, joined, form, frame.Proof{By: frame.Directory, At: known.AuthenticatedAt})
 }
 
 // accepted tells whether an invitation needs no more of the person who comes from the directory.

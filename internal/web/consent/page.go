@@ -45,7 +45,7 @@ func (p *Part) ask(w http.ResponseWriter, r *http.Request) {
 	case !signedIn:
 		p.ForPeople(p.ask)(w, r)
 	default:
-		p.show(w, r, http.StatusOK, asked, request, chosen{}, "")
+		p.show(w, r, http.StatusOK, asked, request, resumed(request, p.Resumed(r)), "")
 	}
 }
 
@@ -271,14 +271,31 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, p.server.Refuse(asked), http.StatusSeeOther)
 		return
 	}
+	if !p.Fresh(r.Context()) {
+		p.StepUp(w, r, authorizePath+"?"+sent.Encode(), r.PostForm)
+		return
+	}
 	p.allow(w, r, asked, sent)
+}
+
+// resumed is what the person chose for this very request before signing in again. A choice for another program is dropped.
+func resumed(request, form url.Values) chosen {
+	if !slices.Equal(fields(request), fields(form)) {
+		return chosen{}
+	}
+	return chosenIn(form)
+}
+
+// chosenIn reads what a person has chosen out of a form.
+func chosenIn(form url.Values) chosen {
+	team, _ := strconv.ParseInt(form.Get("team"), 10, 64) // 0, which no team is, for what is no number
+	return chosen{team, form.Get("level")}
 }
 
 // allow gives the program leave to what was chosen, as far as the person's role has it.
 func (p *Part) allow(w http.ResponseWriter, r *http.Request, asked oauth.Asked, sent url.Values) {
 	v := frame.VisitorOf(r.Context())
-	was := chosen{level: r.PostForm.Get("level")}
-	was.team, _ = strconv.ParseInt(r.PostForm.Get("team"), 10, 64) // 0, which no team is, for what is no number
+	was := chosenIn(r.PostForm)
 	teams, able, err := p.choices(r.Context(), v, asked, was.team)
 	if err != nil {
 		p.Broken(w, r, err)

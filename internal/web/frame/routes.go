@@ -3,6 +3,7 @@ package frame
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,8 +35,11 @@ type Route struct {
 	// Resumes is true of a form whose page takes back by Resumed what was sent by somebody whose session had ended, or who
 	// had turned to another team.
 	Resumes bool
-	// Page is where such a form stands, where that is another address than its own; {id} in it is the one of the form's.
+	// Page is the page with this route's form, if its address differs. Names in braces are those of the pattern. A GET route
+	// that needs a recent sign-in continues there as well.
 	Page string
+	// Recent routes need an authentication within the last 15 minutes; Frame.StepUp asks for one.
+	Recent bool
 	// Urgent routes get through on a node that is full: what they do is cheap or ends something, or has room of its own, or is
 	// a file, which leaves as slowly as somebody takes it. No time bounds them.
 	Urgent bool
@@ -51,7 +55,16 @@ func (route Route) back(r *http.Request) string {
 	case route.Page == "":
 		return r.URL.Path
 	}
-	return strings.ReplaceAll(route.Page, "{id}", url.PathEscape(r.PathValue("id")))
+	return route.page(r)
+}
+
+var pathName = regexp.MustCompile(`\{[a-z]+\}`)
+
+// page returns Page with the request's values in place of the names in braces.
+func (route Route) page(r *http.Request) string {
+	return pathName.ReplaceAllStringFunc(route.Page, func(name string) string {
+		return url.PathEscape(r.PathValue(strings.Trim(name, "{}")))
+	})
 }
 
 // Mount puts routes at their addresses. Whoever is not signed in is asked to; who is not of the audience is told that the
@@ -78,6 +91,8 @@ func (f *Frame) guarded(route Route) http.HandlerFunc {
 			}
 		}
 		switch {
+		case v.Is(route.For) && route.Recent && !f.Fresh(r.Context()):
+			f.stepUp(w, r, route)
 		case v.Is(route.For):
 			route.Do(w, r)
 		case route.For == Operators:

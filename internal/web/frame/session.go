@@ -27,7 +27,6 @@ const (
 	lifetime = 14 * 24 * time.Hour // and every session does
 	touched  = 10 * time.Minute    // how late it may be noted that a session is used
 	pending  = 20 * time.Minute    // how long a sign-in may take that goes over several pages
-	fresh    = 15 * time.Minute    // how long after a sign-in a person may change how to sign in
 )
 
 // What a session holds.
@@ -35,6 +34,7 @@ const (
 	personKey = "person" // int64, who is signed in
 	sinceKey  = "since"  // int64, since when, in microseconds
 	epochKey  = "epoch"  // int64, the person's when signing in
+	methodKey = "method" // string, the Method by which the person signed in
 	rightsKey = "rights" // string, a digest of the person's rights
 	teamKey   = "team"   // int64, the team that the person looks at
 	saidKey   = "said"   // string, what the next page tells
@@ -274,41 +274,75 @@ func (s *store) sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
+// Method is how somebody signs in.
+type Method string
+
+// The methods. A passkey counts as two factors: the device verifies its user. What a directory asks for is the directory's
+// own policy.
+const (
+	Password  Method = "password"
+	Code      Method = "code" // a password and a code of an authenticator app, or a recovery code
+	Passkey   Method = "passkey"
+	Directory Method = "directory"
+	Link      Method = "link" // an invitation or a recovery link, with a new password
+)
+
+// strong reports whether a method proves two factors.
+func (m Method) strong() bool { return m == Code || m == Passkey || m == Directory }
+
+// Proof is an authentication of a person.
+type Proof struct {
+	By Method
+	At time.Time // when the person authenticated; zero if unknown, which no step-up accepts
+}
+
+// Proved is an authentication of this moment.
+func (f *Frame) Proved(by Method) Proof { return Proof{by, f.DB.Now()} }
+
 // SignIn makes the visitor a person. The token is another one than before: one that somebody planted in this browser
-// must not become signed in.
-func (f *Frame) SignIn(ctx context.Context, person team.Person) error {
+// must not become signed in. A person who signs in again keeps a session with two factors, whichever of them is shown;
+// nothing that is kept for one person is left to another.
+func (f *Frame) SignIn(ctx context.Context, person team.Person, proof Proof) error {
 	account, err := f.Teams.Account(ctx, person.ID)
 	if err != nil {
 		return err
 	}
 	m := f.sessions.manager
-	if m.GetInt64(ctx, personKey) != person.ID {
-		m.Remove(ctx, teamKey)
+	if v := VisitorOf(ctx); v != nil && v.ID == person.ID && f.Strong(ctx) && !proof.By.strong() {
+		proof.By = f.method(ctx)
+	}
+	if before := m.GetInt64(ctx, personKey); before != 0 && before != person.ID {
+		if err := m.Clear(ctx); err != nil {
+			return fmt.Errorf("signing in: %w", err)
+		}
 	}
 	if err := m.RenewToken(ctx); err != nil {
 		return fmt.Errorf("signing in: %w", err)
 	}
-	if err := f.recordSignIn(ctx, person.ID); err != nil {
+	if err := f.recordSignIn(ctx, person.ID, proof.By); err != nil {
 		return err
 	}
 	m.Put(ctx, personKey, person.ID)
 	m.Put(ctx, sinceKey, db.Micros(f.DB.Now()))
+	m.Put(ctx, provedKey, db.Micros(proof.At))
+	m.Put(ctx, methodKey, string(proof.By))
 	m.Put(ctx, epochKey, person.Epoch)
 	m.Put(ctx, rightsKey, rightsOf(account))
 	return nil
 }
 
-// recordSignIn notes that somebody came in. It is no team's: the person may be in many.
-func (f *Frame) recordSignIn(ctx context.Context, person int64) error {
-	return f.DB.Write(ctx, "frame.sign_in", func(ctx context.Context, tx *db.Tx) error {
-		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.signed_in", strconv.FormatInt(person, 10), nil)
-	})
+func (f *Frame) method(ctx context.Context) Method {
+	return Method(f.sessions.manager.GetString(ctx, methodKey))
 }
 
-// Fresh tells whether the visitor has signed in a short time ago, so that it is not somebody at a browser left alone.
-func (f *Frame) Fresh(ctx context.Context) bool {
-	since := f.sessions.manager.GetInt64(ctx, sinceKey)
-	return since > 0 && f.DB.Now().Sub(db.Time(since)) < fresh
+// Strong reports whether the visitor's session began with two factors.
+func (f *Frame) Strong(ctx context.Context) bool { return f.method(ctx).strong() }
+
+// recordSignIn notes that somebody came in, and how. It is no team's: the person may be in many.
+func (f *Frame) recordSignIn(ctx context.Context, person int64, by Method) error {
+	return f.DB.Write(ctx, "frame.sign_in", func(ctx context.Context, tx *db.Tx) error {
+		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.signed_in", strconv.FormatInt(person, 10), map[string]any{"method": string(by)})
+	})
 }
 
 // Keep keeps something in the session until Take takes it, or the session ends.

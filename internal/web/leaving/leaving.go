@@ -35,9 +35,9 @@ func New(f *frame.Frame, s *leaving.Service) *Part { return &Part{f, s} }
 func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /settings/delete", For: frame.Owners, Do: p.teamPage},
-		{Pattern: "POST /settings/delete", For: frame.Owners, Do: p.again("/settings/delete", p.deleteTeam)},
+		{Pattern: "POST /settings/delete", For: frame.Owners, Do: p.deleteTeam, Recent: true, Resumes: true},
 		{Pattern: "GET /settings/export", For: frame.Managers, Do: p.exportPage},
-		{Pattern: "GET /settings/export.zip", For: frame.Managers, Do: p.export, Urgent: true},
+		{Pattern: "GET /settings/export.zip", For: frame.Managers, Do: p.export, Urgent: true, Recent: true, Page: "/settings/export"},
 		{Pattern: "GET /settings/keys/{key}/forget", For: frame.Owners, Do: p.keyPage},
 		{Pattern: "POST /settings/keys/{key}/forget", For: frame.Owners, Do: p.forgetKey},
 		{Pattern: "GET /settings/assistants/{connection}/forget", For: frame.Owners, Do: p.assistantPage},
@@ -47,20 +47,9 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /account/teams/{team}/leave", For: frame.People, Do: p.leavePage},
 		{Pattern: "POST /account/teams/{team}/leave", For: frame.People, Do: p.leave},
 		{Pattern: "GET /account/delete", For: frame.People, Do: p.personPage},
-		{Pattern: "POST /account/delete", For: frame.People, Do: p.again("/account/delete", p.deletePerson)},
+		{Pattern: "POST /account/delete", For: frame.People, Do: p.deletePerson, Recent: true, Resumes: true},
 		{Pattern: "POST /networks/meta/deletion", For: frame.Anyone, Do: p.metaAsks},
 		{Pattern: "GET /networks/deletions/{code}", For: frame.Anyone, Do: p.erased},
-	}
-}
-
-// again asks whoever signed in long ago to do so once more: somebody else may sit at the browser.
-func (p *Part) again(page string, do http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if !p.Fresh(r.Context()) {
-			frame.Redirect(w, r, "/sign-in?"+url.Values{"again": {"1"}, "next": {page}}.Encode())
-			return
-		}
-		do(w, r)
 	}
 }
 
@@ -70,14 +59,18 @@ type teamView struct {
 
 	Only     bool // the visitor is in no other team
 	Progress *leaving.Progress
+	Name     string // as typed
+	Account  bool   // delete the visitor's account too
 	Wrong    string
 }
 
-func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) { p.showTeam(w, r, http.StatusOK, "") }
+func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
+	p.showTeam(w, r, http.StatusOK, "", p.Resumed(r))
+}
 
-func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wrong string) {
+func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wrong string, typed url.Values) {
 	v := frame.VisitorOf(r.Context())
-	view := teamView{Only: len(v.Teams) == 1, Wrong: wrong}
+	view := teamView{Only: len(v.Teams) == 1, Wrong: wrong, Name: typed.Get("name"), Account: typed.Get("account") == "yes"}
 	progress, err := p.leaving.Progress(r.Context(), v.Team.ID)
 	switch {
 	case err == nil:
@@ -114,7 +107,7 @@ func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
 	v := frame.VisitorOf(r.Context())
 	if err := p.leaving.Ask(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"), r.PostForm.Get("account") == "yes"); err != nil {
 		if told, ok := p.WrongAt(w, r, err, nil); ok {
-			p.showTeam(w, r, frame.StatusOf(err), told.Text)
+			p.showTeam(w, r, frame.StatusOf(err), told.Text, r.PostForm)
 		}
 		return
 	}

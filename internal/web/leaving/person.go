@@ -61,15 +61,16 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request) {
 // personView is the page on which people delete their accounts.
 type personView struct {
 	Owned []team.OwnTeam
+	Email string // as typed
 	Wrong string
 }
 
 func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
-	p.showPerson(w, r, http.StatusOK, "")
+	p.showPerson(w, r, http.StatusOK, "", p.Resumed(r).Get("email"))
 }
 
-func (p *Part) showPerson(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	view := personView{Wrong: wrong}
+func (p *Part) showPerson(w http.ResponseWriter, r *http.Request, status int, wrong, typed string) {
+	view := personView{Wrong: wrong, Email: typed}
 	for _, t := range frame.VisitorOf(r.Context()).Teams {
 		if t.Role == access.Owner {
 			view.Owned = append(view.Owned, t)
@@ -89,7 +90,7 @@ func (p *Part) deletePerson(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if told, ok := p.WrongAt(w, r, err, nil); ok {
-			p.showPerson(w, r, frame.StatusOf(err), told.Text)
+			p.showPerson(w, r, frame.StatusOf(err), told.Text, r.PostForm.Get("email"))
 		}
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -54,7 +53,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /operator/teams", Do: p.teamsPage},
 		{Pattern: "GET /operator/teams/{team}", Do: p.teamPage},
 		{Pattern: "POST /operator/teams/{team}/plan", Do: p.setPlan},
-		{Pattern: "POST /operator/teams/{team}/credits", Do: p.book},
+		{Pattern: "POST /operator/teams/{team}/credits", Do: p.book, Recent: true, Resumes: true, Page: "/operator/teams/{team}"},
 		{Pattern: "POST /operator/teams/{team}/limit", Do: p.setLimit},
 		{Pattern: "GET /operator/teams/{team}/close", Do: p.closePage},
 		{Pattern: "POST /operator/teams/{team}/close", Do: p.closeTeam},
@@ -62,8 +61,8 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /operator/people", Do: p.peoplePage},
 		{Pattern: "GET /operator/people/{person}", Do: p.personPage},
 		{Pattern: "POST /operator/people/{person}/hold", Do: p.hold},
-		{Pattern: "POST /operator/people/{person}/operator", Do: p.again(p.setOperator)},
-		{Pattern: "POST /operator/people/{person}/recovery", Do: p.again(p.recover)},
+		{Pattern: "POST /operator/people/{person}/operator", Do: p.setOperator, Recent: true},
+		{Pattern: "POST /operator/people/{person}/recovery", Do: p.recover, Recent: true},
 		{Pattern: "GET /operator/pauses", Do: p.pausesPage},
 		{Pattern: "POST /operator/pauses", Do: p.pause},
 		{Pattern: "POST /operator/pauses/end", Do: p.resume},
@@ -88,17 +87,6 @@ func (p *Part) Routes() []frame.Route {
 func (p *Part) acting(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		do(w, r.WithContext(event.Operating(r.Context(), frame.VisitorOf(r.Context()).ID)))
-	}
-}
-
-// again asks whoever signed in long ago to do so once more: what follows gives power over other people's accounts.
-func (p *Part) again(do http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if !p.Fresh(r.Context()) {
-			frame.Redirect(w, r, "/sign-in?"+url.Values{"again": {"1"}, "next": {"/operator/people/" + r.PathValue("person")}}.Encode())
-			return
-		}
-		do(w, r)
 	}
 }
 

@@ -82,7 +82,11 @@ func (v teamView) Agrees() bool {
 const linesAtOnce = 20
 
 func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
-	p.showTeam(w, r, http.StatusOK, teamView{})
+	view := teamView{}
+	if typed := p.Resumed(r); typed != nil {
+		view.At, view.Form = "credits", typed
+	}
+	p.showTeam(w, r, http.StatusOK, view)
 }
 
 func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, view teamView) {

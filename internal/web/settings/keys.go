@@ -173,6 +173,7 @@ type keyPageView struct {
 
 	Levels []access.Level
 	Limit  string // as it is typed
+	typed  bool   // the level and the limit are as typed
 }
 
 // keyPage is for the team's owner and admins. A key of another team of the person's has that team looked at first.
@@ -190,7 +191,10 @@ func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
 	case !frame.VisitorOf(r.Context()).Is(frame.Managers):
 		p.NotAllowed(w, r)
 	default:
-		p.showKey(w, r, http.StatusOK, keyPageView{})
+		typed := p.Resumed(r)
+		view := keyPageView{Limit: typed.Get("daily_credits"), typed: typed != nil}
+		view.Level = access.Level(typed.Get("level"))
+		p.showKey(w, r, http.StatusOK, view)
 	}
 }
 
@@ -202,7 +206,7 @@ func (p *Part) showKey(w http.ResponseWriter, r *http.Request, status int, typed
 		return
 	}
 	out := keyPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit}
-	if out.Wrong == "" && k.DailyCredits != terms.Unlimited {
+	if out.Wrong == "" && !typed.typed && k.DailyCredits != terms.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
 	if typed.Level != "" {

@@ -1,0 +1,160 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/oauth2-proxy/mockoidc"
+
+	"pressroom/internal/access"
+	"pressroom/internal/testkit"
+)
+
+// stale is longer than an authentication counts as recent.
+const stale = 16 * time.Minute
+
+// A key is not made by a session that is left alone: the person signs in again, and the form is filled in as it was.
+func TestKeyNeedsRecentSignIn(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly <export>").fill("level", "full").fill("daily_credits", "41")
+		h.advance(stale)
+		asked := form.press().wants(200, "Sign in again")
+		if n := h.count(t, "api_keys WHERE team_id = ?", c.team.ID); n != 0 {
+			t.Fatalf("%d keys were made without a recent sign-in", n)
+		}
+		asked.form("Sign in").fill("password", "wrong").press().wants(401)
+		page := asked.form("Sign in").fill("password", password).press().wants(200, "New API key", "nothing was saved")
+		again := page.form("Make the key")
+		for name, want := range map[string]string{"name": "Nightly <export>", "level": "full", "daily_credits": "41"} {
+			if got := again.values.Get(name); got != want {
+				t.Errorf("the form's %s is %q, want %q", name, got, want)
+			}
+		}
+		again.press().wants(200, "Nightly <export>")
+		if n := h.count(t, "api_keys WHERE team_id = ? AND level = 'full'", c.team.ID); n != 1 {
+			t.Errorf("%d keys", n)
+		}
+	})
+}
+
+// Everything that hands out power or data needs a recent sign-in; none of it happens without.
+func TestStepUp(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		_, err := h.Teams.SetOperator(t.Context(), c.people[access.Owner].Email, true)
+		must(t, err)
+		b := c.as(t, access.Owner)
+		b.open("/settings/keys/new").form("Make the key").fill("name", "One").fill("level", string(access.ReadOnly)).press().wants(200)
+		var key string
+		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE team_id = ?`, c.team.ID).Scan(&key))
+		h.advance(stale)
+		team, viewer := fmt.Sprint(c.team.ID), fmt.Sprint(c.people[access.Viewer].ID)
+		for _, form := range []struct {
+			path   string
+			values url.Values
+		}{
+			{"/settings/keys", url.Values{"name": {"Two"}, "level": {"full"}}},
+			{"/settings/keys/" + key, url.Values{"level": {"full"}}},
+			{"/settings/members/" + viewer + "/owner", nil},
+			{"/settings/delete", url.Values{"name": {c.team.Name}}},
+			{"/account/passkeys/1/remove", nil},
+			{"/account/delete", url.Values{"email": {c.people[access.Owner].Email}}},
+			{"/operator/teams/" + team + "/credits", url.Values{"credits": {"1000"}, "reference": {"r"}}},
+			{"/operator/people/" + viewer + "/operator", url.Values{"operator": {"yes"}}},
+			{"/operator/people/" + viewer + "/recovery", nil},
+		} {
+			if p := b.send(http.MethodPost, form.path, form.values); !strings.Contains(p.text(), "Sign in again") {
+				t.Errorf("POST %s: %d %s", form.path, p.status, p.text())
+			}
+		}
+		for _, path := range []string{"/settings/export.zip", "/account/passkeys/new"} {
+			b.open(path).wants(200, "Sign in again")
+		}
+		for _, none := range []string{"api_keys WHERE level = 'full'", "memberships WHERE role = 'owner' AND person_id = " + viewer, "teams WHERE closed_at > 0 OR deleted_at > 0", "people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0"} {
+			if n := h.count(t, none); n != 0 {
+				t.Errorf("%d %s", n, none)
+			}
+		}
+	})
+}
+
+// What one person typed before signing in again is not shown to another.
+func TestStepUpIsBySamePerson(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Olga's secret plan").fill("level", "full")
+		h.advance(stale)
+		asked := form.press().wants(200, "Sign in again")
+		other := c.people[access.Admin].Email
+		asked.form("Sign in").fill("email", other).fill("password", password).press().wants(422, "another account").lacks("secret plan")
+		b.open("/account").wants(200, c.people[access.Owner].Email)
+
+		// A sign-in that is no step-up ends the first session: nothing of it is left to the other person.
+		b.send(http.MethodPost, "/sign-in", url.Values{"email": {other}, "password": {password}, "next": {"/settings/keys/new"}}).lacks("secret plan")
+		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
+		b.open("/settings/keys/new").wants(200, "New API key").lacks("secret plan")
+	})
+}
+
+// claimant is somebody of the directory with claims of the test's.
+type claimant struct {
+	mockoidc.MockUser
+
+	claims map[string]any
+}
+
+// Claims are the ID token's.
+func (c *claimant) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims, error) {
+	out := jwt.MapClaims{}
+	raw, err := json.Marshal(base)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	maps.Copy(out, c.claims)
+	return out, err
+}
+
+// A directory that lets somebody in without asking is no step-up, however recent its answer is.
+func TestStepUpByDirectory(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		provider, cfg := registered(t, true)
+		h := open(t, at, cfg)
+		c := h.crew(t)
+		comes := func(email string, authTime time.Time) {
+			claims := map[string]any{"email": email, "email_verified": true}
+			if !authTime.IsZero() {
+				claims["auth_time"] = authTime.Unix()
+			}
+			provider.QueueUser(&claimant{mockoidc.MockUser{Subject: email}, claims})
+		}
+		owner := c.people[access.Owner].Email
+		b := h.browser(t)
+		comes(owner, h.now().Add(-time.Hour)) // signed in at the directory this morning
+		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
+		asked := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly").fill("level", "full").press().wants(200, "Sign in again", "What you entered is kept")
+		comes(owner, time.Time{})
+		asked.follow(byDirectory).wants(401, "did not ask you to sign in again", "Sign in again")
+		comes(owner, h.now().Add(-time.Hour))
+		refused := asked.follow(byDirectory).wants(401, "did not ask you to sign in again")
+		comes(c.people[access.Admin].Email, h.now())
+		refused.follow(byDirectory).wants(422, "another account")
+		if n := h.count(t, "api_keys WHERE team_id = ?", c.team.ID); n != 0 {
+			t.Errorf("%d keys", n)
+		}
+		comes(owner, h.now())
+		page := refused.follow(byDirectory).wants(200, "New API key", "still in the form")
+		page.form("Make the key").press().wants(200, "Nightly")
+	})
+}
