@@ -7,7 +7,7 @@ import "testing"
 var rooms = map[string][]string{
 	"words":    {"internal/access", "internal/fault", "internal/operation"},
 	"leaves":   {"internal/crash", "internal/moment", "internal/probe", "internal/secret", "internal/shed", "internal/source", "internal/sqlite", "internal/terms", "internal/trace"},
-	"pictures": {"internal/picture"},
+	"pictures": {"internal/picture", "internal/stripmeta"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
@@ -98,7 +98,7 @@ var forbidden = []rule{
 		why: "one place knows whether files lie on a disk or in S3",
 	}, {
 		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe"),
-		why: "making a smaller picture is about bytes alone",
+		why: "making a smaller picture and removing metadata are about bytes alone",
 	}, {
 		who: names("sources"), what: names("ours"), notWhat: names("internal/source", "internal/source/wire"),
 		why: "a source of public figures speaks its protocol: it knows no jobs, no credits and no other source",

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"encoding/binary"
+	"io"
 	"math"
 )
 
@@ -14,10 +15,51 @@ var (
 	errBoxes = damaged("the video is in too many parts")
 )
 
-// box is one box of ISO/IEC 14496-12, 4.2: its type and where its content is in the file.
+// Box is the place of a box in a file (ISO/IEC 14496-12, 4.2).
+type Box struct {
+	Kind    string // four characters
+	Start   int64  // offset of its header
+	Content int64  // offset of what follows the header
+	End     int64
+}
+
+// NextBox reads the header of the box at offset at of r, in a file or a box that ends at end. The error is an ErrDamaged
+// or r's own.
+func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
+	if end-at < 8 {
+		return Box{}, errBox
+	}
+	var p [16]byte
+	if _, err := r.ReadAt(p[:8], at); err != nil {
+		return Box{}, err //nolint:wrapcheck // the caller knows what it reads
+	}
+	kind, size, header := string(p[4:8]), uint64(binary.BigEndian.Uint32(p[:])), int64(8)
+	switch size {
+	case 0: // to the end
+		size = uint64(end - at) //nolint:gosec // at least 8
+	case 1: // a 64-bit size follows the type
+		header = 16
+		if end-at < header {
+			return Box{}, errCut
+		}
+		if _, err := r.ReadAt(p[8:], at+8); err != nil {
+			return Box{}, err //nolint:wrapcheck // as above
+		}
+		size = binary.BigEndian.Uint64(p[8:])
+	}
+	if size > math.MaxInt64 || int64(size) < header {
+		return Box{}, errBox
+	}
+	if int64(size) > end-at {
+		return Box{}, errCut
+	}
+	return Box{Kind: kind, Start: at, Content: at + header, End: at + int64(size)}, nil
+}
+
+// box is a box whose content is read.
 type box struct {
 	kind    string
-	at, end int64
+	at, end int64 // of the content in the file
 }
 
 // size is that of the content.
@@ -50,28 +92,8 @@ func (b *boxes) next(at, end int64) (box, error) {
 	if b.seen++; b.seen > maxBoxes {
 		return box{}, errBoxes
 	}
-	p, err := b.peek(at, 8)
-	if err != nil {
-		return box{}, err
-	}
-	kind, size, header := string(p[4:8]), uint64(binary.BigEndian.Uint32(p)), int64(8)
-	switch size {
-	case 0: // to the end
-		size = uint64(end - at) //nolint:gosec // each left at least 8
-	case 1: // the size stands behind the type
-		header = 16
-		if p, err = b.peek(at+8, 8); err != nil {
-			return box{}, err
-		}
-		size = binary.BigEndian.Uint64(p)
-	}
-	if size > math.MaxInt64 || int64(size) < header {
-		return box{}, errBox
-	}
-	if int64(size) > end-at {
-		return box{}, errCut
-	}
-	return box{kind: kind, at: at + header, end: at + int64(size)}, nil
+	next, err := NextBox(b.file, at, end)
+	return box{kind: next.Kind, at: next.Content, end: next.End}, err
 }
 
 // content returns n bytes of a box's content at off.

@@ -1,6 +1,9 @@
 package probe
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"io"
+)
 
 // orientationTag and short are of TIFF 6.0.
 const (
@@ -8,6 +11,12 @@ const (
 	short          = 3
 	maxTags        = 256 // a camera writes a dozen into the first directory
 )
+
+// Orientation returns the orientation, 1 to 8, that the first size bytes of r have as EXIF data: a TIFF file (EXIF 2.3,
+// 4.5). It is 1 if none can be read.
+func Orientation(r io.ReaderAt, size int64) int {
+	return orientation(&file{r: r, size: size}, 0, size)
+}
 
 // orientation finds the orientation in the n bytes of EXIF data at off: a TIFF file (EXIF 2.3, 4.5). It is 1 where
 // none can be found: an image is not refused for what is beside its pixels.

@@ -43,6 +43,12 @@ func (f *file) peek(off int64, n int) ([]byte, error) {
 	return f.buffer[at : at+int64(n)], nil
 }
 
+// ReadAt implements io.ReaderAt within the bounds of reading; p is at most window bytes.
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	held, err := f.peek(off, len(p))
+	return copy(p, held), err
+}
+
 func (f *file) load(off int64) error {
 	if f.reads++; f.reads > maxReads {
 		return errSpent

@@ -1,0 +1,163 @@
+package stripmeta
+
+import (
+	"cmp"
+	"io"
+	"slices"
+)
+
+// maxEdits bounds the memory of a list of edits: an edit takes about 50 bytes.
+const maxEdits = 1 << 18
+
+// Edits are the changes that make a file one without metadata.
+type Edits struct {
+	in   int64 // bytes of the file
+	list []edit
+}
+
+// edit replaces the bytes from at to end.
+type edit struct {
+	at, end int64
+	zeros   bool   // by as many zeros
+	with    []byte // else by these
+}
+
+func (e edit) size() int64 {
+	if e.zeros {
+		return e.end - e.at
+	}
+	return int64(len(e.with))
+}
+
+// Empty reports whether the file has no metadata.
+func (e Edits) Empty() bool { return len(e.list) == 0 }
+
+// Apply returns a reader of r, the scanned file, as it is without metadata.
+func (e Edits) Apply(r io.ReaderAt) *io.SectionReader {
+	v := &view{r: r}
+	at := int64(0)
+	for _, change := range e.list {
+		v.add(piece{from: at, size: change.at - at})
+		v.add(piece{zeros: change.zeros, with: change.with, size: change.size()})
+		at = change.end
+	}
+	v.add(piece{from: at, size: e.in - at})
+	return io.NewSectionReader(v, 0, v.size)
+}
+
+// replace replaces the bytes from at to end; with nothing it removes them.
+func (e *Edits) replace(at, end int64, with []byte) error {
+	return e.add(edit{at: at, end: end, with: with})
+}
+
+// remove removes the bytes from at to end.
+func (e *Edits) remove(at, end int64) error { return e.replace(at, end, nil) }
+
+// zero overwrites the bytes from at to end of s with zeros, unless they are zeros.
+func (e *Edits) zero(s *source, at, end int64) error {
+	zeros, err := s.is(0, at, end)
+	if err != nil || zeros {
+		return err
+	}
+	return e.add(edit{at: at, end: end, zeros: true})
+}
+
+// add adds an edit, joined with the one before it if that removes or zeroes what lies directly in front.
+func (e *Edits) add(next edit) error {
+	if next.at == next.end && len(next.with) == 0 {
+		return nil
+	}
+	if n := len(e.list); n > 0 {
+		last := &e.list[n-1]
+		if last.end == next.at && last.zeros == next.zeros && len(last.with)+len(next.with) == 0 {
+			last.end = next.end
+			return nil
+		}
+	}
+	if len(e.list) >= maxEdits {
+		return errParts
+	}
+	e.list = append(e.list, next)
+	return nil
+}
+
+// finish puts the edits in the order of the file. Zeroed ranges that overlap become one.
+func (e *Edits) finish() error {
+	slices.SortFunc(e.list, func(a, b edit) int { return cmp.Compare(a.at, b.at) })
+	out := e.list[:0]
+	for _, next := range e.list {
+		if n := len(out); n > 0 && next.at < out[n-1].end {
+			if !next.zeros || !out[n-1].zeros {
+				return errStructure
+			}
+			out[n-1].end = max(out[n-1].end, next.end)
+			continue
+		}
+		out = append(out, next)
+	}
+	e.list = out
+	return nil
+}
+
+// view reads a file through edits.
+type view struct {
+	r      io.ReaderAt
+	pieces []piece
+	size   int64
+}
+
+// piece is a part of the edited file: bytes of the file, zeros, or bytes of an edit.
+type piece struct {
+	at, size int64 // in the edited file
+	from     int64 // in the file
+	zeros    bool
+	with     []byte
+}
+
+func (v *view) add(p piece) {
+	if p.size > 0 {
+		p.at = v.size
+		v.pieces = append(v.pieces, p)
+		v.size += p.size
+	}
+}
+
+// ReadAt implements io.ReaderAt.
+func (v *view) ReadAt(p []byte, off int64) (int, error) {
+	n, found := slices.BinarySearchFunc(v.pieces, off, func(p piece, off int64) int { return cmp.Compare(p.at, off) })
+	if !found {
+		n--
+	}
+	read := 0
+	for ; read < len(p) && n >= 0 && n < len(v.pieces); n++ {
+		some, err := v.pieces[n].read(v.r, p[read:], off+int64(read)-v.pieces[n].at)
+		read += some
+		if err != nil {
+			return read, err
+		}
+	}
+	if read < len(p) {
+		return read, io.EOF
+	}
+	return read, nil
+}
+
+// read fills p from off of the piece on, as far as the piece goes.
+func (c piece) read(r io.ReaderAt, p []byte, off int64) (int, error) {
+	p = p[:max(min(int64(len(p)), c.size-off), 0)]
+	switch {
+	case c.zeros:
+		clear(p)
+		return len(p), nil
+	case c.with != nil:
+		return copy(p, c.with[off:]), nil
+	}
+	n, err := r.ReadAt(p, c.from+off)
+	if n == len(p) {
+		return n, nil
+	}
+	if err == nil || err == io.EOF { //nolint:errorlint // io.ReaderAt returns io.EOF itself
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err //nolint:wrapcheck // a reader hands on errors as they are
+}

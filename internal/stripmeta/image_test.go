@@ -1,0 +1,264 @@
+package stripmeta_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"reflect"
+	"slices"
+	"testing"
+
+	"golang.org/x/image/webp"
+
+	"pressroom/internal/probe"
+	"pressroom/internal/stripmeta"
+)
+
+func decodeJPEG(t *testing.T, data []byte) image.Image {
+	t.Helper()
+	m, err := jpeg.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestJPEG(t *testing.T) {
+	t.Parallel()
+	s := []byte(secret)
+	colors := segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), profile)
+	segments := map[string][]byte{
+		"EXIF":            segment(0xe1, []byte("Exif\x00\x00"), exifOf(binary.LittleEndian, 1)),
+		"XMP":             segment(0xe1, []byte("http://ns.adobe.com/xap/1.0/\x00"), s),
+		"extended XMP":    segment(0xe1, []byte("http://ns.adobe.com/xmp/extension/\x00"), s),
+		"IPTC":            segment(0xed, []byte("Photoshop 3.0\x008BIM"), s),
+		"APP12":           segment(0xec, []byte("Ducky"), s),
+		"FlashPix":        segment(0xe2, []byte("FPXR\x00"), s),
+		"MPF":             segment(0xe2, []byte("MPF\x00"), s),
+		"JFIF extension":  segment(0xe0, []byte("JFXX\x00"), s),
+		"JFIF thumbnail":  segment(0xe0, []byte("JFIF\x00\x01\x02\x00\x00\x01\x00\x01\x02\x03"), s),
+		"comment":         segment(0xfe, s),
+		"Adobe with more": segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x01"), s),
+		"stray bytes":     s,
+		"second EXIF":     bytes.Repeat(segment(0xe1, []byte("Exif\x00\x00"), exifOf(binary.BigEndian, 1)), 2),
+	}
+	plain := encoded(t, "jpeg")
+	pixels := decodeJPEG(t, plain)
+	for name, segment := range segments {
+		out := cleaned(t, after(plain, 2, colors, segment), probe.JPEG)
+		if !reflect.DeepEqual(pixels, decodeJPEG(t, out)) {
+			t.Errorf("%s: other pixels", name)
+		}
+		if !bytes.Contains(out, colors) {
+			t.Errorf("%s: the color profile is gone", name)
+		}
+	}
+	// Behind the scan, and behind the image: motion photos and depth maps.
+	end := len(plain) - 2
+	for name, data := range map[string][]byte{
+		"comment behind the scan": after(plain, end, segment(0xfe, s)),
+		"second image":            append(bytes.Clone(plain), after(plain, 2, segments["EXIF"])...),
+		"video behind the image":  append(bytes.Clone(plain), box("mdat", s)...),
+	} {
+		if out := cleaned(t, data, probe.JPEG); !bytes.Equal(out, plain) {
+			t.Errorf("%s: not the plain image: %q", name, out)
+		}
+	}
+}
+
+func TestJPEGOrientation(t *testing.T) {
+	t.Parallel()
+	plain := encoded(t, "jpeg")
+	for value := range uint16(10) {
+		for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
+			out := cleaned(t, after(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), exifOf(order, value))), probe.JPEG)
+			want := plain
+			if value >= 2 && value <= 8 {
+				want = after(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), least(byte(value))))
+			}
+			if !bytes.Equal(out, want) {
+				t.Errorf("%v, orientation %d: %q", order, value, out[:80])
+			}
+		}
+	}
+}
+
+// TestJPEGForms follows scans, restarts, fill bytes and stuffed bytes to the end.
+func TestJPEGForms(t *testing.T) {
+	t.Parallel()
+	if out := cleaned(t, load(t, "progressive.jpg"), probe.JPEG); len(out) == 0 {
+		t.Error("nothing is left")
+	}
+	scan := segment(0xda, []byte{1, 1, 0, 0, 63, 0})
+	file := slices.Concat([]byte{0xff, 0xd8}, []byte{0xff, 0xff, 0xff},
+		segment(0xdb, make([]byte, 65)), segment(0xc2, []byte("frame")), scan,
+		[]byte("\x01\xff\x00\x02\xff\xd0\x03\xff\xff\xd7"), segment(0xc4, []byte("table")), scan, []byte("\x05\xff\x00"))
+	whole := slices.Concat(file, []byte{0xff, 0xd9})
+	if out := cleaned(t, whole, probe.JPEG); !bytes.Equal(out, whole) {
+		t.Errorf("changed: %q", out)
+	}
+	with := slices.Concat(file, segment(0xe1, []byte(secret)), scan, []byte("\x09\xff\xd9"), []byte(secret))
+	if out := cleaned(t, with, probe.JPEG); !bytes.Equal(out, slices.Concat(file, scan, []byte("\x09\xff\xd9"))) {
+		t.Errorf("between scans: %q", out)
+	}
+	for name, data := range map[string][]byte{
+		"cut in a scan": file, "cut in a segment": whole[:8], "a short segment": {0xff, 0xd8, 0xff, 0xe0, 0, 1, 0xff, 0xd9},
+		"a reserved marker": {0xff, 0xd8, 0xff, 0xf5, 0, 2, 0xff, 0xd9}, "empty": {},
+	} {
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.JPEG); !errors.Is(err, probe.ErrDamaged) {
+			t.Errorf("%s: %v, want ErrDamaged", name, err)
+		}
+	}
+}
+
+func decodePNG(t *testing.T, data []byte) image.Image {
+	t.Helper()
+	m, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestPNG(t *testing.T) {
+	t.Parallel()
+	s := []byte(secret)
+	const first = 8 + 25 // behind IHDR
+	colors := pngChunk("iCCP", []byte("p\x00\x00"), profile)
+	plain := after(encoded(t, "png"), first, colors, pngChunk("pHYs", make([]byte, 9)))
+	pixels := decodePNG(t, plain)
+	for name, data := range map[string][]byte{
+		"tEXt":            after(plain, first, pngChunk("tEXt", []byte("Comment\x00"), s)),
+		"zTXt":            after(plain, first, pngChunk("zTXt", []byte("Comment\x00\x00"), s)),
+		"iTXt":            after(plain, first, pngChunk("iTXt", []byte("XML:com.adobe.xmp\x00\x00\x00\x00\x00"), s)),
+		"eXIf":            after(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 1))),
+		"tIME":            after(plain, first, pngChunk("tIME", s)),
+		"private":         after(plain, first, pngChunk("prVt", s)),
+		"behind the data": after(plain, len(plain)-12, pngChunk("tEXt", s)),
+		"behind the end":  append(bytes.Clone(plain), s...),
+	} {
+		out := cleaned(t, data, probe.PNG)
+		if !bytes.Equal(out, plain) || !reflect.DeepEqual(pixels, decodePNG(t, out)) {
+			t.Errorf("%s: not the plain image", name)
+		}
+	}
+	out := cleaned(t, after(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 6))), probe.PNG)
+	if want := after(plain, first, pngChunk("eXIf", least(6))); !bytes.Equal(out, want) {
+		t.Errorf("orientation: %q", out[:120])
+	}
+	animated := load(t, "animated.png")
+	if out := cleaned(t, after(animated, first, pngChunk("tEXt", s)), probe.PNG); !bytes.Equal(out, animated) {
+		t.Error("an animation was changed")
+	}
+	for name, data := range map[string][]byte{
+		"no end": plain[:len(plain)-12], "a long chunk": plain[:40],
+		"unknown critical": after(plain, first, pngChunk("CgBI", s)),
+	} {
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.PNG); !errors.Is(err, probe.ErrDamaged) {
+			t.Errorf("%s: %v, want ErrDamaged", name, err)
+		}
+	}
+}
+
+func TestGIF(t *testing.T) {
+	t.Parallel()
+	s := append([]byte{byte(len(secret))}, secret+"\x00"...)
+	plain := encoded(t, "gif")
+	first := 13
+	if plain[10]&0x80 != 0 {
+		first += 3 << (1 + plain[10]&7)
+	}
+	colors := append([]byte("\x21\xff\x0bICCRGBG1012\x03"), "abc\x00"...)
+	plain = after(plain, first, colors)
+	want, err := gif.DecodeAll(bytes.NewReader(plain))
+	if err != nil || !bytes.Contains(plain, []byte("NETSCAPE2.0")) {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"comment":        after(plain, first, []byte("\x21\xfe"), s),
+		"XMP":            after(plain, first, []byte("\x21\xff\x0bXMP DataXMP"), s),
+		"unknown":        after(plain, first, []byte("\x21\x77"), s),
+		"at the end":     after(plain, len(plain)-1, []byte("\x21\xfe"), s),
+		"behind the end": append(bytes.Clone(plain), secret...),
+		"no trailer":     slices.Concat(plain[:len(plain)-1], []byte("\x21\xfe"), s[:5]),
+		"stray bytes":    slices.Concat(plain[:len(plain)-1], []byte("\x00"), []byte(secret)),
+	} {
+		out := cleaned(t, data, probe.GIF)
+		got, err := gif.DecodeAll(bytes.NewReader(out))
+		if err != nil || !reflect.DeepEqual(want, got) || !bytes.Equal(out, plain) {
+			t.Errorf("%s: not the plain image: %v", name, err)
+		}
+	}
+	text := []byte("\x21\x01\x0c0123456789ab\x02hi\x00")
+	if out := cleaned(t, after(plain, first, text), probe.GIF); !bytes.Contains(out, text) {
+		t.Error("text that is drawn is gone")
+	}
+	for name, data := range map[string][]byte{"no image": plain[:first], "stray": after(plain, first, []byte{7})} {
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.GIF); !errors.Is(err, probe.ErrDamaged) {
+			t.Errorf("%s: %v, want ErrDamaged", name, err)
+		}
+	}
+}
+
+func TestWebP(t *testing.T) {
+	t.Parallel()
+	s := []byte(secret)
+	simple := load(t, "lossy.webp")
+	want, err := webp.Decode(bytes.NewReader(simple))
+	if err != nil {
+		t.Fatal(err)
+	}
+	canvas := func(flags byte) []byte {
+		width, height := uint32(want.Bounds().Dx()-1), uint32(want.Bounds().Dy()-1)
+		size := func(n uint32) []byte { return binary.LittleEndian.AppendUint32(nil, n)[:3] }
+		return riffChunk("VP8X", []byte{flags, 0, 0, 0}, size(width), size(height))
+	}
+	colors := riffChunk("ICCP", profile)
+	exif := riffChunk("EXIF", exifOf(binary.LittleEndian, 1))
+	turned := riffChunk("EXIF", []byte("Exif\x00\x00"), exifOf(binary.LittleEndian, 6))
+	xmp := riffChunk("XMP ", s, []byte("odd"))
+	plain := riff(canvas(0x20), colors, simple[12:])
+	for name, c := range map[string]struct{ data, want []byte }{
+		"EXIF and XMP": {riff(canvas(0x2c), colors, simple[12:], exif, xmp), plain},
+		"turned": {
+			riff(canvas(0x2c), colors, simple[12:], turned, xmp),
+			riff(canvas(0x28), colors, simple[12:], riffChunk("EXIF", least(6))),
+		},
+		"flags alone":    {riff(canvas(0x2c), colors, simple[12:]), plain},
+		"unknown":        {riff(canvas(0x20), colors, riffChunk("secr", s), simple[12:]), plain},
+		"simple":         {riff(simple[12:], xmp), simple},
+		"behind the end": {append(bytes.Clone(plain), s...), plain},
+		"a short chunk":  {riff(canvas(0x20), colors, simple[12:], []byte("abcdef")), plain},
+	} {
+		out := cleaned(t, c.data, probe.WebP)
+		if !bytes.Equal(out, c.want) {
+			t.Errorf("%s: %q", name, out)
+		}
+		if got, err := webp.Decode(bytes.NewReader(out)); err != nil || !reflect.DeepEqual(want, got) {
+			t.Errorf("%s: other pixels (%v)", name, err)
+		}
+	}
+	animated := load(t, "animated.webp")
+	if out := cleaned(t, animated, probe.WebP); !bytes.Equal(out, animated) {
+		t.Error("an animation without metadata was changed")
+	}
+	frame := func(inner ...[]byte) []byte { return riffChunk("ANMF", make([]byte, 16), bytes.Join(inner, nil)) }
+	anim := func(inner ...[]byte) []byte {
+		return riff(canvas(2), riffChunk("ANIM", make([]byte, 6)), frame(inner...))
+	}
+	if out := cleaned(t, anim(simple[12:], riffChunk("secr", s)), probe.WebP); !bytes.Equal(out, anim(simple[12:])) {
+		t.Errorf("in a frame: %q", out)
+	}
+	for name, data := range map[string][]byte{
+		"cut": plain[:len(plain)-9], "a long chunk": riff([]byte("VP8 \xff\xff\xff\x7fxxxx")),
+		"a short frame": riff(riffChunk("ANMF", s[:9])),
+	} {
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.WebP); !errors.Is(err, probe.ErrDamaged) {
+			t.Errorf("%s: %v, want ErrDamaged", name, err)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package stripmeta
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
+
+// The markers of ITU-T T.81, table B.1, that matter here.
+const (
+	sof0, sof15      = 0xc0, 0xcf // with DHT, JPG and DAC among them
+	jpg              = 0xc8
+	rst0, rst7       = 0xd0, 0xd7
+	eoi, sos         = 0xd9, 0xda
+	dqt, exp         = 0xdb, 0xdf // with DNL, DRI and DHP between them
+	app0, app1, app2 = 0xe0, 0xe1, 0xe2
+	app14, app15     = 0xee, 0xef
+	com              = 0xfe
+)
+
+// The beginnings of the application segments that rendering needs, or whose orientation it needs.
+var (
+	jfif  = []byte("JFIF\x00")
+	exif  = []byte("Exif\x00\x00")
+	icc   = []byte("ICC_PROFILE\x00")
+	adobe = []byte("Adobe")
+)
+
+// The content of a JFIF segment without a thumbnail, and of an Adobe segment, in bytes.
+const (
+	jfifBytes  = 14
+	adobeBytes = 12
+)
+
+type jpegScan struct {
+	*source
+	*Edits
+
+	exif bool // seen
+}
+
+// scanJPEG walks all segments of a JPEG to the end of its image. Behind that, phones put previews, depth maps and
+// videos, each with metadata of its own.
+func scanJPEG(s *source, e *Edits) error {
+	j := &jpegScan{source: s, Edits: e}
+	at := int64(2)
+	for {
+		marker, body, err := j.nextMarker(at)
+		if err != nil {
+			return err
+		}
+		if marker == eoi {
+			return e.remove(body, s.size)
+		}
+		if marker >= rst0 && marker <= rst7 {
+			at = body
+			continue
+		}
+		if at, err = j.segment(marker, body); err != nil {
+			return err
+		}
+		if marker == sos {
+			if at, err = j.skipScan(at); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// nextMarker finds the marker at or after at, and where what belongs to it begins. It removes stray bytes in front,
+// which decoders skip, but not fill bytes.
+func (j *jpegScan) nextMarker(at int64) (byte, int64, error) {
+	stray := at
+	for {
+		p, err := j.peek(at, 2)
+		if err != nil {
+			return 0, 0, err
+		}
+		if p[0] == 0xff && p[1] != 0xff && p[1] != 0 {
+			marker := p[1]
+			fill, err := j.is(0xff, stray, at)
+			if err == nil && !fill {
+				err = j.remove(stray, at)
+			}
+			return marker, at + 2, err
+		}
+		at++
+	}
+}
+
+// skipScan returns where the entropy-coded data at at ends: at the next marker that is no restart.
+func (j *jpegScan) skipScan(at int64) (int64, error) {
+	for {
+		p, err := j.rest(at)
+		if err != nil {
+			return 0, err
+		}
+		n := bytes.IndexByte(p, 0xff)
+		if n < 0 {
+			at += int64(len(p))
+			continue
+		}
+		at += int64(n)
+		if p, err = j.peek(at, 2); err != nil {
+			return 0, err
+		}
+		switch next := p[1]; {
+		case next == 0xff:
+			at++
+		case next == 0 || next >= rst0 && next <= rst7:
+			at += 2
+		default:
+			return at, nil
+		}
+	}
+}
+
+// segment looks at the segment of a marker, whose length is at body, and returns where it ends.
+func (j *jpegScan) segment(marker byte, body int64) (int64, error) {
+	p, err := j.peek(body, 2)
+	if err != nil {
+		return 0, err
+	}
+	length := int64(binary.BigEndian.Uint16(p))
+	end := body + length
+	switch {
+	case length < 2:
+		return 0, errStructure
+	case end > j.size:
+		return 0, errEnds
+	case marker >= app0 && marker <= app15:
+		return end, j.application(marker, body, end)
+	case marker == com:
+		return end, j.remove(body-2, end)
+	case marker >= sof0 && marker <= sof15 && marker != jpg, marker == sos, marker >= dqt && marker <= exp:
+		return end, nil
+	}
+	return 0, errStructure // decoders refuse it too
+}
+
+// application keeps an application segment, cuts it down to what rendering needs, or removes it. The segment's length
+// is at body, its marker in front of that.
+func (j *jpegScan) application(marker byte, body, end int64) error {
+	p, err := j.peek(body+2, int(min(end-body-2, jfifBytes)))
+	if err != nil {
+		return err
+	}
+	switch {
+	case marker == app0 && len(p) == jfifBytes && bytes.HasPrefix(p, jfif):
+		small := slices.Concat(p[:jfifBytes-2], []byte{0, 0}) // a thumbnail of no pixels
+		return j.cut(marker, body, end, small)
+	case marker == app1 && bytes.HasPrefix(p, exif) && !j.exif:
+		j.exif = true
+		at := body + 2 + int64(len(exif))
+		if turned := j.orientationOnly(at, end-at); turned != nil {
+			return j.cut(marker, body, end, slices.Concat(exif, turned))
+		}
+	case marker == app2 && bytes.HasPrefix(p, icc):
+		return nil
+	case marker == app14 && len(p) >= adobeBytes && bytes.HasPrefix(p, adobe):
+		return j.cut(marker, body, end, bytes.Clone(p[:adobeBytes]))
+	}
+	return j.remove(body-2, end)
+}
+
+// cut replaces a segment by one with that content, unless it has just that.
+func (j *jpegScan) cut(marker byte, body, end int64, content []byte) error {
+	want := binary.BigEndian.AppendUint16(nil, uint16(2+len(content))) //nolint:gosec // a few bytes
+	want = append(want, content...)
+	same, err := j.has(body, want)
+	if err != nil || same && int64(len(want)) == end-body {
+		return err
+	}
+	return j.replace(body-2, end, slices.Concat([]byte{0xff, marker}, want))
+}

@@ -1,0 +1,82 @@
+package stripmeta
+
+import (
+	"bytes"
+	"io"
+)
+
+// window is how much of a file is held at once, in bytes.
+const window = 16 << 10
+
+// source is a file that is read through one small window.
+type source struct {
+	r    io.ReaderAt
+	size int64
+
+	buffer      [window]byte
+	start, held int64 // of the window in the file, and how many bytes it has
+	err         error // the first error of r itself
+}
+
+// peek returns n bytes at off, n at most window. They are valid until the next call.
+func (s *source) peek(off int64, n int) ([]byte, error) {
+	if off < 0 || off > s.size-int64(n) {
+		return nil, errEnds
+	}
+	if off < s.start || off+int64(n) > s.start+s.held {
+		if err := s.load(off); err != nil {
+			return nil, err
+		}
+	}
+	return s.buffer[off-s.start:][:n], nil
+}
+
+// rest returns the bytes from off on that the window holds, at least one. They are valid until the next call.
+func (s *source) rest(off int64) ([]byte, error) {
+	if _, err := s.peek(off, 1); err != nil {
+		return nil, err
+	}
+	return s.buffer[off-s.start : s.held], nil
+}
+
+func (s *source) load(off int64) error {
+	want := min(window, s.size-off)
+	n, err := s.r.ReadAt(s.buffer[:want], off)
+	if int64(n) < want {
+		s.start, s.held, s.err = 0, 0, err
+		return err //nolint:wrapcheck // Scan says what was done
+	}
+	s.start, s.held = off, want
+	return nil
+}
+
+// ReadAt implements io.ReaderAt; p is at most window bytes.
+func (s *source) ReadAt(p []byte, off int64) (int, error) {
+	held, err := s.peek(off, len(p))
+	return copy(p, held), err
+}
+
+// has reports whether the bytes at off are these.
+func (s *source) has(off int64, want []byte) (bool, error) {
+	if off+int64(len(want)) > s.size {
+		return false, nil
+	}
+	p, err := s.peek(off, len(want))
+	return bytes.Equal(p, want), err
+}
+
+// is reports whether everything between at and end is one byte value.
+func (s *source) is(value byte, at, end int64) (bool, error) {
+	for at < end {
+		p, err := s.rest(at)
+		if err != nil {
+			return false, err
+		}
+		p = p[:min(int64(len(p)), end-at)]
+		if bytes.Count(p, []byte{value}) != len(p) {
+			return false, nil
+		}
+		at += int64(len(p))
+	}
+	return true, nil
+}

@@ -1,0 +1,50 @@
+// Package stripmeta removes the metadata of images and videos without re-encoding: EXIF, XMP, IPTC, comments, text,
+// embedded previews, location atoms, telemetry tracks, dates, and whatever follows the end of a file. What rendering
+// needs stays: pixels, orientation, color profile, animation, sound.
+//
+// Each format has a list of what is kept; everything that is not on it goes. A file whose structure cannot be followed
+// to its end is an error, never a partly cleaned file.
+//
+// Metadata inside coded video frames (for instance SEI messages of H.264) is not touched.
+package stripmeta
+
+import (
+	"fmt"
+	"io"
+
+	"pressroom/internal/probe"
+)
+
+// Scan finds the metadata in the first size bytes of r, a file of the MIME type that probe.Read reported. It reads the
+// file at most about twice and holds at most about 20 MiB of memory. The error is a probe.ErrDamaged, probe.ErrType, or
+// says what kept r from being read.
+func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
+	scan := map[string]func(*source, *Edits) error{
+		probe.JPEG: scanJPEG, probe.PNG: scanPNG, probe.WebP: scanWebP, probe.GIF: scanGIF,
+		probe.MP4: scanVideo, probe.QuickTime: scanVideo,
+	}[mime]
+	if scan == nil {
+		return Edits{}, probe.ErrType
+	}
+	s := &source{r: r, size: size}
+	e := Edits{in: size}
+	err := scan(s, &e)
+	if s.err != nil { // comes before what was made of it
+		return Edits{}, fmt.Errorf("reading the file: %w", s.err)
+	}
+	if err == nil {
+		err = e.finish()
+	}
+	if err != nil {
+		return Edits{}, err
+	}
+	return e, nil
+}
+
+func damaged(reason string) error { return &probe.DamageError{Reason: reason} }
+
+var (
+	errEnds      = damaged("the file ends too early")
+	errStructure = damaged("the file's structure is broken")
+	errParts     = damaged("the file is in too many parts")
+)

@@ -1,0 +1,350 @@
+package stripmeta_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressroom/internal/probe"
+	"pressroom/internal/stripmeta"
+)
+
+const (
+	ftyp = "\x00\x00\x00\x14ftypisom\x00\x00\x00\x00isom"
+	// pictures and samples are the media bytes: those of the video, and those of a track that says where it was.
+	pictures = "the pictures of the video"
+	samples  = secret + "," + secret
+)
+
+// film is a small video of which a test changes one part.
+type film struct {
+	moov, trak, mdia, minf []byte // more boxes in these
+	meta                   []byte // one more trak
+	head, mdat, tail       []byte // boxes in front, the media bytes, what is behind
+	front                  bool   // moov is in front of mdat
+}
+
+func matrix() []byte { return u32(0, 1<<16, 0, 0xffff0000, 0, 0, 0, 0, 1<<30) }
+
+func (f film) bytes() []byte {
+	dates := u32(0, 0xe0000001, 0xe0000002)
+	colr := box("colr", []byte("nclx"), u16(1, 1, 1), []byte{0})
+	entry := box("avc1", make([]byte, 24), u16(64, 48), make([]byte, 50), colr)
+	stbl := box("stbl", box("stsd", u32(0, 1), entry), box("stts", u32(0, 1, 90, 1000)))
+	minf := box("minf", box("vmhd", u32(1, 0, 0)), stbl, f.minf)
+	hdlr := box("hdlr", u32(0, 0), []byte("vide"), make([]byte, 13))
+	mdia := box("mdia", box("mdhd", dates, u32(30_000, 90_000, 0)), hdlr, minf, f.mdia)
+	tkhd := box("tkhd", dates, u32(1, 0, 0, 0, 0, 0, 0), matrix(), u32(64<<16, 48<<16))
+	mvhd := box("mvhd", dates, u32(1000, 3000), make([]byte, 80))
+	moov := box("moov", mvhd, box("trak", tkhd, mdia, f.trak), f.meta, f.moov)
+	mdat := box("mdat", []byte(pictures), f.mdat)
+	if f.front {
+		return slices.Concat([]byte(ftyp), f.head, moov, mdat, f.tail)
+	}
+	return slices.Concat([]byte(ftyp), f.head, mdat, moov, f.tail)
+}
+
+// mdatAt is where the media bytes are in a film that has mdat in front, and nothing between.
+const mdatAt = len(ftyp) + 8
+
+// telemetry is a track whose samples are those at the offsets.
+func telemetry(handler string, tables ...[]byte) []byte {
+	stsd := box("stsd", u32(0, 1), box("gpmd", make([]byte, 8)))
+	minf := box("minf", box("nmhd", u32(0)), box("stbl", stsd, bytes.Join(tables, nil)))
+	hdlr := box("hdlr", u32(0, 0), []byte(handler), make([]byte, 13))
+	mdia := box("mdia", box("mdhd", u32(0, 0, 0, 1000, 3000, 0)), hdlr, minf)
+	tkhd := box("tkhd", u32(0, 0, 0, 2, 0, 0, 0, 0, 0, 0), matrix(), u32(0, 0))
+	return box("trak", tkhd, mdia, box("udta", []byte(secret)))
+}
+
+func TestVideo(t *testing.T) {
+	t.Parallel()
+	s := []byte(secret)
+	at := uint32(mdatAt + len(pictures)) // of the samples
+	one := uint32(len(secret))
+	stsc, stco := box("stsc", u32(0, 1, 1, 3, 1)), box("stco", u32(0, 1, at))
+	stsz := box("stsz", u32(0, 0, 3, one, 1, one))
+	udta := box("udta", box("\xa9xyz", u16(18, 0x15c7), s), box("loci", u32(0), s), box("XMP_", s))
+	keys := box("keys", u32(0, 1), []byte("com.apple.quicktime.location.ISO6709"))
+	meta := box("meta", u32(0), keys, box("ilst", s))
+	wide := slices.Concat(u32(1), []byte("uuid"), u32(0, uint32(16+len(s))), s)
+	for name, change := range map[string]func(*film){
+		"moov/udta":         func(f *film) { f.moov = udta },
+		"moov/udta, ended":  func(f *film) { f.moov = box("udta", udta, u32(0)) },
+		"trak/udta":         func(f *film) { f.trak = udta },
+		"moov/meta":         func(f *film) { f.moov = meta },
+		"trak/meta":         func(f *film) { f.trak = meta },
+		"mdia and minf":     func(f *film) { f.mdia, f.minf = meta, udta },
+		"file meta":         func(f *film) { f.tail = meta },
+		"uuid":              func(f *film) { f.head, f.moov = box("uuid", s), box("uuid", s) },
+		"64-bit size":       func(f *film) { f.head = wide },
+		"free with content": func(f *film) { f.head, f.moov, f.trak = box("free", s), box("skip", s), box("wide", s) },
+		"unknown":           func(f *film) { f.head, f.moov, f.trak = box("beam", s), box("gps ", s), box("gps ", s) },
+		"to the end":        func(f *film) { f.tail = slices.Concat(u32(0), []byte("uuid"), s) },
+		"short rest":        func(f *film) { f.moov, f.trak = s[:4], s[4:8] },
+		"a phone's trailer": func(f *film) { f.tail = slices.Concat(u32(0x10000), []byte("SEFT"), s) },
+		"a trailer":         func(f *film) { f.tail = s[:7] },
+		"front":             func(f *film) { f.front, f.moov = true, udta },
+		"telemetry": func(f *film) {
+			f.mdat, f.meta = []byte(samples), telemetry("meta", stsc, stco, stsz)
+		},
+		"telemetry, reference": func(f *film) {
+			f.trak = box("tref", box("cdsc", u32(2)))
+			f.mdat, f.meta = []byte(samples), telemetry("camm", stsc, stco, stsz)
+		},
+		"telemetry in chunks": func(f *film) {
+			f.mdat = []byte(samples)
+			co64 := box("co64", u32(0, 2, 0, at, 0, at+one+1))
+			f.meta = telemetry("mebx", box("stsc", u32(0, 2, 1, 2, 1, 2, 1, 1)), co64, stsz)
+		},
+		"telemetry, alike": func(f *film) {
+			f.mdat = []byte(samples)
+			f.meta = telemetry("gpmd", box("stsc", u32(0, 1, 1, 7, 1)), stco, box("stsz", u32(0, one, 7)))
+		},
+		"telemetry, compact": func(f *film) {
+			f.mdat = []byte(samples)
+			f.meta = telemetry("text", stsc, stco, box("stz2", u32(0, 8, 3), []byte{byte(one), 1, byte(one)}))
+		},
+	} {
+		var f film
+		change(&f)
+		data := f.bytes()
+		sameVideo(t, name, data, cleaned(t, data, probe.MP4))
+	}
+}
+
+// sameVideo checks that a video has the same facts, and the same media bytes in the same place.
+func sameVideo(t *testing.T, name string, before, after []byte) {
+	t.Helper()
+	want, err := probe.Read(bytes.NewReader(before), int64(len(before)))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	got, err := probe.Read(bytes.NewReader(after), int64(len(after)))
+	if err != nil || got != want {
+		t.Errorf("%s: %+v (%v), want %+v", name, got, err, want)
+	}
+	for _, part := range []string{pictures, string(matrix()), "colrnclx"} {
+		if at := bytes.Index(after, []byte(part)); at < 0 || at != bytes.Index(before, []byte(part)) {
+			t.Errorf("%s: %q is at %d", name, part, at)
+		}
+	}
+	for _, date := range [][]byte{u32(0xe0000001), u32(0xe0000002)} {
+		if bytes.Contains(after, date) {
+			t.Errorf("%s: a date is left", name)
+		}
+	}
+}
+
+func TestVideoDatesOfVersion1(t *testing.T) {
+	t.Parallel()
+	long := box("mvhd", u32(1<<24, 1, 0xe0000001, 1, 0xe0000002, 1000, 0, 3000), make([]byte, 80))
+	data := film{moov: long}.bytes()
+	out := cleaned(t, data, probe.QuickTime)
+	if bytes.Contains(out, u32(0xe0000001)) || bytes.Contains(out, u32(0xe0000002)) {
+		t.Error("a date is left")
+	}
+}
+
+func TestFragments(t *testing.T) {
+	t.Parallel()
+	s, one := []byte(secret), uint32(len(secret))
+	trex := func(id, size uint32) []byte { return box("trex", u32(0, id, 1, 1000, size, 0)) }
+	empty := telemetry("meta", box("stsc", u32(0, 0)), box("stco", u32(0, 0)), box("stsz", u32(0, 0, 0)))
+	f := film{front: true, meta: empty, moov: box("mvex", trex(0, 9), trex(2, one))}
+	shown := func(flags uint32, run ...uint32) []byte {
+		return box("traf", box("tfhd", u32(flags, 0)), box("tfdt", u32(0, 0)), box("trun", u32(run...)), box("udta", s))
+	}
+	hidden := func(header, run []uint32) []byte {
+		return box("traf", box("tfhd", u32(header...)), box("trun", u32(run...)))
+	}
+	head := uint32(len(f.bytes()))
+	first, two := shown(0x20000, 1, 1, 0xffff), pictures+secret+secret
+	for name, c := range map[string]struct {
+		shown, hidden []byte
+		data          string
+	}{
+		"default sizes": {first, hidden([]uint32{0x20000, 2}, []uint32{1, 2, 0xffff}), two},
+		"one after other": {
+			box("traf", box("tfhd", u32(0x20010, 0, uint32(len(pictures)))), box("trun", u32(1, 1, 0xffff))),
+			hidden([]uint32{0, 2}, []uint32{0, 1}), pictures + secret,
+		},
+		"sizes of its own": {first, hidden([]uint32{0x20000, 2}, []uint32{0x301, 2, 0xffff, 5, one, 6, one}), two},
+		"size in header":   {first, hidden([]uint32{0x2001a, 2, 1, 5, 2 * one}, []uint32{1, 1, 0xffff}), two},
+		"absolute offset":  {first, hidden([]uint32{1, 2, 0, 0xffff}, []uint32{0, 1}), pictures + secret},
+	} {
+		moof := box("moof", box("mfhd", u32(0, 1)), c.shown, c.hidden)
+		at := uint32(len(moof) + 8) // of the data behind the moof
+		moof = fill(moof, c.shown, at)
+		offset := at + uint32(len(pictures))
+		if name == "absolute offset" {
+			offset += head
+		}
+		moof = fill(moof, c.hidden, offset)
+		f.tail = slices.Concat(moof, box("mdat", []byte(c.data)))
+		data := f.bytes()
+		sameVideo(t, name, data, cleaned(t, data, probe.MP4))
+	}
+}
+
+// fill puts an offset in place of the mark 0xffff in a track fragment, if it has one.
+func fill(moof, traf []byte, offset uint32) []byte {
+	at := bytes.Index(traf, u32(0xffff))
+	if at < 0 {
+		return moof
+	}
+	out := slices.Clone(moof)
+	start := bytes.Index(moof, traf)
+	copy(out[start+at:], u32(offset))
+	return out
+}
+
+func TestDamagedVideos(t *testing.T) {
+	t.Parallel()
+	stsc, stco := box("stsc", u32(0, 1, 1, 1, 1)), box("stco", u32(0, 1, uint32(mdatAt)))
+	for name, c := range map[string]func(*film){
+		"a lying chunk table": func(f *film) {
+			f.meta = telemetry("meta", stsc, box("stco", u32(0, 9, 1)), box("stsz", u32(0, 1, 1)))
+		},
+		"a lying run table": func(f *film) {
+			f.meta = telemetry("meta", box("stsc", u32(0, 9, 1, 1, 1)), stco, box("stsz", u32(0, 1, 1)))
+		},
+		"a lying size table": func(f *film) {
+			f.meta = telemetry("meta", stsc, stco, box("stsz", u32(0, 0, 9)))
+		},
+		"no sizes":       func(f *film) { f.meta = telemetry("meta", stsc, stco) },
+		"no runs":        func(f *film) { f.meta = telemetry("meta", stco, box("stsz", u32(0, 1, 1))) },
+		"a broken box":   func(f *film) { f.moov = []byte("\x00\x00\x00\x07udta") },
+		"a long box":     func(f *film) { f.trak = []byte("\x7f\x00\x00\x00udta") },
+		"endless boxes":  func(f *film) { f.moov = bytes.Repeat(box("free"), 20_001) },
+		"a short header": func(f *film) { f.moov = box("mvhd", u32(0)) },
+	} {
+		var f film
+		c(&f)
+		data := f.bytes()
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.MP4); !errors.Is(err, probe.ErrDamaged) {
+			t.Errorf("%s: %v, want ErrDamaged", name, err)
+		}
+	}
+	if _, err := stripmeta.Scan(strings.NewReader("x"), 1, "text/plain"); !errors.Is(err, probe.ErrType) {
+		t.Errorf("another type: %v, want ErrType", err)
+	}
+}
+
+// TestSamplesElsewhere keeps a track whose samples are said to be outside the media data from erasing the structure.
+func TestSamplesElsewhere(t *testing.T) {
+	t.Parallel()
+	stco := box("stco", u32(0, 2, 0, 0xffffff00))
+	all := telemetry("meta", box("stsc", u32(0, 1, 1, 2, 1)), stco, box("stsz", u32(0, 0xffffffff, 2)))
+	data := film{meta: all}.bytes()
+	out := cleaned(t, data, probe.MP4)
+	if _, err := probe.Read(bytes.NewReader(out), int64(len(out))); err != nil || bytes.Contains(out, []byte(pictures)) {
+		t.Errorf("%v: the media data is what the track claims, and the rest is not", err)
+	}
+}
+
+// TestMadeByOthers leaves the videos of other programs playable.
+func TestMadeByOthers(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "turned.mp4", "plain.mov"} {
+		data := load(t, name)
+		want, err := probe.Read(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out := cleaned(t, data, want.Type)
+		if got, err := probe.Read(bytes.NewReader(out), int64(len(out))); err != nil || got != want || len(out) != len(data) {
+			t.Errorf("%s: %+v (%v), want %+v", name, got, err, want)
+		}
+		if bytes.Contains(out, []byte("Lavf")) {
+			t.Errorf("%s: the name of the program is left", name)
+		}
+	}
+}
+
+// hollow is a file whose middle is zeros that are stored nowhere.
+type hollow struct {
+	head, tail []byte
+	size, read int64
+}
+
+func (h *hollow) ReadAt(p []byte, off int64) (int, error) {
+	clear(p)
+	if off < int64(len(h.head)) {
+		copy(p, h.head[off:])
+	}
+	if start := h.size - int64(len(h.tail)); off+int64(len(p)) > start {
+		copy(p[max(start-off, 0):], h.tail[max(off-start, 0):])
+	}
+	h.read += int64(len(p))
+	return len(p), nil
+}
+
+// TestFarAway finds what is behind 4 GB of media data by reading next to nothing.
+func TestFarAway(t *testing.T) {
+	t.Parallel()
+	const size = 4e9
+	head := slices.Concat([]byte(ftyp), u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, size))
+	h := &hollow{head: head, tail: film{moov: box("udta", []byte(secret))}.bytes()[len(ftyp):]}
+	h.size = int64(len(ftyp)) + size + int64(len(h.tail))
+	edits, err := stripmeta.Scan(h, h.size, probe.MP4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.read > 1<<20 {
+		t.Errorf("%d bytes read, want at most 1 MiB", h.read)
+	}
+	clean := edits.Apply(h)
+	tail := make([]byte, len(h.tail))
+	_, err = clean.ReadAt(tail, h.size-int64(len(tail)))
+	if err != nil || clean.Size() != h.size || bytes.Contains(tail, []byte(secret)) {
+		t.Errorf("%d bytes (%v), want %d without the location", clean.Size(), err, h.size)
+	}
+}
+
+// TestReading reads the same bytes in whatever portions.
+func TestReading(t *testing.T) {
+	t.Parallel()
+	data := film{moov: box("udta", []byte(secret)), tail: []byte("trailer")}.bytes()
+	edits, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.MP4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := apply(t, edits, data)
+	for portion := range 20 {
+		got, err := io.ReadAll(&slow{edits.Apply(bytes.NewReader(data)), portion + 1})
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("by %d bytes: %d of %d (%v)", portion+1, len(got), len(want), err)
+		}
+	}
+	if _, err := io.ReadAll(edits.Apply(bytes.NewReader(data[:50]))); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a file that became shorter: %v, want io.ErrUnexpectedEOF", err)
+	}
+}
+
+type slow struct {
+	io.Reader
+	n int
+}
+
+func (s *slow) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(len(p), s.n)]) }
+
+// TestBrokenReader tells what kept a file from being read from a file that is broken.
+func TestBrokenReader(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk is gone")
+	for _, mime := range []string{probe.JPEG, probe.PNG, probe.GIF, probe.WebP, probe.MP4} {
+		_, err := stripmeta.Scan(failing{broken}, 1000, mime)
+		if !errors.Is(err, broken) || errors.Is(err, probe.ErrDamaged) {
+			t.Errorf("%s: %v, want the reader's error", mime, err)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) ReadAt([]byte, int64) (int, error) { return 0, f.err }

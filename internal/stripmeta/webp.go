@@ -1,0 +1,166 @@
+package stripmeta
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// The flags of a VP8X chunk (RFC 9649, 2.7) that announce metadata.
+const (
+	vp8xXMP  = 1 << 2
+	vp8xEXIF = 1 << 3
+)
+
+// The chunks that rendering needs, in the file and in a frame of an animation.
+var (
+	webpChunks  = []string{"VP8X", "ICCP", "ANIM", "ANMF", "ALPH", "VP8 ", "VP8L"}
+	frameChunks = []string{"ALPH", "VP8 ", "VP8L"}
+)
+
+type webpScan struct {
+	*source
+	*Edits
+
+	flags  int64 // where those of VP8X are, 0 if it has none
+	turned bool  // the orientation was kept
+	exif   bool  // seen
+}
+
+// scanWebP walks all chunks of a WebP and corrects what its headers say of them.
+func scanWebP(s *source, e *Edits) error {
+	p, err := s.peek(0, 12)
+	if err != nil {
+		return err
+	}
+	length := int64(binary.LittleEndian.Uint32(p[4:]))
+	if length < 4 {
+		return errStructure
+	}
+	if length > s.size-8 {
+		return errEnds
+	}
+	w := &webpScan{source: s, Edits: e}
+	shrunk, err := w.chunks(12, 8+length, w.chunk)
+	if err == nil && w.flags != 0 {
+		err = w.announce()
+	}
+	if err == nil && shrunk != 0 {
+		err = w.resize(4, length-shrunk)
+	}
+	if err == nil {
+		err = e.remove(8+length, s.size)
+	}
+	return err
+}
+
+// chunks shows the chunks between at and end and returns by how many bytes they shrink.
+func (w *webpScan) chunks(at, end int64, visit func(kind string, at, end int64) (int64, error)) (int64, error) {
+	var total int64
+	for end-at >= 8 {
+		p, err := w.peek(at, 8)
+		if err != nil {
+			return 0, err
+		}
+		kind, n := string(p[:4]), int64(binary.LittleEndian.Uint32(p[4:]))
+		if n > end-at-8 {
+			return 0, errEnds
+		}
+		next := min(at+8+n+n&1, end) // some leave out the padding of the last one
+		shrunk, err := visit(kind, at, next)
+		if err != nil {
+			return 0, err
+		}
+		total += shrunk
+		at = next
+	}
+	return total + end - at, w.remove(at, end)
+}
+
+func (w *webpScan) chunk(kind string, at, end int64) (int64, error) {
+	switch {
+	case kind == "VP8X" && end-at >= 18:
+		w.flags = at + 8
+	case kind == "ANMF":
+		return w.frame(at, end)
+	case kind == "EXIF" && !w.exif:
+		w.exif = true
+		return w.cut(at, end)
+	case !slices.Contains(webpChunks, kind):
+		return end - at, w.remove(at, end)
+	}
+	return 0, nil
+}
+
+// frame removes what a frame of an animation has beside its picture.
+func (w *webpScan) frame(at, end int64) (int64, error) {
+	if end-at < 8+16 {
+		return 0, errStructure
+	}
+	p, err := w.peek(at+4, 4)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(binary.LittleEndian.Uint32(p))
+	shrunk, err := w.chunks(at+8+16, at+8+n, func(kind string, at, end int64) (int64, error) {
+		if slices.Contains(frameChunks, kind) {
+			return 0, nil
+		}
+		return end - at, w.remove(at, end)
+	})
+	if err != nil || shrunk == 0 {
+		return 0, err
+	}
+	if n&1 != 0 || shrunk&1 != 0 {
+		return 0, errStructure // chunks in a frame have even lengths with their padding
+	}
+	return shrunk, w.resize(at+4, n-shrunk)
+}
+
+// cut cuts an EXIF chunk down to its orientation, and removes it if that is upright.
+func (w *webpScan) cut(at, end int64) (int64, error) {
+	content := at + 8
+	prefixed, err := w.has(content, exif) // against the specification, but common
+	if err != nil {
+		return 0, err
+	}
+	if prefixed {
+		content += int64(len(exif))
+	}
+	turned := w.orientationOnly(content, max(end-content, 0))
+	if turned == nil {
+		return end - at, w.remove(at, end)
+	}
+	w.turned = true
+	want := binary.LittleEndian.AppendUint32([]byte("EXIF"), uint32(len(turned))) //nolint:gosec // 26
+	want = append(want, turned...)
+	same, err := w.has(at, want)
+	if err != nil || same && int64(len(want)) == end-at {
+		return 0, err
+	}
+	return end - at - int64(len(want)), w.replace(at, end, want)
+}
+
+// announce makes the flags of VP8X say what metadata is left.
+func (w *webpScan) announce() error {
+	p, err := w.peek(w.flags, 1)
+	if err != nil {
+		return err
+	}
+	want := p[0] &^ (vp8xXMP | vp8xEXIF)
+	if w.turned {
+		want |= vp8xEXIF
+	}
+	if want == p[0] {
+		return nil
+	}
+	return w.replace(w.flags, w.flags+1, []byte{want})
+}
+
+// resize writes the length of a chunk, or of the file, at at.
+func (w *webpScan) resize(at, length int64) error {
+	if length < 0 || length > math.MaxUint32 {
+		return errStructure
+	}
+	return w.replace(at, at+4, binary.LittleEndian.AppendUint32(nil, uint32(length)))
+}
