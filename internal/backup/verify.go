@@ -119,7 +119,7 @@ func (w *Whole) opens(ctx context.Context) ([]Finding, error) {
 		has[name] = true
 	}
 	err := db.LookAt(ctx, filepath.Join(w.Dump(), db.DumpFile), func(q db.Querier) error {
-		names, err := named(ctx, q)
+		names, err := named(ctx, q, w.Database.Version)
 		for _, n := range names {
 			if !has[n.key] {
 				found = append(found, Finding{"not_in_backup", n.key, "the database names it"})

@@ -185,11 +185,26 @@ func someMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 				return 0, fmt.Errorf("dooming the bytes of media %d: %w", f.id, err)
 			}
 		}
+		if err := dropDerived(ctx, tx, f.id); err != nil {
+			return 0, err
+		}
 		if _, err := tx.Exec(ctx, `DELETE FROM media WHERE id = ?`, f.id); err != nil {
 			return 0, fmt.Errorf("deleting media %d: %w", f.id, err)
 		}
 	}
 	return int64(len(files)), nil
+}
+
+// dropDerived deletes the files that were made from an item, and leaves their bytes to the sweep of the library.
+func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
+	_, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived WHERE media_id = ? AND blob <> ''`, db.Micros(tx.Now()), item)
+	if err != nil {
+		return fmt.Errorf("dooming what was made from media %d: %w", item, err)
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE media_id = ?`, item); err != nil {
+		return fmt.Errorf("deleting what was made from media %d: %w", item, err)
+	}
+	return nil
 }
 
 // end is the last of a deletion: nobody is in the team any more, and its row says nothing but its number.

@@ -33,6 +33,10 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 	}
 	sizes := map[string]int64{}
 	found := []Finding{}
+	made, err := s.everyDerived(ctx)
+	if err != nil {
+		return nil, err
+	}
 	err = s.Blobs.Each(ctx, "", func(b blob.Info) error {
 		sizes[b.Key] = b.Size
 		if s.db.Now().Sub(b.At) < Grace || strings.HasPrefix(b.Key, homeFolder) {
@@ -48,13 +52,13 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 		return nil, fmt.Errorf("listing the blob store: %w", err)
 	}
 	miscounted, err := s.miscounted(ctx)
-	return append([]Finding{}, slices.Concat(found, withoutBytes(items, sizes), miscounted)...), err
+	return append([]Finding{}, slices.Concat(found, withoutBytes(items, sizes), derivedWithoutBytes(made, sizes), miscounted)...), err
 }
 
-// named tells whether an item names a blob.
+// named reports whether an item or a derived file names a blob.
 func (s *Service) named(ctx context.Context, key string) (bool, error) {
 	var n int64
-	if err := s.db.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM media WHERE blob = ?) + (SELECT COUNT(*) FROM media WHERE thumbnail = ? AND thumbnail <> '')`, key, key).Scan(&n); err != nil {
+	if err := s.db.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM media WHERE blob = ?) + (SELECT COUNT(*) FROM media WHERE thumbnail = ? AND thumbnail <> '') + (SELECT COUNT(*) FROM media_derived WHERE blob = ? AND blob <> '')`, key, key, key).Scan(&n); err != nil {
 		return false, fmt.Errorf("looking for the item of a blob: %w", err)
 	}
 	return n > 0, nil
@@ -68,6 +72,30 @@ func (s *Service) everyItem(ctx context.Context) ([]Item, error) {
 		return nil, fmt.Errorf("listing every item: %w", err)
 	}
 	return items, nil
+}
+
+func (s *Service) everyDerived(ctx context.Context) ([]derived, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *derived) error {
+		return rows.Scan(&d.media, &d.team, &d.blob, &d.size)
+	}, `SELECT media_id, team_id, blob, size_bytes FROM media_derived WHERE blob <> '' ORDER BY media_id, variant`)
+	if err != nil {
+		return nil, fmt.Errorf("listing every derived file: %w", err)
+	}
+	return out, nil
+}
+
+func derivedWithoutBytes(all []derived, sizes map[string]int64) []Finding {
+	var found []Finding
+	for _, d := range all {
+		size, there := sizes[d.blob]
+		switch {
+		case !there:
+			found = append(found, Finding{"no_bytes", d.blob, d.team, d.media, "a derived file without its bytes; it is made again when it is needed"})
+		case size != d.size:
+			found = append(found, Finding{"other_size", d.blob, d.team, d.media, "a derived file whose bytes have another size"})
+		}
+	}
+	return found
 }
 
 func withoutBytes(items []Item, sizes map[string]int64) []Finding {

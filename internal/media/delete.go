@@ -152,7 +152,7 @@ func (s *Service) forget(ctx context.Context, tx *db.Tx, call operation.Call, id
 			return fmt.Errorf("deleting a media item: %w", err)
 		}
 	}
-	return nil
+	return dropDerived(ctx, tx, `media_id = ? AND team_id = ?`, id, call.TeamID)
 }
 
 // Deletion is when a file was deleted that went out with a post, and by whom.

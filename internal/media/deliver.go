@@ -1,7 +1,6 @@
 package media
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -146,22 +145,16 @@ func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 	if err != nil {
 		return Opened{}, fmt.Errorf("looking for the item of a link: %w", err)
 	}
-	opened, err := s.openItem(ctx, i)
-	opened.Ends = ends
-	if err != nil || fits(i, g.fit) {
+	if fits(i, g.fit) {
+		opened, err := s.openItem(ctx, i)
+		opened.Ends = ends
 		return opened, err
 	}
-	defer opened.Close()
-	made, err := s.pictures.Fit(ctx, opened, i.probed(), want(g.fit))
+	d, made, err := s.derive(ctx, i, s.fitted(g.fit))
 	if err != nil {
 		return Opened{}, fmt.Errorf("making the item of a link fit: %w", err)
 	}
-	out := Opened{Reader: inMemory{bytes.NewReader(made.Bytes)}, Type: made.Type, ETag: fmt.Sprintf("\"%x-%d\"", i.SHA256, len(made.Bytes)), ModTime: i.CreatedAt, Ends: ends}
-	_, out.Name = called(i.Name, "", made.Type)
+	out := Opened{Reader: made, Type: d.mime, ETag: d.etag(), ModTime: i.CreatedAt, Ends: ends}
+	_, out.Name = called(i.Name, "", d.mime)
 	return out, nil
 }
-
-// inMemory is a file that was made for one reader.
-type inMemory struct{ *bytes.Reader }
-
-func (inMemory) Close() error { return nil }

@@ -1,7 +1,6 @@
 package media
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/blob"
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
@@ -34,25 +34,40 @@ func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.Fil
 	if err != nil {
 		return network.File{}, err
 	}
-	opened, err := f.s.openItem(ctx, i)
-	if err != nil {
-		return network.File{}, err
-	}
 	if fits(i, fit) {
+		opened, err := f.s.openItem(ctx, i)
+		if err != nil {
+			return network.File{}, err
+		}
 		return network.File{ReadCloser: opened, Type: i.Type, Size: i.Size, Width: i.Width, Height: i.Height}, nil
 	}
-	defer opened.Close()
 	if err := canFit(i, fit); err != nil {
 		return network.File{}, err
 	}
-	made, err := f.s.pictures.Fit(ctx, opened, i.probed(), want(fit))
+	d, opened, err := f.s.derive(ctx, i, f.s.fitted(fit))
 	switch {
 	case errors.Is(err, probe.ErrDamaged), errors.Is(err, picture.ErrTooLarge), errors.Is(err, picture.ErrUnsupported), errors.Is(err, picture.ErrCannot):
 		return network.File{}, unfit("MediaDoesNotFit", err)
 	case err != nil:
 		return network.File{}, fmt.Errorf("making an image fit: %w", err)
 	}
-	return network.File{ReadCloser: io.NopCloser(bytes.NewReader(made.Bytes)), Type: made.Type, Size: int64(len(made.Bytes)), Width: made.Width, Height: made.Height}, nil
+	return network.File{ReadCloser: opened, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
+}
+
+// fitted is the recipe of an image that fits. Its variant is the same for all bounds that give the same bytes.
+func (s *Service) fitted(fit network.Fit) recipe {
+	wanted := want(fit)
+	return recipe{
+		variant: fmt.Sprintf("fit-1 %s %d %d", wanted.Type(), fit.MaxBytes, fit.MaxSide),
+		make: func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
+			made, err := s.pictures.Fit(ctx, from, i.probed(), wanted)
+			if err != nil {
+				return shape{}, err
+			}
+			_, err = into.Write(made.Bytes)
+			return shape{made.Type, made.Width, made.Height}, err
+		},
+	}
 }
 
 // Link makes a signed address of an item of the team.

@@ -5,6 +5,9 @@
 // once, for this item; the row that names the key is written in the transaction that counts the file against the
 // team's storage. That bytes are about to be stored is written before, so that those of an interrupted arrival are
 // found and taken away.
+//
+// Files that are made from an item, such as an image that fits a network, are made once and kept as blobs of their own
+// (derive.go). They are not counted.
 package media
 
 import (
@@ -12,6 +15,8 @@ import (
 	"io"
 	"log/slog"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"pressroom/internal/access"
 	"pressroom/internal/blob"
@@ -132,6 +137,7 @@ type Service struct {
 	db       *db.DB
 	pictures *picture.Maker
 	links    seal.Signer // of public links
+	deriving singleflight.Group
 }
 
 // pictureMemory bounds the decoded pixels that are held at once, in bytes. It takes images as cameras make them: about

@@ -17,6 +17,9 @@ const (
 // Sweep takes away bytes that came to have no item: what an arrival left that was cut off. It looks at those alone
 // that this database noted, so that it never takes a file in use, nor one of another service in the same store.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
+	if err := s.expireDerived(ctx); err != nil {
+		return 0, err
+	}
 	keys, err := db.All(ctx, s.db, func(rows *sql.Rows, key *string) error { return rows.Scan(key) },
 		`SELECT blob FROM media_pending WHERE created_at < ? OR doomed = 1 ORDER BY created_at LIMIT ?`, db.Micros(s.db.Now().Add(-Grace)), sweepBatch)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -189,6 +190,11 @@ func (h *house) upload(of *home, name string, raw []byte) int64 {
 	h.t.Helper()
 	arrived, err := h.Media.Add(context.Background(), media.Owner{TeamID: of.id}, media.Incoming{Name: name, Body: bytes.NewReader(raw)})
 	must(h.t, err)
+	if path.Ext(name) == ".jpg" {
+		fitted, err := h.Media.Files(of.id).Open(context.Background(), arrived.MediaID, network.Fit{Types: []string{"image/jpeg"}, MaxSide: 10})
+		must(h.t, err)
+		must(h.t, fitted.Close())
+	}
 	return arrived.MediaID
 }
 

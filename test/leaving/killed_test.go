@@ -175,6 +175,9 @@ func (h *house) picture(t *testing.T, team, person int64, n int) int64 {
 	must(t, png.Encode(&out, img))
 	arrived, err := h.Media.Add(t.Context(), media.Owner{TeamID: team, PersonID: person}, media.Incoming{Name: fmt.Sprint("picture ", n), Type: "image/png", Size: int64(out.Len()), Body: &out})
 	must(t, err)
+	fitted, err := h.Media.Files(team).Open(t.Context(), arrived.MediaID, network.Fit{Types: []string{"image/jpeg"}})
+	must(t, err)
+	must(t, fitted.Close())
 	return arrived.MediaID
 }
 
@@ -345,7 +348,7 @@ func (h *house) sound(t *testing.T) {
 		}
 		return nil
 	}))
-	want := h.count(t, `media`) + h.count(t, `media WHERE thumbnail <> ''`)
+	want := h.count(t, `media`) + h.count(t, `media WHERE thumbnail <> ''`) + h.count(t, `media_derived`)
 	if bytes != want || want < 4 {
 		t.Errorf("the store holds %d files, want %d", bytes, want)
 	}
