@@ -13,7 +13,7 @@ import (
 
 // healthCmd is what a container's own check runs: an image with nothing but the program has no other to ask with.
 type healthCmd struct {
-	URL string `help:"Where the node tells whether it is ready." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
+	URL string `help:"The node's /readyz: the status at its own address, or with every check at its --metrics-addr." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
 }
 
 const (
@@ -41,13 +41,25 @@ func (c healthCmd) Run(ctx context.Context) error {
 		return fmt.Errorf("reading whether the node is ready: %w", err)
 	}
 	fmt.Print(string(told))
-	var checks map[string]string
-	_ = json.Unmarshal(told, &checks) // what is no JSON holds no checks
 	switch {
-	case checks["database"] == "":
-		return fmt.Errorf("no node answers there with what it depends on (%s): --url (PRESSROOM_HEALTH_URL) has to lead to its /readyz", resp.Status)
+	case !ofNode(resp, told):
+		return fmt.Errorf("no node answers there (%s): --url (PRESSROOM_HEALTH_URL) has to lead to its /readyz", resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("the node is not ready: %s", resp.Status)
+		return fmt.Errorf("the node is not ready: %s; GET /readyz at its --metrics-addr (http://127.0.0.1:9464/readyz by default) says why", resp.Status)
 	}
 	return nil
+}
+
+// ofNode reports whether an answer is one of a node's /readyz: the status alone as its public listener says it, or the checks
+// as its metrics listener lists them. Other programs answer {"status":"ok"} too, but not like this.
+func ofNode(resp *http.Response, body []byte) bool {
+	if resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Cache-Control") != "no-store" {
+		return false
+	}
+	var checks map[string]string
+	if json.Unmarshal(body, &checks) != nil {
+		return false
+	}
+	want, known := map[int]string{http.StatusOK: "ok", http.StatusServiceUnavailable: "unavailable"}[resp.StatusCode]
+	return known && (checks["database"] != "" || len(checks) == 1 && checks["status"] == want)
 }

@@ -54,7 +54,7 @@ func (s *Server) buildEdges() error {
 		return fmt.Errorf("building the app: %w", err)
 	}
 	pages.Handle("/", s.app)
-	s.handler = s.tracer.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.handler = s.tracer.Handler(s.secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		// The API answers for every address below its prefix, well-formed or not: a mux would redirect some.
 		case path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/"):
@@ -64,8 +64,28 @@ func (s *Server) buildEdges() error {
 		default:
 			pages.ServeHTTP(w, r)
 		}
-	}), asked)
+	})), asked)
 	return nil
+}
+
+// https reports whether clients reach the service by TLS only.
+func (s *Server) https() bool { return s.certs != nil || strings.HasPrefix(s.cfg.PublicURL, "https:") }
+
+// secured sets the header fields that hold for every answer of the public listener. The app adds its own. With an https
+// public URL browsers are told to use TLS only (RFC 6797), also where a proxy terminates it.
+func (s *Server) secured(next http.Handler) http.Handler {
+	https := s.https()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		if https {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		s.app.NoteForwarded(r)
+		next.ServeHTTP(w, r)
+	})
 }
 
 // asked says of what kind a request is.
@@ -92,10 +112,26 @@ const (
 	queueSilent = 30 * time.Second // how long the queue may carry nothing although it is sent a pulse every 5 s
 )
 
-// ready tells whether this node can do its work and goes on to: the database answers, where it works in the background the
-// queue brings it something, and nobody told it to end.
+// ready answers anyone with the status only: what the node depends on is the operator's business.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), readyWithin)
+	status, _ := s.readiness(r.Context())
+	text := "ok"
+	if status != http.StatusOK {
+		text = "unavailable"
+	}
+	tell(w, status, map[string]string{"status": text})
+}
+
+// readyDetails answers with the same status, and with each check.
+func (s *Server) readyDetails(w http.ResponseWriter, r *http.Request) {
+	status, checks := s.readiness(r.Context())
+	tell(w, status, checks)
+}
+
+// readiness returns 200 if this node can do its work and goes on to: the database answers, the queue of a node that works in
+// the background brings it something, and the node was not told to end. It also returns every check in words.
+func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	checks := map[string]string{"database": "ok"}
 	status := http.StatusOK
@@ -126,7 +162,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 			checks["redis"] = "does not answer: this node counts request rates for itself"
 		}
 	}
-	tell(w, status, checks)
+	return status, checks
 }
 
 // clockTold is how far the machine's clock may be from the database's before it is told.

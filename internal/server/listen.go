@@ -40,13 +40,13 @@ func (d door) serve() error {
 func (s *Server) doors(listener net.Listener) ([]door, error) {
 	own := door{server: newHTTPServer(s.handler), listener: listener}
 	if s.certs != nil {
-		own.server.TLSConfig, own.server.Handler, own.tls = s.certs.TLS(), alone(strict(s.handler)), true
+		own.server.TLSConfig, own.tls = s.certs.TLS(), true
 	}
 	out := []door{own}
 	for _, more := range []struct {
 		addr, what string
 		answers    http.Handler
-	}{{s.cfg.MetricsAddr, "for /metrics (--metrics-addr)", s.metrics.handler()}, {s.cfg.PlainAddr, "for plain HTTP (--plain-addr)", s.plain()}} {
+	}{{s.cfg.MetricsAddr, "for /metrics (--metrics-addr)", s.MetricsHandler()}, {s.cfg.PlainAddr, "for plain HTTP (--plain-addr)", s.plain()}} {
 		if more.addr == "" {
 			continue
 		}
@@ -102,7 +102,7 @@ const MaxShutdownDelay = 30 * time.Second
 func (s *Server) takeLeave(failed <-chan error) error {
 	s.ending.Store(true)
 	if delay := s.cfg.ShutdownDelay; delay > 0 {
-		s.cfg.Log.Info("about to stop: /readyz says so, and requests are served on", "for", delay.String())
+		s.cfg.Log.Info("about to stop: /readyz answers 503, and requests are served on", "for", delay.String())
 		select {
 		case <-time.After(delay):
 		case err := <-failed:
@@ -154,14 +154,6 @@ func openCertificates(cfg Config) (*certificate.Certificates, error) {
 	}
 	opts.Log = cfg.Log
 	return certificate.Open(opts)
-}
-
-// strict has browsers come by TLS alone from then on (RFC 6797).
-func strict(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
-		next.ServeHTTP(w, r)
-	})
 }
 
 // plain answers what comes without TLS: challenges of an ACME server, and people, who are led to the same page by TLS. A

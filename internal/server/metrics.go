@@ -193,8 +193,10 @@ func (r *roomState) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-func (m *metrics) handler() http.Handler {
+// MetricsHandler answers on the operator's own listener: the metrics, and what readiness depends on.
+func (s *Server) MetricsHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /readyz", s.readyDetails)
 	return mux
 }

@@ -71,7 +71,7 @@ func TestTheGuideListsEveryFigure(t *testing.T) {
 func scrape(t *testing.T, s *Server) map[string]float64 {
 	t.Helper()
 	w := httptest.NewRecorder()
-	s.metrics.handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	s.MetricsHandler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	out := map[string]float64{}
 	for line := range strings.Lines(w.Body.String()) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "} ")

@@ -70,12 +70,50 @@ func TestReady(t *testing.T) {
 	})
 }
 
+// ready checks what a node tells its operator, and that everyone else learns nothing but the status.
 func ready(t *testing.T, s *server.Server, status int, says string) {
 	t.Helper()
-	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
-	if w.Code != status || !strings.Contains(w.Body.String(), says) {
-		t.Errorf("%d %s, want %d with %s", w.Code, w.Body, status, says)
+	public := map[int]string{http.StatusOK: `{"status":"ok"}`, http.StatusServiceUnavailable: `{"status":"unavailable"}`}[status]
+	for _, of := range []struct {
+		handler http.Handler
+		says    string
+	}{{s.MetricsHandler(), says}, {s.Handler(), public}} {
+		w := httptest.NewRecorder()
+		of.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		if w.Code != status || !strings.Contains(w.Body.String(), of.says) {
+			t.Errorf("%d %s, want %d with %s", w.Code, w.Body, status, of.says)
+		}
+		if of.says == public && strings.TrimSpace(w.Body.String()) != public {
+			t.Errorf("the public listener says more than its status: %s", w.Body)
+		}
+	}
+}
+
+// Every answer of the public listener is bound to its type, framed by nobody and, with an https public URL, has browsers use
+// TLS only: pages, the API, the tools, and what is not there.
+func TestSecurityHeaders(t *testing.T) {
+	t.Parallel()
+	key, err := seal.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for public, hsts := range map[string]string{"https://press.example.com": "max-age=31536000", "http://127.0.0.1:8080": ""} {
+		s, err := server.Open(t.Context(), server.Config{PublicURL: public, Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		for _, path := range []string{"/", "/sign-in", "/nowhere", "/livez", "/readyz", "/api/v1/me", "/api/v1/nowhere", "/mcp", "/oauth/token", "/files/x/y", "/assets/x"} {
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			for name, want := range map[string]string{
+				"Strict-Transport-Security": hsts, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+			} {
+				if got := w.Result().Header.Values(name); len(got) > 1 || w.Header().Get(name) != want {
+					t.Errorf("%s %s: %s is %q, want %q", public, path, name, got, want)
+				}
+			}
+		}
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"pressroom/internal/fetch"
@@ -43,11 +45,30 @@ const barredServer = "it has a private address, or a port other than 443; PRESSR
 // lookUpWithin is how long the addresses of one server may take to be found.
 const lookUpWithin = 5 * time.Second
 
-// warn tells the log as a node starts what keeps posts from going out although nothing fails.
+// warn tells the log at the start of a node what keeps posts from going out although nothing fails, and of a public URL that
+// is not safe.
 func (s *Server) warn(ctx context.Context, report func(error)) {
+	s.warnOfPlainHTTP(ctx)
 	if err := errors.Join(s.warnOfUnserved(ctx), s.warnOfBarred(ctx)); err != nil && ctx.Err() == nil {
 		report(err)
 	}
+}
+
+// warnOfPlainHTTP warns of a public URL that has people and programs send their secrets in the clear. Addresses of this
+// machine are for trying things out.
+func (s *Server) warnOfPlainHTTP(ctx context.Context) {
+	u, err := url.Parse(s.cfg.PublicURL)
+	if err != nil || u.Scheme != "http" || isLoopback(u.Hostname()) {
+		return
+	}
+	s.cfg.Log.WarnContext(ctx, "INSECURE: the public URL is http, so passwords, session cookies and API keys travel in the clear and anybody on the way can "+
+		"take them. Put a proxy that speaks TLS in front, or use --tls-cert or --acme-domain, and set PRESSROOM_PUBLIC_URL (--public-url) to the https address", "public_url", s.cfg.PublicURL)
+}
+
+// isLoopback reports whether a host is this machine.
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && addr.Unmap().IsLoopback()
 }
 
 // warnOfUnserved tells of networks that hold connected accounts and that this node does not speak with.

@@ -39,6 +39,12 @@ func (l *lines) has(text string) bool {
 	return strings.Contains(l.text.String(), text)
 }
 
+func (l *lines) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
+}
+
 // await waits until a log was told something.
 func (l *lines) await(t *testing.T, text string) {
 	t.Helper()
@@ -162,4 +168,76 @@ func serving(t *testing.T, cfg server.Config) *server.Server {
 		}
 	})
 	return s
+}
+
+// Requests that a peer forwards which is not a trusted proxy are warned of, once an hour and not more; those of a trusted
+// one and those that nobody forwarded are not.
+func TestUntrustedProxyIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	key, err := seal.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, clock := &lines{}, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	s, err := server.Open(t.Context(), server.Config{PublicURL: "https://press.example", Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t),
+		TrustedProxies: []string{"10.0.0.0/8"}, Log: slog.New(slog.NewTextHandler(log, nil)), Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	ask := func(peer, header string) {
+		r := httptest.NewRequest("GET", "/sign-in", nil)
+		r.RemoteAddr = peer
+		if header != "" {
+			r.Header.Set(header, "for=203.0.113.7")
+		}
+		s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	}
+	ask("10.1.2.3:4000", "X-Forwarded-For")
+	ask("192.0.2.1:4000", "")
+	if log.has("--trusted-proxies") {
+		t.Errorf("it warns of nothing: %s", &log.text)
+	}
+	for range 5 {
+		ask("[::ffff:192.0.2.1]:4000", "X-Forwarded-For")
+		ask("192.0.2.2:4000", "Forwarded")
+	}
+	if log.count("--trusted-proxies") != 1 || !log.has("peer=192.0.2.1") {
+		t.Errorf("it does not warn once: %s", &log.text)
+	}
+	clock.Advance(time.Hour)
+	if ask("192.0.2.2:4000", "Forwarded"); log.count("--trusted-proxies") != 2 || !log.has("peer=192.0.2.2") {
+		t.Errorf("it does not warn again an hour later: %s", &log.text)
+	}
+}
+
+// A public URL without TLS is warned of at the start, but for addresses of this machine.
+func TestPlainPublicURLIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	key, err := seal.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for public, warned := range map[string]bool{
+		"http://press.example.com": true, "http://192.0.2.7:8080": true, "http://localhost.example.com": true,
+		"https://press.example.com": false, "http://127.0.0.1:8080": false, "http://localhost:8080": false, "http://[::1]:8080": false,
+	} {
+		log := &lines{}
+		s, err := server.Open(t.Context(), server.Config{PublicURL: public, Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: slog.New(slog.NewTextHandler(log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		stop() // it starts, warns, and ends
+		if err := errors.Join(s.Run(ctx, listener), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if log.has("INSECURE") != warned {
+			t.Errorf("%s: warned is %t: %s", public, !warned, &log.text)
+		}
+	}
 }

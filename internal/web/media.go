@@ -55,6 +55,7 @@ func (a *App) publicFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer file.Close()
+	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // a network's own page may show what it was told to fetch
 	send(w, r, file)
 }
 

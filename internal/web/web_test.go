@@ -224,10 +224,20 @@ func TestHeaders(t *testing.T) {
 			for name, want := range map[string]string{
 				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 				"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
+				"X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 			} {
 				if h.Get(name) != want {
 					t.Errorf("%s: %s is %q", path, name, h.Get(name))
 				}
+			}
+			if allowed := h.Get("Permissions-Policy"); !strings.Contains(allowed, "camera=()") || !strings.Contains(allowed, "publickey-credentials-get=(self)") {
+				t.Errorf("%s: Permissions-Policy is %q", path, allowed)
+			}
+		}
+		// Applications open these in a window of their own, and hear of the outcome through it.
+		for _, path := range []string{"/oauth/authorize", "/sign-in", "/sign-in/directory"} {
+			if got := b.get(path).Header.Get("Cross-Origin-Opener-Policy"); got != "unsafe-none" {
+				t.Errorf("%s: Cross-Origin-Opener-Policy is %q", path, got)
 			}
 		}
 		if p := b.get("/"); regexp.MustCompile(`<style|<script>|style=| on[a-z]+=`).MatchString(p.text) {

@@ -9,6 +9,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/team"
+	"pressroom/internal/testkit"
 )
 
 // operates makes the crew's person of a role somebody who runs the service, and signs that person in.
@@ -171,4 +172,21 @@ func TestOperatorSeesAHold(t *testing.T) {
 		b.open("/operator").wants(http.StatusOK, "Nothing is published or charged by itself", "the operator holds it (a flood in the cellar)", "pressroom admin resume").lacks("All is well")
 		b.open("/posts/new").wants(http.StatusOK, "Publishing rests: the operator first looks at what went out already.")
 	})
+}
+
+// A proxy that is not trusted makes one client of everybody behind it: the operator is told, and for an hour at most.
+func TestOperatorIsToldOfAnUntrustedProxy(t *testing.T) {
+	t.Parallel()
+	h := open(t, testkit.SQLite(t))
+	b := h.crew(t).operates(t, access.Owner)
+	b.open("/operator").lacks("X-Forwarded-For")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+"/livez", http.NoBody)
+	must(t, err)
+	req.Header.Set("X-Forwarded-For", "203.0.113.7")
+	resp, err := http.DefaultClient.Do(req)
+	must(t, err)
+	must(t, resp.Body.Close())
+	b.open("/operator").wants(http.StatusOK, "A peer that is not a trusted proxy (127.0.0.1) sends X-Forwarded-For", "PRESSROOM_TRUSTED_PROXIES").lacks("All is well")
+	h.advance(time.Hour)
+	b.open("/operator").wants(http.StatusOK).lacks("X-Forwarded-For")
 }

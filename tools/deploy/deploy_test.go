@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/cli"
+	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 	"github.com/moby/buildkit/frontend/dockerfile/linter"
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
@@ -196,6 +197,7 @@ func TestCompose(t *testing.T) {
 				}
 			}
 		}
+		checkProxy(t, project)
 		return project.ServiceNames(), nil
 	}
 	secrets := []string{"DOMAIN=press.example.com", "POSTGRES_PASSWORD=x", "S3_SECRET=x", "PRESSROOM_SEALING_KEY=x"}
@@ -210,6 +212,26 @@ func TestCompose(t *testing.T) {
 	for i := range secrets {
 		if _, err := load(slices.Delete(slices.Clone(secrets), i, i+1)...); err == nil {
 			t.Errorf("it starts without %s", secrets[i])
+		}
+	}
+}
+
+// checkProxy checks that the nodes believe the proxy's X-Forwarded-For: they trust the network that they share with it, and
+// that network publishes no port but the proxy's.
+func checkProxy(t *testing.T, project *types.Project) {
+	t.Helper()
+	trusted := ""
+	for network := range project.Services["proxy"].Networks {
+		for _, pool := range project.Networks[network].Ipam.Config {
+			trusted = pool.Subnet
+		}
+	}
+	for name, service := range project.Services {
+		if said := service.Environment["PRESSROOM_TRUSTED_PROXIES"]; strings.HasPrefix(service.Image, "pressroom:") && (said == nil || trusted == "" || *said != trusted) {
+			t.Errorf("%s does not trust the proxy's network %s", name, trusted)
+		}
+		if len(service.Ports) > 0 && name != "proxy" {
+			t.Errorf("%s can be reached past the proxy", name)
 		}
 	}
 }

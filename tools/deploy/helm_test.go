@@ -176,9 +176,14 @@ func TestHelmRefuses(t *testing.T) {
 		"secrets.database.name is needed": func(v map[string]any) { v["secrets"] = map[string]any{"sealingKey": map[string]any{"name": "x"}} },
 		"publicURL":                       func(v map[string]any) { v["publicURL"] = "http://press.example.com" },
 		"terminationGracePeriodSeconds":   func(v map[string]any) { v["terminationGracePeriodSeconds"] = 30 },
-		"tlsSecret is needed":             func(v map[string]any) { v["ingress"] = map[string]any{"enabled": true, "host": "press.example.com"} },
-		"replicaz":                        func(v map[string]any) { v["api"] = map[string]any{"replicaz": 3} },
-		"does not match pattern":          func(v map[string]any) { v["settings"] = map[string]any{"PATH": "/"} },
+		"tlsSecret is needed": func(v map[string]any) {
+			v["ingress"], v["trustedProxies"] = map[string]any{"enabled": true, "host": "press.example.com"}, []any{"10.0.0.0/8"}
+		},
+		"trustedProxies is needed": func(v map[string]any) {
+			v["ingress"] = map[string]any{"enabled": true, "host": "press.example.com", "tlsSecret": "tls"}
+		},
+		"replicaz":               func(v map[string]any) { v["api"] = map[string]any{"replicaz": 3} },
+		"does not match pattern": func(v map[string]any) { v["settings"] = map[string]any{"PATH": "/"} },
 	} {
 		values := least()
 		change(values)

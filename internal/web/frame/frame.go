@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
@@ -40,10 +41,11 @@ type Options struct {
 type Frame struct {
 	Options
 
-	proxies  proxies
-	sessions *sessions
-	known    *http.ServeMux   // of all addresses that are mounted, to look one up
-	routes   map[string]Route // the same, by their patterns
+	proxies   proxies
+	untrusted untrusted
+	sessions  *sessions
+	known     *http.ServeMux   // of all addresses that are mounted, to look one up
+	routes    map[string]Route // the same, by their patterns
 }
 
 // New makes the frame. Trusted proxies that are no networks are an error.
@@ -82,12 +84,30 @@ func (f *Frame) People(pages http.Handler) http.Handler {
 // Policy lets a page have what comes from our own address and is no part of the page itself.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// Guard puts the headers that hold for every answer of the app before whatever answers.
+// permissions denies pages every browser feature that they do not use (Permissions Policy, W3C).
+const permissions = "accelerometer=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), gyroscope=(), hid=(), idle-detection=(), " +
+	"local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=(), " +
+	"clipboard-write=(self), publickey-credentials-create=(self), publickey-credentials-get=(self)"
+
+// openerPolicy returns the Cross-Origin-Opener-Policy of a path. Applications open the consent page in a window of their own
+// and are told the outcome through it: the pages of that flow must not cut the tie to their opener.
+func openerPolicy(path string) string {
+	if path == "/oauth/authorize" || path == "/sign-in" || strings.HasPrefix(path, "/sign-in/") {
+		return "unsafe-none"
+	}
+	return "same-origin"
+}
+
+// Guard sets the header fields of every answer of the app.
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", Policy)
 		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Cross-Origin-Opener-Policy", openerPolicy(r.URL.Path))
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", permissions)
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)

@@ -131,6 +131,7 @@ type overview struct {
 	Hold        hold.State
 	Unconfirmed int
 	Rests       []string // networks that do not take anything
+	Proxy       string   // a peer that forwards requests and is not trusted; empty if there is none
 }
 
 // Under is how many jobs and deliveries have not ended.
@@ -174,6 +175,7 @@ func (p *Part) standing(ctx context.Context) (overview, error) {
 			out.Rests = append(out.Rests, frame.NetworkName(platform))
 		}
 	}
+	out.Proxy = p.UntrustedProxy()
 	out.queueView, err = p.queue(ctx)
 	return out, err
 }
