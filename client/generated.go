@@ -823,9 +823,17 @@ type FindingBestTime struct {
 	Days FindingBestTimeDays `json:"days"`
 	// Posts of the block; of a hashtag its top posts.
 	Posts int64 `json:"posts"`
+	// Whether the block does better by more than chance would make it, allowing for how many blocks were compared. If
+	// false, the time is a best guess.
+	StandsOut bool `json:"stands_out"`
 	// Of a profile: engagement of the block's posts against all others. Of a hashtag: the block's share of top posts
-	// against its share of all posts.
+	// against its share of all posts. Its low and high are of this block taken alone.
 	Ratio FindingRatio `json:"ratio"`
+	// Lower end of the 95 % confidence interval of ratio.value that allows for the block being chosen as the best of
+	// all. 0.02 to 50 says that nothing is known.
+	Low float64 `json:"low"`
+	// Upper end of that interval.
+	High float64 `json:"high"`
 }
 
 // FindingBlock is a record of the API's answers.
@@ -1731,7 +1739,8 @@ type ReportSummary struct {
 	TopHashtags []FindingHashtag `json:"top_hashtags,omitzero"`
 	// Words of the captions, the most used first.
 	TopWords []FindingWord `json:"top_words,omitzero"`
-	// Left out where no time stands out clearly; the notes say so.
+	// The best estimate, from 30 dated posts on; stands_out says whether it can be told from chance. Of a hashtag one of
+	// the dated posts has to be a top post. Reports measured by earlier releases have it only if it stands out.
 	BestTime *FindingBestTime `json:"best_time,omitzero"`
 	// When the figures were measured.
 	MeasuredAt        *Moment  `json:"measured_at,omitzero"`

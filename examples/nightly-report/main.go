@@ -150,7 +150,7 @@ func page(report *client.Answer[client.ReportSummary]) string {
 	if e := r.Engagement; e != nil && e.Likes != nil {
 		fmt.Fprintf(&text, "Half of %d posts have more than %.0f likes.\n\n", e.PostsAnalysed, e.Likes.Median)
 	}
-	if b := r.BestTime; b != nil {
+	if b := r.BestTime; b != nil && b.StandsOut {
 		fmt.Fprintf(&text, "Best time: %s, from %d:00 for %d hours.\n\n", b.Days, b.Hour, b.Hours)
 	}
 	for _, note := range report.Notes {

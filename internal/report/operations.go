@@ -87,6 +87,6 @@ func exampleSummary() Summary {
 			{Name: "engagement", Value: 61.7, Weight: 0.5385}, {Name: "activity", Value: 62.1, Weight: 0.2308}, {Name: "consistency", Value: 54.8, Weight: 0.2308}}},
 		TopHashtags: []finding.Hashtag{{Hashtag: "latteart", Posts: 96, Ratio: &ratio, Works: new(true)}},
 		TopWords:    []finding.Word{{Word: "espresso", Posts: 71}},
-		BestTime:    &finding.BestTime{Weekday: "saturday", Hour: 8, Hours: 4, Days: "weekend", Posts: 44, Ratio: ratio},
+		BestTime:    &finding.BestTime{Weekday: "saturday", Hour: 8, Hours: 4, Days: "weekend", Posts: 44, StandsOut: true, Ratio: ratio, Low: 1.19, High: 2.21},
 	}
 }

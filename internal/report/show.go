@@ -38,7 +38,7 @@ type Summary struct {
 	Score             *finding.Score      `json:"score,omitempty" jsonschema:"The weighted mean of its components, from 0 to 100; left out where none can be computed."`
 	TopHashtags       []finding.Hashtag   `json:"top_hashtags,omitzero" jsonschema:"Of a profile: those that most likely help come first, those used most where nothing can be told. Of a hashtag: those that stand beside it; those whose relation can be claimed come first, then those that stand there most."`
 	TopWords          []finding.Word      `json:"top_words,omitzero" jsonschema:"Words of the captions, the most used first."`
-	BestTime          *finding.BestTime   `json:"best_time,omitempty" jsonschema:"Left out where no time stands out clearly; the notes say so."`
+	BestTime          *finding.BestTime   `json:"best_time,omitempty" jsonschema:"The best estimate, from 30 dated posts on; stands_out says whether it can be told from chance. Of a hashtag one of the dated posts has to be a top post. Reports measured by earlier releases have it only if it stands out."`
 	MeasuredAt        *moment.Moment      `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
 	SectionsAvailable []string            `json:"sections_available"`
 	Sections          *Sections           `json:"sections,omitempty" jsonschema:"What was asked for."`

@@ -97,6 +97,44 @@ func TestReportList(t *testing.T) {
 	})
 }
 
+// Every report on 30 dated posts or more names a best time, and says whether it stands out from chance.
+func TestEveryReportHasABestTime(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		rich(w)
+		dated, guesses := 0, 0
+		for _, c := range []map[string]any{nil, {"subject": "alpha.coffee"}, {"subject": "delta.art"}, {"platform": "tiktok", "subject": "gamma.fit"}, aHashtag} {
+			args := map[string]any{"type": "profile", "id": w.report(c), "sections": []any{"posts"}, "limit": 50}
+			if c["type"] != nil {
+				args["type"] = c["type"]
+			}
+			got := w.full("get_report", args)
+			if len(got.list("data.sections.posts.posts")) < 30 {
+				t.Logf("%v has only %d posts", c, len(got.list("data.sections.posts.posts")))
+				continue
+			}
+			dated++
+			standsOut, told := got.at("data.best_time.stands_out").(bool)
+			if low, high := got.at("data.best_time.low"), got.at("data.best_time.high"); !told || low == nil || high == nil || got.text("data.best_time.weekday") == "" {
+				t.Errorf("%v: no whole best time: %v", c, got.at("data.best_time"))
+			}
+			if guess := strings.Contains(string(got.raw), "best time is a guess"); guess == standsOut {
+				t.Errorf("%v: it stands out: %v, and the notes say that it is a guess: %v", c, standsOut, guess)
+			}
+			if !standsOut {
+				guesses++
+			}
+			tool := w.tool(full(w), "get_report", args, "")
+			if fmt.Sprint(tool.at("data.best_time")) != fmt.Sprint(got.at("data.best_time")) {
+				t.Errorf("%v: the tool says %v", c, tool.at("data.best_time"))
+			}
+		}
+		if dated < 3 || guesses == 0 {
+			t.Errorf("%d reports on 30 posts, %d guesses", dated, guesses)
+		}
+	})
+}
+
 // Sections come a page at a time: every post and every hashtag once.
 func TestReportSections(t *testing.T) {
 	t.Parallel()

@@ -457,10 +457,22 @@ export interface FindingBestTime {
   /** Posts of the block; of a hashtag its top posts. */
   posts: number;
   /**
+   * Whether the block does better by more than chance would make it, allowing for how many blocks were compared. If
+   * false, the time is a best guess.
+   */
+  stands_out: boolean;
+  /**
    * Of a profile: engagement of the block's posts against all others. Of a hashtag: the block's share of top posts
-   * against its share of all posts.
+   * against its share of all posts. Its low and high are of this block taken alone.
    */
   ratio: FindingRatio;
+  /**
+   * Lower end of the 95 % confidence interval of ratio.value that allows for the block being chosen as the best of
+   * all. 0.02 to 50 says that nothing is known.
+   */
+  low: number;
+  /** Upper end of that interval. */
+  high: number;
 }
 
 export interface FindingBlock {
@@ -1346,7 +1358,10 @@ export interface ReportSummary {
   top_hashtags?: FindingHashtag[];
   /** Words of the captions, the most used first. */
   top_words?: FindingWord[];
-  /** Left out where no time stands out clearly; the notes say so. */
+  /**
+   * The best estimate, from 30 dated posts on; stands_out says whether it can be told from chance. Of a hashtag one
+   * of the dated posts has to be a top post. Reports measured by earlier releases have it only if it stands out.
+   */
   best_time?: FindingBestTime;
   /** When the figures were measured. */
   measured_at?: Moment;

@@ -125,6 +125,38 @@ func TestTooFewPostsAreNotCompared(t *testing.T) {
 	}
 }
 
+// Where nothing can be compared there is a best time all the same, which says that it is a guess.
+func TestABestTimeThatIsAGuess(t *testing.T) {
+	t.Parallel()
+	noon := func(_ int, p *source.Post) { p.TakenAt = p.TakenAt.Truncate(24 * time.Hour).Add(12 * time.Hour) }
+	young := daily(27, noon)
+	for i := range 3 {
+		young = append(young, source.Post{ID: fmt.Sprint("young ", i), TakenAt: measuredAt.Add(-time.Duration(i) * time.Hour), Likes: new(int64(1)), Comments: new(int64(1))})
+	}
+	for name, test := range map[string]struct {
+		posts []source.Post
+		days  string
+	}{
+		"all at one time": {daily(40, func(i int, p *source.Post) { p.TakenAt = measuredAt.AddDate(0, 0, -7*(i+1)) }), "weekdays"}, // a Tuesday at noon
+		"all alike":       {daily(40, func(i int, p *source.Post) { noon(i, p); p.Likes = new(int64(7)) }), "weekdays"},
+		"some too young":  {young, "weekdays"},
+		"the weekend better, at many hours": {daily(40, func(i int, p *source.Post) {
+			noon(i, p)
+			if p.TakenAt.Weekday() == time.Saturday || p.TakenAt.Weekday() == time.Sunday { // each hour too rare to be compared
+				p.TakenAt, p.Likes = p.TakenAt.Add(time.Duration(i%6-3)*4*time.Hour), new(int64(150+i%7))
+			}
+		}), "weekend"},
+	} {
+		got := analysed(test.posts)
+		if best := got.BestTime; best == nil || best.StandsOut || best.Days != test.days {
+			t.Errorf("%s: %+v", name, best)
+		}
+		if !strings.Contains(strings.Join(got.Notes, "\n"), "he best time is a guess") {
+			t.Errorf("%s: the notes do not say so: %q", name, got.Notes)
+		}
+	}
+}
+
 // The same posts have another best time in another zone.
 func TestTimesAreTheTeams(t *testing.T) {
 	t.Parallel()
@@ -192,7 +224,7 @@ func TestWhatComesTogetherIsNotClaimed(t *testing.T) {
 			p.Format, p.Likes = source.FormatReel, new(*p.Likes*5)
 		}
 	}))
-	if got.BestTime != nil {
+	if got.BestTime == nil || got.BestTime.StandsOut {
 		t.Errorf("a best time is claimed: %+v", got.BestTime)
 	}
 	for _, format := range got.Sections.Formats.Formats {

@@ -13,8 +13,7 @@ const (
 	leastCompared = 30 // posts below which nothing is compared
 	leastOfBlock  = 3  // posts of a block or format below which it has no ratio
 
-	widest     = 50.0 // an interval that reaches further than this many times either way tells nothing
-	halfBlocks = 6    // of a day
+	halfBlocks = 6 // of a day
 	blocks     = 2 * halfBlocks
 	blockHours = 4
 )
@@ -27,6 +26,7 @@ type effects struct {
 	block    []int // of each compared post
 	slots    layout
 	blocks   [blocks]level
+	times    []estimated // the blocks that could be compared
 	formats  []level
 	hashtags map[int]finding.Ratio // by their place in figures.hashtags
 	works    map[int]bool
@@ -65,7 +65,8 @@ func estimate(all *figures) *effects {
 	out.solved = solved
 	out.compareFormats()
 	hashtags := out.compareHashtags(tags)
-	out.claim(out.compareBlocks(tags), hashtags, tags)
+	out.times = out.compareBlocks(tags)
+	out.claim(slices.Clone(out.times), hashtags, tags)
 	return out
 }
 
@@ -183,7 +184,7 @@ type estimated struct {
 
 // tells says whether an effect is sure enough to be told at all.
 func (e *effects) tells(one effect) bool {
-	return math.Abs(one.log)+e.solved.quantile*one.err < 2*math.Log(widest) && e.solved.quantile*one.err < math.Log(widest)
+	return math.Abs(one.log)+e.solved.quantile*one.err < 2*math.Log(finding.Widest) && e.solved.quantile*one.err < math.Log(finding.Widest)
 }
 
 // spreadOf estimates how much things of a kind differ in truth, as a standard deviation, from how much more their

@@ -24,7 +24,9 @@ func notes(out finding.Result, all *figures, e *effects) []string {
 	timeless := counted - len(e.compared)
 	say(counted >= leastCompared && len(e.compared) < leastCompared, "Of too many posts the time is not known (%s): nothing is said about what goes with more engagement.", posts(timeless))
 	say(len(e.compared) >= leastCompared && e.solved == nil, "The engagement of the posts does not differ, or too much differs between them, so that nothing can be compared.")
-	say(e.solved != nil && out.BestTime == nil, "No time of the week stands out clearly from chance in %s, so no best time is named.", posts(len(e.compared)))
+	guess := out.BestTime != nil && !out.BestTime.StandsOut
+	say(guess && e.solved != nil, "No time of the week stands out clearly from chance in %s: the best time is a guess.", posts(len(e.compared)))
+	say(guess && e.solved == nil, "The best time is a guess: the posts do not tell how it compares with other times.")
 	say(len(e.hashtags) > 0 && len(e.works) == 0, "No hashtag can be told from chance: their order is a guess.")
 	say(e.tied, "Some hashtags always come together: what each of them does cannot be told apart.")
 	say(all.followers == nil, "The number of followers is not public, so there is no rate by followers.")

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -41,12 +42,13 @@ type findings struct {
 	named, misnamed, ranked, claimed, wrong      share
 	block, better, hashtag, format, followerRate share
 	viewRate, growth                             share
+	chosen, alone                                share // the interval of the best time, claimed or not, and of its ratio
 }
 
 func (f *findings) each() []*share {
 	return []*share{
 		&f.named, &f.misnamed, &f.ranked, &f.claimed, &f.wrong, &f.block, &f.better, &f.hashtag, &f.format, &f.followerRate,
-		&f.viewRate, &f.growth,
+		&f.viewRate, &f.growth, &f.chosen, &f.alone,
 	}
 }
 
@@ -78,10 +80,13 @@ func survey(plan planted.Plan, profiles int) findings {
 // look compares one analysis with the truth.
 func (f *findings) look(profile planted.Profile, found finding.Result) {
 	truth := profile.Truth
-	named := found.BestTime != nil && place(found.BestTime.Days, found.BestTime.Hour) == truth.Block
+	best := place(found.BestTime.Days, found.BestTime.Hour)
+	named, wrong := found.BestTime.StandsOut && best == truth.Block, found.BestTime.StandsOut && best != truth.Block
 	f.named.count(named)
-	f.misnamed.count(found.BestTime != nil && !named)
-	wrong := found.BestTime != nil && !named
+	f.misnamed.count(wrong)
+	log := truth.Blocks[best] - others(truth, found.Sections.Times, best)
+	f.chosen.holds(&finding.Ratio{Low: found.BestTime.Low, High: found.BestTime.High}, log)
+	f.alone.holds(&found.BestTime.Ratio, log)
 	first := 0
 	for i, tag := range found.Sections.Hashtags.Hashtags {
 		helps := truth.Hashtags[tag.Hashtag] > 0
@@ -106,20 +111,11 @@ func (f *findings) look(profile planted.Profile, found finding.Result) {
 
 // looked compares the ratios of blocks and formats. Each is one against all other posts.
 func (f *findings) looked(truth planted.Truth, sections finding.Sections) {
-	blocks := make([]int, planted.Blocks)
 	for b, block := range sections.Times.Blocks {
-		blocks[b] = block.Posts
-	}
-	for b, block := range sections.Times.Blocks {
-		others := 0.0
-		for o, log := range truth.Blocks {
-			if o != b {
-				others += log * float64(blocks[o]) / float64(sections.Times.Posts-blocks[b])
-			}
-		}
-		f.block.holds(block.Ratio, truth.Blocks[b]-others)
+		log := truth.Blocks[b] - others(truth, sections.Times, b)
+		f.block.holds(block.Ratio, log)
 		if b == truth.Block {
-			f.better.holds(block.Ratio, truth.Blocks[b]-others)
+			f.better.holds(block.Ratio, log)
 		}
 	}
 	for _, format := range sections.Formats.Formats {
@@ -131,6 +127,17 @@ func (f *findings) looked(truth planted.Truth, sections finding.Sections) {
 		}
 		f.format.holds(format.Ratio, truth.Formats[format.Format]-others)
 	}
+}
+
+// others is the true mean logarithm of the posts outside of a block.
+func others(truth planted.Truth, times *finding.Times, block int) float64 {
+	sum := 0.0
+	for o, log := range truth.Blocks {
+		if o != block {
+			sum += log * float64(times.Blocks[o].Posts) / float64(times.Posts-times.Blocks[block].Posts)
+		}
+	}
+	return sum
 }
 
 // holds counts whether the interval of a ratio holds its true logarithm; one without a ratio does not count.
@@ -194,12 +201,25 @@ func TestNothingIsClaimedWhereNothingIs(t *testing.T) {
 	found.covers(t)
 }
 
+// The interval of the best time holds the truth although the block was chosen for its ratio, and what is a guess by chance
+// alone has an interval that says so. That of the ratio, which knows nothing of the choice, would not.
+func TestIntervalsOfTheBestTime(t *testing.T) {
+	t.Parallel()
+	for _, plan := range []planted.Plan{{Posts: 30, Null: true}, {Posts: 50, Null: true}, {Posts: 200, Null: true}, {Posts: 200, Null: true, Uneven: true}, {Posts: 50}, {Posts: 200}} {
+		found := survey(plan, surveyed)
+		found.chosen.surely(t, fmt.Sprintf("intervals of the best time of %+v", plan), 94, 100)
+		if plan.Null {
+			found.alone.surely(t, fmt.Sprintf("intervals of the ratio alone of %+v", plan), 0, 90)
+		}
+	}
+}
+
 // An answer that claims nothing says so.
 func TestNotesSayThatNothingIsClaimed(t *testing.T) {
 	t.Parallel()
 	got := analysis.Analyse(input(planted.Make(planted.Plan{Seed: 1, Posts: 200, Null: true})))
 	want := []string{
-		"No time of the week stands out clearly from chance in 200 posts, so no best time is named.",
+		"No time of the week stands out clearly from chance in 200 posts: the best time is a guess.",
 		"No hashtag can be told from chance: their order is a guess.",
 	}
 	if diff := cmp.Diff(want, got.Notes); diff != "" {

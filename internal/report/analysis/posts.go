@@ -60,6 +60,17 @@ func prepare(in ProfileInput) *figures {
 	return all
 }
 
+// dated returns how many posts there are whose time is known.
+func (f *figures) dated() int {
+	n := 0
+	for _, p := range f.posts {
+		if p.timed {
+			n++
+		}
+	}
+	return n
+}
+
 func known(format string) string {
 	switch format {
 	case source.FormatImage, source.FormatVideo, source.FormatReel, source.FormatCarousel:

@@ -97,6 +97,33 @@ func TestAnyFiguresHaveAnAnswer(t *testing.T) {
 	})
 }
 
+// Thirty dated posts, one of which tells how people reacted, have a best time with an interval around it.
+func TestThirtyDatedPostsHaveABestTime(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput().Draw(t, "figures")
+		seen, dated := map[string]bool{}, 0
+		for _, p := range in.Posts {
+			ahead := !in.At.IsZero() && p.TakenAt.After(in.At)
+			if !p.TakenAt.IsZero() && !ahead && (p.ID == "" || !seen[p.ID]) {
+				dated++
+			}
+			seen[p.ID] = true
+		}
+		got := analysis.Analyse(in)
+		switch best := got.BestTime; {
+		case best == nil && dated >= 30 && got.Sections.Times != nil && in.Posts[0].ID == "":
+			t.Errorf("no best time of %d dated posts", dated)
+		case best != nil && dated < 30:
+			t.Errorf("a best time of %d dated posts", dated)
+		case best != nil && (best.Low > best.Ratio.Low || best.Low > best.Ratio.Value || best.High < best.Ratio.Value || best.Low < 0.02 || best.High > 50):
+			t.Errorf("the interval does not hold the ratio: %+v", best)
+		case best != nil && best.StandsOut && best.Ratio.Value < 1.05:
+			t.Errorf("too small an effect stands out: %+v", best)
+		}
+	})
+}
+
 // More reactions never make for a lower rate, nor a lower end of what the rate may be.
 func TestMoreLikesNeverLowerTheRate(t *testing.T) {
 	t.Parallel()

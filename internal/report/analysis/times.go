@@ -1,8 +1,13 @@
 package analysis
 
 import (
+	"cmp"
+	"math"
+	"slices"
 	"strings"
 	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"pressroom/internal/report/finding"
 )
@@ -11,30 +16,102 @@ import (
 // lucky post does not choose the day.
 const cautious = 5
 
-// bestTime is the claimed block whose ratio stands up best; nil where none can be claimed.
+// bestTime returns the block that does best as far as the posts tell, and whether that can be claimed. It returns nil for
+// fewer than leastCompared dated posts.
 func (e *effects) bestTime() *finding.BestTime {
-	best := -1
-	for b, block := range e.blocks {
-		if block.claimed && (best < 0 || *block.ratio.Shrunk > *e.blocks[best].ratio.Shrunk) {
-			best = b
-		}
-	}
-	if best < 0 {
+	if e.all.dated() < leastCompared || len(e.compared) == 0 {
 		return nil
 	}
-	block := e.blocks[best]
+	if len(e.times) > 0 {
+		if best := slices.MaxFunc(e.times, e.byPromise); best.log > 0 {
+			return e.judged(best)
+		}
+	}
+	return e.guessed()
+}
+
+// byPromise orders blocks by how likely they do best: what can be claimed first, then by the shrunk ratio. Where blocks do not
+// differ beyond chance all of these are 1, and the order is the one that they tend to: by the logarithm over its variance.
+func (e *effects) byPromise(a, b estimated) int {
+	claimed := func(one estimated) int {
+		if e.blocks[one.place].claimed {
+			return 1
+		}
+		return 0
+	}
+	shrunk := func(one estimated) float64 { return *e.blocks[one.place].ratio.Shrunk }
+	limit := func(one estimated) float64 { return finding.Tidy(one.log / (one.err * one.err)) }
+	return cmp.Or(cmp.Compare(claimed(a), claimed(b)), cmp.Compare(shrunk(a), shrunk(b)), cmp.Compare(limit(a), limit(b)))
+}
+
+// judged is the best of the blocks that were compared. Its interval allows for having been chosen among all of them
+// (Bonferroni), so that it holds the truth in at least 95 % of cases whichever block was chosen.
+func (e *effects) judged(best estimated) *finding.BestTime {
+	block := e.blocks[best.place]
+	out := e.named(best.place, e.solved.bent)
+	out.StandsOut, out.Ratio = block.claimed, *block.ratio
+	student := distuv.StudentsT{Sigma: 1, Nu: e.solved.freedom}
+	reach := student.Quantile(1-0.025/float64(len(e.times))) * best.err
+	out.Low, out.High = finding.Within(best.log-reach, best.log+reach)
+	return out
+}
+
+// guessed is the block whose posts did best on their own, where no block can be compared with the others or those that
+// can do worse than the rest. Its ratio is not known.
+func (e *effects) guessed() *finding.BestTime {
+	above := make([]float64, len(e.compared))
+	mean := 0.0
+	for i, p := range e.compared {
+		above[i] = math.Log(p.engagement + 0.5)
+		mean += above[i] / float64(len(e.compared))
+	}
+	var sums [blocks]float64
+	for i := range above {
+		above[i] -= mean
+		sums[e.block[i]] += above[i]
+	}
+	best, most := -1, 0.0
+	for b, block := range e.blocks {
+		if block.posts == 0 || block.ratio != nil && e.unknown() > 0 {
+			continue
+		}
+		// What differs by rounding alone does not choose.
+		value := sums[b] / float64(block.posts+cautious)
+		if best < 0 || value > most+1e-9 || value > most-1e-9 && block.posts > e.blocks[best].posts {
+			best, most = b, value
+		}
+	}
+	out := e.named(best, above)
+	out.Low, out.High = finding.Within(math.Inf(-1), math.Inf(1))
+	out.Ratio = finding.Ratio{Value: 1, Low: out.Low, High: out.High, Shrunk: new(1.0)}
+	return out
+}
+
+// unknown is how many blocks have posts and no ratio.
+func (e *effects) unknown() int {
+	n := 0
+	for _, block := range e.blocks {
+		if block.posts > 0 && block.ratio == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// named says which block it is; above is how much better each post did than was to be expected.
+func (e *effects) named(block int, above []float64) *finding.BestTime {
 	return &finding.BestTime{
-		Weekday: e.weekday(best), Hour: firstHour(best), Hours: blockHours, Days: daysOf(best), Posts: block.posts, Ratio: *block.ratio,
+		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: daysOf(block), Posts: e.blocks[block].posts,
 	}
 }
 
 // weekday is the day among a block's days whose posts were further above what was to be expected than the others'.
-func (e *effects) weekday(block int) string {
+func (e *effects) weekday(block int, above []float64) string {
 	var sums, counts [7]float64
 	for i, p := range e.compared {
 		if e.block[i] == block {
 			day := p.TakenAt.In(e.all.zone).Weekday()
-			sums[day] += e.solved.bent[i]
+			sums[day] += above[i]
 			counts[day]++
 		}
 	}

@@ -5,6 +5,9 @@
 package finding
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -84,15 +87,41 @@ type Word struct {
 	Posts int    `json:"posts" jsonschema:"Posts whose caption has it."`
 }
 
-// BestTime is a block of hours for which something can be claimed: a profile's posts of it do better than others, or
-// more of a hashtag's top posts come from it than posts come in general.
+// BestTime is the block of hours that does best as far as the figures tell: a profile's posts of it do better than others,
+// or more of a hashtag's top posts come from it than posts come in general.
 type BestTime struct {
-	Weekday string `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" jsonschema:"The day that did best among the block's days. The claim is about the block, not about this day alone."`
-	Hour    int    `json:"hour" min:"0" max:"23" jsonschema:"The first hour of the block, in the team's time zone."`
-	Hours   int    `json:"hours" jsonschema:"How many hours the block has."`
-	Days    string `json:"days" enum:"weekdays|weekend" jsonschema:"The days of the block: monday to friday, or saturday and sunday."`
-	Posts   int    `json:"posts" jsonschema:"Posts of the block; of a hashtag its top posts."`
-	Ratio   Ratio  `json:"ratio" jsonschema:"Of a profile: engagement of the block's posts against all others. Of a hashtag: the block's share of top posts against its share of all posts."`
+	Weekday   string  `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" jsonschema:"The day that did best among the block's days. The claim is about the block, not about this day alone."`
+	Hour      int     `json:"hour" min:"0" max:"23" jsonschema:"The first hour of the block, in the team's time zone."`
+	Hours     int     `json:"hours" jsonschema:"How many hours the block has."`
+	Days      string  `json:"days" enum:"weekdays|weekend" jsonschema:"The days of the block: monday to friday, or saturday and sunday."`
+	Posts     int     `json:"posts" jsonschema:"Posts of the block; of a hashtag its top posts."`
+	StandsOut bool    `json:"stands_out" jsonschema:"Whether the block does better by more than chance would make it, allowing for how many blocks were compared. If false, the time is a best guess."`
+	Ratio     Ratio   `json:"ratio" jsonschema:"Of a profile: engagement of the block's posts against all others. Of a hashtag: the block's share of top posts against its share of all posts. Its low and high are of this block taken alone."`
+	Low       float64 `json:"low" jsonschema:"Lower end of the 95 % confidence interval of ratio.value that allows for the block being chosen as the best of all. 0.02 to 50 says that nothing is known."`
+	High      float64 `json:"high" jsonschema:"Upper end of that interval."`
+}
+
+// Widest is how many times as much either way an interval reaches at most. One that reaches as far tells nothing.
+const Widest = 50.0
+
+// Within is an interval of a ratio from its logarithms, rounded and cut at Widest either way.
+func Within(low, high float64) (float64, float64) {
+	return Tidy(max(math.Exp(low), 1/Widest)), Tidy(min(math.Exp(high), Widest))
+}
+
+// UnmarshalJSON reads a best time as a report keeps it. Reports of earlier releases named only times that stand out, with
+// no interval besides that of the ratio.
+func (b *BestTime) UnmarshalJSON(raw []byte) error {
+	type plain BestTime
+	kept := plain{StandsOut: true}
+	if err := json.Unmarshal(raw, &kept); err != nil {
+		return fmt.Errorf("reading a best time: %w", err)
+	}
+	if kept.High == 0 {
+		kept.Low, kept.High = kept.Ratio.Low, kept.Ratio.High
+	}
+	*b = BestTime(kept)
+	return nil
 }
 
 // Tidy rounds to four significant digits: more than any of these figures can claim.

@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 
@@ -47,5 +48,28 @@ func TestWordsOf(t *testing.T) {
 	}
 	if none := WordsOf(nil, 7, 3); none != nil {
 		t.Errorf("no words make %+v", none)
+	}
+}
+
+// A best time that an earlier release kept stood out, or it would not have been kept.
+func TestBestTimeOfEarlierReleases(t *testing.T) {
+	t.Parallel()
+	var got Result
+	kept := `{"best_time":{"weekday":"saturday","hour":8,"hours":4,"days":"weekend","posts":44,"ratio":{"value":1.6,"low":1.3,"high":2,"shrunk":1.5}}}`
+	if err := json.Unmarshal([]byte(kept), &got); err != nil {
+		t.Fatal(err)
+	}
+	if b := got.BestTime; !b.StandsOut || b.Low != 1.3 || b.High != 2 || b.Hour != 8 || b.Ratio.Value != 1.6 {
+		t.Errorf("%+v", b)
+	}
+	for _, now := range []BestTime{{StandsOut: false, Low: 0.5, High: 2}, {StandsOut: true, Low: 1.1, High: 2}} {
+		raw, err := json.Marshal(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again BestTime
+		if err := json.Unmarshal(raw, &again); err != nil || again != now {
+			t.Errorf("%+v became %+v (%v)", now, again, err)
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package tag
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,48 +83,73 @@ func (b *base) add(s Sample, zone *time.Location) {
 	}
 }
 
-// shares is which share of a week's posts each block has. It is false where too little was counted.
+// shares is which share of a week's posts each block has, and whether enough was counted to compare by it. Where it was
+// not, each block's rate is drawn towards that of all hours, the more the fewer hours of it were counted.
 func (b *base) shares() ([blocks]float64, bool) {
 	var out [blocks]float64
-	posts, sum := 0.0, 0.0
+	posts, hours, enough := 0.0, 0.0, true
 	for i := range out {
-		if b.hours[i] < leastExposed {
-			return out, false
-		}
+		enough = enough && b.hours[i] >= leastExposed
 		posts += b.counts[i]
-		out[i] = (b.counts[i] + 0.5) / b.hours[i] * block(i).hours()
+		hours += b.hours[i]
+	}
+	enough = enough && posts >= leastBase
+	const half = 0.5 // a post, as much as the prior weighs
+	drawn := 0.0     // hours at the rate of all that the prior weighs
+	if !enough {
+		drawn = half * (hours + half) / (posts + half)
+	}
+	sum := 0.0
+	for i := range out {
+		out[i] = (b.counts[i] + half) / (b.hours[i] + drawn) * block(i).hours()
 		sum += out[i]
 	}
 	for i := range out {
 		out[i] /= sum
 	}
-	return out, posts >= leastBase
+	return out, enough
 }
 
-// bestTime is the block from which most more top posts come than its share of all posts, where it can be claimed that
-// they do; nil otherwise. compared tells whether there was enough to compare.
-func (s shown) bestTime(samples []Sample, zone *time.Location) (best *finding.BestTime, compared bool) { //nolint:nonamedreturns // of two results the names say which
-	general := baseOf(samples, zone)
-	shares, ok := general.shares()
+// candidate is a block with how many times as many top posts come from it as posts in general, as a logarithm.
+type candidate struct {
+	block    block
+	posts    float64 // top posts
+	log, err float64
+}
+
+// low is the lower bound of the logarithm where all blocks are looked at.
+func (c candidate) low() float64 { return c.log - strict(blocks)*c.err }
+
+// byPromise orders blocks by their lower bound; those with enough top posts for a claim are ahead of the others.
+func byPromise(a, b candidate) int {
+	return cmp.Or(cmp.Compare(min(a.posts, support), min(b.posts, support)), cmp.Compare(a.low(), b.low()))
+}
+
+// bestTime returns the block from which most more top posts come than its share of all posts, as far as they tell, and
+// whether there was enough to compare. The block stands out if that can be claimed. It returns nil if fewer than leastTimed
+// posts have a known time, or no top post has one.
+func (s shown) bestTime(samples []Sample, zone *time.Location) (*finding.BestTime, bool) {
 	top, byDay, total := s.timed(zone)
-	if !ok || total < leastTimed {
+	if total == 0 || len(s.times(s.all)) < leastTimed {
 		return nil, false
 	}
-	z, least := strict(blocks), 1.0
+	general := baseOf(samples, zone)
+	shares, enough := general.shares()
+	enough = enough && total >= leastTimed
+	var all []candidate
 	for i := range shares {
-		if top[i] < support {
-			continue
-		}
-		within := top[i] / total
-		ratio := within / shares[i]
-		err := math.Sqrt((1-within)/top[i] + (1-shares[i])/(general.counts[i]+0.5))
-		if low := ratio * math.Exp(-z*err); low > least {
-			least = low
-			reach := math.Exp(normal95 * err)
-			best = block(i).best(byDay, int(top[i]), finding.Ratio{Value: ratio, Low: ratio / reach, High: ratio * reach})
+		if top[i] > 0 {
+			within := top[i] / total
+			err := math.Sqrt((1-within)/top[i] + (1-shares[i])/(general.counts[i]+0.5))
+			all = append(all, candidate{block(i), top[i], math.Log(within / shares[i]), err})
 		}
 	}
-	return best, true
+	best := slices.MaxFunc(all, byPromise)
+	ratio, reach := math.Exp(best.log), math.Exp(normal95*best.err)
+	out := best.block.best(byDay, int(best.posts), finding.Ratio{Value: ratio, Low: ratio / reach, High: ratio * reach})
+	out.StandsOut = enough && best.posts >= support && best.low() > 0
+	out.Low, out.High = finding.Within(best.low(), 2*best.log-best.low())
+	return out, enough
 }
 
 // timed counts the top posts of known time by block, and in each block by day.

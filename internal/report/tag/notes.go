@@ -32,10 +32,12 @@ func notes(s shown, found Result, background Background, compared bool, aboutSiz
 		out = append(out, "Too few posts of other hashtags are known to say which of the hashtags beside this one belong to it; they are ranked by how often they are there.")
 	}
 	switch {
-	case !compared:
-		out = append(out, "A best time cannot be looked for yet: it takes 30 top posts, and new posts counted in all parts of the week.")
 	case found.BestTime == nil:
-		out = append(out, "No time of the week stands out among the top posts by more than chance would make it.")
+		out = append(out, "A best time cannot be looked for yet: it takes 30 top posts, and new posts counted in all parts of the week.")
+	case !compared:
+		out = append(out, "The best time is a guess so far: to tell it from chance takes 30 top posts, and new posts counted in all parts of the week.")
+	case !found.BestTime.StandsOut:
+		out = append(out, "No time of the week stands out among the top posts by more than chance would make it: the best time is a guess.")
 	}
 	return out
 }

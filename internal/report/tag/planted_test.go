@@ -150,8 +150,8 @@ func TestPlantedTimes(t *testing.T) {
 			// The base changes by hour and day, and the top posts follow it, but for the planted block.
 			h.Day, h.Week, h.BestTimes, h.BestBlock = 0, 0, c.effect, int(seed)%6
 			best := Analyse(Input{Figures: h.Measure(measuredAt)}).BestTime
-			claimed.add(best != nil)
-			right.add(best != nil && best.Days == "weekdays" && best.Hour == h.BestBlock*4)
+			claimed.add(best.StandsOut)
+			right.add(best.StandsOut && best.Days == "weekdays" && best.Hour == h.BestBlock*4)
 		}
 		t.Logf("effect %.0f: claimed %.3f, right %.3f", c.effect, claimed.share(), right.share())
 		if claimed.share() > c.most || right.share() < c.least {
