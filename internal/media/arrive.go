@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"pressroom/internal/blob"
 	"pressroom/internal/crash"
@@ -69,8 +70,9 @@ type examined struct {
 	thumbnail *picture.Made
 }
 
-// examine reads what a received file is. A file of another type, and a damaged one, is type_refused.
-func (s *Service) examine(ctx context.Context, staged *blob.Staged) (examined, error) {
+// examine reads what a received file is. A file of another type, and a damaged one, is type_refused. The team is the one
+// whose share of the memory for pictures it takes.
+func (s *Service) examine(ctx context.Context, team int64, staged *blob.Staged) (examined, error) {
 	out := examined{staged: staged}
 	var err error
 	if out.info, err = probe.Read(staged, staged.Size()); err != nil {
@@ -83,10 +85,12 @@ func (s *Service) examine(ctx context.Context, staged *blob.Staged) (examined, e
 		return out, fault.New(fault.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
 	}
 	// Every image of the library can be decoded: one that could not be made to fit a network later is refused now.
-	made, err := s.pictures.Thumbnail(ctx, io.NewSectionReader(staged, 0, staged.Size()), out.info, thumbnailSide)
+	made, err := s.pictures.Thumbnail(ctx, team, io.NewSectionReader(staged, 0, staged.Size()), out.info, thumbnailSide)
 	switch {
 	case errors.Is(err, picture.ErrTooLarge):
 		return out, errTooManyPixels
+	case errors.Is(err, picture.ErrBusy):
+		return out, errPicturesBusy
 	case errors.Is(err, probe.ErrDamaged), errors.Is(err, picture.ErrUnsupported):
 		return out, refusedType(err)
 	case err != nil:
@@ -97,6 +101,11 @@ func (s *Service) examine(ctx context.Context, staged *blob.Staged) (examined, e
 }
 
 var errTooManyPixels = fault.New(fault.UploadTooLarge, "The image has more pixels than the library works with: about 60 megapixels of a PNG, 85 of a JPEG. Make it smaller.")
+
+// picturesWait is how long a caller waits before pictures of a team with a backlog are asked for again.
+const picturesWait = 5 * time.Second
+
+var errPicturesBusy = fault.New(fault.Unavailable, "Too many images of this team are being processed. Nothing was kept: send the file again after the wait.").With("reason", fault.Busy).After(picturesWait)
 
 // refusedType tells why a file is not taken; what a probe says is made for people.
 func refusedType(err error) error {
@@ -117,7 +126,7 @@ func (s *Service) Add(ctx context.Context, by Owner, f Incoming) (Arrived, error
 		return Arrived{}, err
 	}
 	defer staged.Discard()
-	e, err := s.examine(ctx, staged)
+	e, err := s.examine(ctx, by.TeamID, staged)
 	if err != nil {
 		return Arrived{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/blob"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
+	"pressroom/internal/picture"
 )
 
 // Opened is a file that is being read.
@@ -46,6 +47,15 @@ func (s *Service) OpenOf(ctx context.Context, team, id int64) (Opened, error) {
 		return Opened{}, err
 	}
 	return s.openItem(ctx, i)
+}
+
+// ThumbnailOf opens the thumbnail of a team's image, for callers that have seen that the team may be read.
+func (s *Service) ThumbnailOf(ctx context.Context, team, id int64) (Opened, error) {
+	i, err := item(ctx, s.db, team, id)
+	if err != nil {
+		return Opened{}, err
+	}
+	return s.openThumbnail(ctx, i)
 }
 
 func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {
@@ -151,6 +161,9 @@ func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 		return opened, err
 	}
 	d, made, err := s.derive(ctx, i, s.fitted(g.fit))
+	if errors.Is(err, picture.ErrBusy) {
+		return Opened{}, errPicturesBusy.Wrap(err)
+	}
 	if err != nil {
 		return Opened{}, fmt.Errorf("making the item of a link fit: %w", err)
 	}

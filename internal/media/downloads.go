@@ -298,7 +298,7 @@ func (s *Service) saveItem(ctx context.Context, h job.Held, d download, i profil
 		s.Log.WarnContext(ctx, "a file of a profile was not fetched", "job", h.ID, "item", i.position, "error", err)
 		return s.noteItem(ctx, h, i, fetchCode(err))
 	}
-	e, err := s.examine(ctx, staged)
+	e, err := s.examine(ctx, d.team, staged)
 	if err == nil {
 		_, _, err = s.keep(ctx, e, placement{
 			by: Owner{TeamID: d.team, PersonID: d.person, KeyID: d.key}, into: DownloadsFolder, name: downloadName(d, i),
@@ -307,7 +307,7 @@ func (s *Service) saveItem(ctx context.Context, h job.Held, d download, i profil
 			},
 		})
 	}
-	if _, refused := errors.AsType[*fault.Error](err); refused {
+	if refusesFile(err) {
 		return s.noteItem(ctx, h, i, reasonOf(err))
 	}
 	return err

@@ -60,7 +60,7 @@ func (s *Service) fitted(fit network.Fit) recipe {
 	return recipe{
 		variant: fmt.Sprintf("fit-1 %s %d %d", wanted.Type(), fit.MaxBytes, fit.MaxSide),
 		make: func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
-			made, err := s.pictures.Fit(ctx, from, i.probed(), wanted)
+			made, err := s.pictures.Fit(ctx, i.TeamID, from, i.probed(), wanted)
 			if err != nil {
 				return shape{}, err
 			}

@@ -124,14 +124,14 @@ func (s *Service) bringIn(ctx context.Context, h job.Held, address, name string,
 	if err != nil {
 		return "", fmt.Errorf("fetching an import: %w", err)
 	}
-	e, err := s.examine(ctx, staged)
+	e, err := s.examine(ctx, h.TeamID, staged)
 	if err == nil {
 		p.name, p.settle = importName(name, got.Name), func(ctx context.Context, tx *db.Tx, i Item, already bool) error {
 			return settleImport(ctx, tx, h, i, already)
 		}
 		_, _, err = s.keep(ctx, e, p)
 	}
-	if _, refused := errors.AsType[*fault.Error](err); refused {
+	if refusesFile(err) {
 		return reasonOf(err), nil
 	}
 	return "", err

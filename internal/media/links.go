@@ -114,7 +114,7 @@ func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrive
 	case subtle.ConstantTimeCompare(digest[:], l.file.digest) != 1:
 		return Arrived{}, fault.Invalid(fault.DigestDiffers, "", "The bytes are others than those described: their SHA-256 differs. Send the described file, or open another batch.")
 	}
-	e, err := s.examine(ctx, staged)
+	e, err := s.examine(ctx, l.batch.team, staged)
 	if fault.Is(err, fault.ValidationFailed) || fault.Is(err, fault.UploadTooLarge) {
 		return Arrived{}, s.refuse(ctx, l, err)
 	}
@@ -221,6 +221,12 @@ func (s *Service) refuse(ctx context.Context, l UploadLink, cause error) error {
 		return err
 	}
 	return cause
+}
+
+// refusesFile reports whether an error is a refusal of the file, as opposed to a failure that may pass.
+func refusesFile(err error) bool {
+	f, is := errors.AsType[*fault.Error](err)
+	return is && !f.Ours()
 }
 
 // reasonOf is the reason of a refused file (contract, job error codes).

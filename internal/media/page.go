@@ -145,7 +145,7 @@ var (
 func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *blob.Staged) (Arrived, error) {
 	digest := staged.Sum()
 	chosen := batchFile{id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: tidy(f.Name), byPage: true, state: Stored}
-	e, err := s.examine(ctx, staged)
+	e, err := s.examine(ctx, b.team, staged)
 	var i Item
 	already := false
 	if err == nil {
@@ -158,7 +158,7 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incom
 			},
 		})
 	}
-	if _, refused := errors.AsType[*fault.Error](err); refused && !fault.Is(err, fault.UploadLinkClosed) {
+	if refusesFile(err) && !fault.Is(err, fault.UploadLinkClosed) {
 		chosen.state, chosen.reason = Refused, reasonOf(err)
 		noted := s.db.Write(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error { return s.settlePage(ctx, tx, b.job, chosen) })
 		return Arrived{}, errors.Join(err, noted)

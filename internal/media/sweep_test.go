@@ -33,7 +33,7 @@ func (w world) begin(t fatal, file []byte) slow {
 	staged, err := w.receive(t.Context(), bytes.NewReader(file), int64(len(file)))
 	must(t, err)
 	defer staged.Discard()
-	e, err := w.examine(t.Context(), staged)
+	e, err := w.examine(t.Context(), w.team, staged)
 	must(t, err)
 	i, err := w.put(t.Context(), e, placement{by: Owner{TeamID: w.team}})
 	must(t, err)

@@ -6,13 +6,10 @@ package picture
 import (
 	"context"
 	"errors"
-	"fmt"
 	"image"
 	"io"
 	"math"
 	"slices"
-
-	"golang.org/x/sync/semaphore"
 
 	"pressroom/internal/probe"
 )
@@ -24,16 +21,16 @@ var (
 	ErrCannot      = errors.New("the image cannot be made to fit")
 )
 
-// Maker makes pictures, with a bound on the memory that pixels take in all its calls together. Calls wait for their
-// turn.
+// Maker makes pictures, with a bound on the memory that pixels take in all its calls together. Every call belongs to a
+// share, such as a team, and shares take turns: a backlog of one delays the others by one picture each.
 type Maker struct {
-	memory *semaphore.Weighted
-	limit  int64
+	turns *turns
+	limit int64
 }
 
 // New makes a Maker that holds that many bytes of pixels at most. An image that needs more by itself is refused.
 func New(memory int64) *Maker {
-	return &Maker{memory: semaphore.NewWeighted(memory), limit: memory}
+	return &Maker{turns: newTurns(memory), limit: memory}
 }
 
 // Made is an image that was made.
@@ -66,10 +63,10 @@ const thumbnailQuality = 82
 
 // Thumbnail makes a picture whose longest side is side pixels, or as it is where it is smaller: a JPEG, or a PNG where
 // something is transparent. Of an animation it is the first frame. info is what probe.Read said of r's bytes. The
-// errors are probe.ErrDamaged, ErrTooLarge, ErrUnsupported, the context's, and those of reading.
-func (m *Maker) Thumbnail(ctx context.Context, r io.Reader, info probe.Info, side int) (Made, error) {
+// errors are probe.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, the context's, and those of reading.
+func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info probe.Info, side int) (Made, error) {
 	size := within(info, side)
-	release, err := m.hold(ctx, need(info, size))
+	release, err := m.hold(ctx, share, need(info, size))
 	if err != nil {
 		return Made{}, err
 	}
@@ -89,13 +86,13 @@ func (m *Maker) Thumbnail(ctx context.Context, r io.Reader, info probe.Info, sid
 // Fit makes a picture that fits: a JPEG on white, or a PNG where only that is wanted. It lowers the quality before the
 // size, but makes what there is no memory for smaller from the beginning, down to half its sides. Of an animation it is
 // the first frame. info is what probe.Read said of r's bytes. The errors are those of Thumbnail and ErrCannot.
-func (m *Maker) Fit(ctx context.Context, r io.Reader, info probe.Info, want Want) (Made, error) {
+func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info probe.Info, want Want) (Made, error) {
 	mime := want.Type()
 	if mime == "" {
 		return Made{}, ErrCannot
 	}
 	size := m.affordable(info, within(info, want.MaxSide))
-	release, err := m.hold(ctx, max(need(info, size), 2*rgba(size)))
+	release, err := m.hold(ctx, share, max(need(info, size), 2*rgba(size)))
 	if err != nil {
 		return Made{}, err
 	}
@@ -111,14 +108,11 @@ func (m *Maker) Fit(ctx context.Context, r io.Reader, info probe.Info, want Want
 }
 
 // hold waits until there is memory, and returns how to give it back.
-func (m *Maker) hold(ctx context.Context, bytes int64) (func(), error) {
-	if bytes > m.limit {
-		return nil, ErrTooLarge
+func (m *Maker) hold(ctx context.Context, share, bytes int64) (func(), error) {
+	if err := m.turns.acquire(ctx, share, bytes); err != nil {
+		return nil, err
 	}
-	if err := m.memory.Acquire(ctx, bytes); err != nil {
-		return nil, fmt.Errorf("waiting for memory: %w", err)
-	}
-	return func() { m.memory.Release(bytes) }, nil
+	return func() { m.turns.release(share, bytes) }, nil
 }
 
 // need is how many bytes of pixels there are at most at once, first while an image is decoded, then while it is made

@@ -127,7 +127,7 @@ func TestUpright(t *testing.T) {
 		about := info(t, turned)
 		for _, side := range []int{0, 64, 40, 16} {
 			name := fmt.Sprintf("orientation %d, side %d", orientation, side)
-			made, err := maker.Thumbnail(t.Context(), bytes.NewReader(turned), about, side)
+			made, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(turned), about, side)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -147,7 +147,7 @@ func TestTransparency(t *testing.T) {
 	data := encoded(t, quarters(60, 40, red, none, half, white), probe.PNG)
 	about := info(t, data)
 	for _, side := range []int{0, 30} {
-		made, err := maker.Thumbnail(t.Context(), bytes.NewReader(data), about, side)
+		made, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, side)
 		if err != nil || made.Type != probe.PNG {
 			t.Errorf("thumbnail: %s (%v), want a PNG", made.Type, err)
 		}
@@ -161,7 +161,7 @@ func TestTransparency(t *testing.T) {
 			{[]string{probe.PNG, probe.JPEG}, probe.JPEG, []color.RGBA{red, white, {R: 255, G: 127, B: 127, A: 255}, white}},
 			{[]string{probe.PNG}, probe.PNG, []color.RGBA{red, none, half, white}},
 		} {
-			made, err := maker.Fit(t.Context(), bytes.NewReader(data), about, picture.Want{Types: c.types, MaxSide: side})
+			made, err := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, picture.Want{Types: c.types, MaxSide: side})
 			if err != nil || made.Type != c.want {
 				t.Errorf("fit to %v: %s (%v), want %s", c.types, made.Type, err, c.want)
 			}
@@ -182,14 +182,14 @@ func TestFirstFrame(t *testing.T) {
 	if err := gif.EncodeAll(&data, &all); err != nil {
 		t.Fatal(err)
 	}
-	made, err := maker.Thumbnail(t.Context(), bytes.NewReader(data.Bytes()), info(t, data.Bytes()), 20)
+	made, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data.Bytes()), info(t, data.Bytes()), 20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkQuarters(t, "GIF", made, none, red, none, red)
 
 	webp := genuine(t, "animated.webp")
-	made, err = maker.Thumbnail(t.Context(), bytes.NewReader(webp), info(t, webp), 0)
+	made, err = maker.Thumbnail(t.Context(), 1, bytes.NewReader(webp), info(t, webp), 0)
 	if err != nil || made.Width != 80 || made.Height != 40 || made.Type != probe.JPEG {
 		t.Errorf("WebP: %s of %d × %d (%v), want a JPEG of 80 × 40", made.Type, made.Width, made.Height, err)
 	}
@@ -208,7 +208,7 @@ func TestPlacedFrame(t *testing.T) {
 		anmf := slices.Concat([]byte{40, 0, 0, 20, 0, 0}, size, []byte{9, 0, 0, 0}, frame)
 		body := slices.Concat([]byte("WEBPVP8X\x0a\x00\x00\x00\x12\x00\x00\x00\x9f\x00\x00\x4f\x00\x00"), riffChunk("ANIM", make([]byte, 6)), riffChunk("ANMF", anmf))
 		data := riffChunk("RIFF", body)
-		made, err := picture.New(memory).Thumbnail(t.Context(), bytes.NewReader(data), info(t, data), 0)
+		made, err := picture.New(memory).Thumbnail(t.Context(), 1, bytes.NewReader(data), info(t, data), 0)
 		if err != nil || made.Width != 160 || made.Height != 80 {
 			t.Fatalf("%s: %d × %d (%v), want 160 × 80", name, made.Width, made.Height, err)
 		}
@@ -261,7 +261,7 @@ func TestFit(t *testing.T) {
 		{small, picture.Want{MaxBytes: 1, Types: []string{probe.PNG}}, picture.ErrCannot},
 		{small, picture.Want{Types: []string{probe.WebP}}, picture.ErrCannot},
 	} {
-		made, err := maker.Fit(t.Context(), bytes.NewReader(c.data), info(t, c.data), c.want)
+		made, err := maker.Fit(t.Context(), 1, bytes.NewReader(c.data), info(t, c.data), c.want)
 		if !errors.Is(err, c.err) {
 			t.Errorf("%+v: %v, want %v", c.want, err, c.err)
 		}
@@ -282,7 +282,7 @@ func TestFit(t *testing.T) {
 func TestStripped(t *testing.T) {
 	t.Parallel()
 	data := oriented(encoded(t, quarters(64, 32, red), probe.JPEG), 1)
-	made, err := picture.New(memory).Fit(t.Context(), bytes.NewReader(data), info(t, data), picture.Want{})
+	made, err := picture.New(memory).Fit(t.Context(), 1, bytes.NewReader(data), info(t, data), picture.Want{})
 	if err != nil || bytes.Contains(made.Bytes, []byte("Exif")) {
 		t.Errorf("metadata is left, or %v", err)
 	}
@@ -292,19 +292,19 @@ func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	data := encoded(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), probe.PNG)
 	about := info(t, data)
-	if _, err := picture.New(4_000_000+40_000).Thumbnail(t.Context(), bytes.NewReader(data), about, 100); err != nil {
+	if _, err := picture.New(4_000_000+40_000).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); err != nil {
 		t.Errorf("with as much as it takes: %v", err)
 	}
-	if _, err := picture.New(4_000_000+39_999).Thumbnail(t.Context(), bytes.NewReader(data), about, 100); !errors.Is(err, picture.ErrTooLarge) {
+	if _, err := picture.New(4_000_000+39_999).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); !errors.Is(err, picture.ErrTooLarge) {
 		t.Errorf("with a byte less: %v, want ErrTooLarge", err)
 	}
 	for limit, want := range map[int64]int{8_000_000: 1000, 7_999_999: 990, 6_000_000: 700, 5_000_000: 495, 4_040_000: 99} {
-		made, err := picture.New(limit).Fit(t.Context(), bytes.NewReader(data), about, picture.Want{})
+		made, err := picture.New(limit).Fit(t.Context(), 1, bytes.NewReader(data), about, picture.Want{})
 		if err != nil || made.Width != want {
 			t.Errorf("fit with %d bytes: %d pixels wide (%v), want %d", limit, made.Width, err, want)
 		}
 	}
-	if _, err := picture.New(3_999_999).Fit(t.Context(), bytes.NewReader(data), about, picture.Want{}); !errors.Is(err, picture.ErrTooLarge) {
+	if _, err := picture.New(3_999_999).Fit(t.Context(), 1, bytes.NewReader(data), about, picture.Want{}); !errors.Is(err, picture.ErrTooLarge) {
 		t.Errorf("fit with less: %v, want ErrTooLarge", err)
 	}
 }
@@ -319,20 +319,20 @@ func TestDamaged(t *testing.T) {
 	}
 	for name, data := range files {
 		about := info(t, data)
-		_, err := maker.Thumbnail(t.Context(), bytes.NewReader(data[:len(data)/3]), about, 10)
+		_, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data[:len(data)/3]), about, 10)
 		if !errors.Is(err, probe.ErrDamaged) || errors.Is(err, picture.ErrUnsupported) {
 			t.Errorf("%s, cut short: %v, want ErrDamaged", name, err)
 		}
 		gone := errors.New("the disk is gone")
 		disk := io.MultiReader(bytes.NewReader(data[:len(data)/3]), iotest.ErrReader(gone))
-		if _, err := maker.Thumbnail(t.Context(), disk, about, 10); !errors.Is(err, gone) || errors.Is(err, probe.ErrDamaged) {
+		if _, err := maker.Thumbnail(t.Context(), 1, disk, about, 10); !errors.Is(err, gone) || errors.Is(err, probe.ErrDamaged) {
 			t.Errorf("%s, from a disk that fails: %v, want its error", name, err)
 		}
 	}
 	data := files[probe.PNG]
 	other := info(t, data)
 	other.Width, other.Height = 99, 80
-	if _, err := maker.Thumbnail(t.Context(), bytes.NewReader(data), other, 10); !errors.Is(err, probe.ErrDamaged) {
+	if _, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), other, 10); !errors.Is(err, probe.ErrDamaged) {
 		t.Errorf("another image: %v, want ErrDamaged", err)
 	}
 }
@@ -346,13 +346,13 @@ func TestUnsupported(t *testing.T) {
 	arithmetic[frame+1] = 0xc9
 	twelve[frame+4] = 12
 	for name, data := range map[string][]byte{"arithmetic coding": arithmetic, "12 bits": twelve} {
-		_, err := maker.Thumbnail(t.Context(), bytes.NewReader(data), info(t, data), 10)
+		_, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), info(t, data), 10)
 		if !errors.Is(err, picture.ErrUnsupported) || errors.Is(err, probe.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrUnsupported", name, err)
 		}
 	}
 	video := genuine(t, "end.mp4")
-	if _, err := maker.Thumbnail(t.Context(), bytes.NewReader(video), info(t, video), 10); !errors.Is(err, picture.ErrUnsupported) {
+	if _, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(video), info(t, video), 10); !errors.Is(err, picture.ErrUnsupported) {
 		t.Errorf("a video: %v, want ErrUnsupported", err)
 	}
 }
@@ -365,7 +365,7 @@ func (panicking) Read([]byte) (int, error) { panic("a decoder's mistake") }
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	about := probe.Info{Type: probe.JPEG, Kind: probe.Image, Width: 1, Height: 1, Orientation: 1}
-	if _, err := picture.New(memory).Thumbnail(t.Context(), panicking{}, about, 10); !errors.Is(err, probe.ErrDamaged) {
+	if _, err := picture.New(memory).Thumbnail(t.Context(), 1, panicking{}, about, 10); !errors.Is(err, probe.ErrDamaged) {
 		t.Errorf("%v, want ErrDamaged", err)
 	}
 }
@@ -397,7 +397,7 @@ func TestTurns(t *testing.T) {
 		done := make(chan error, 2)
 		begin := func(begun chan struct{}) {
 			r := held{Reader: bytes.NewReader(data), until: until, begun: begun}
-			_, err := maker.Thumbnail(t.Context(), r, about, 100)
+			_, err := maker.Thumbnail(t.Context(), 1, r, about, 100)
 			done <- err
 		}
 		go begin(first)
@@ -409,7 +409,7 @@ func TestTurns(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := maker.Thumbnail(ctx, bytes.NewReader(data), about, 100); !errors.Is(err, context.Canceled) {
+		if _, err := maker.Thumbnail(ctx, 1, bytes.NewReader(data), about, 100); !errors.Is(err, context.Canceled) {
 			t.Errorf("a call that gave up: %v, want context.Canceled", err)
 		}
 		close(until)
@@ -427,7 +427,7 @@ func TestCancelled(t *testing.T) {
 	data := encoded(t, noise(300, 300), probe.PNG)
 	ctx, cancel := context.WithCancel(t.Context())
 	r := io.MultiReader(bytes.NewReader(data[:5000]), readerFunc(func([]byte) (int, error) { cancel(); return 1, nil }))
-	if _, err := picture.New(memory).Thumbnail(ctx, r, info(t, data), 10); !errors.Is(err, context.Canceled) {
+	if _, err := picture.New(memory).Thumbnail(ctx, 1, r, info(t, data), 10); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -451,7 +451,7 @@ func FuzzThumbnail(f *testing.F) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		made, err := maker.Thumbnail(t.Context(), bytes.NewReader(data), about, 50)
+		made, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 50)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
 			t.Errorf("%d bytes of memory taken", took)
@@ -479,7 +479,7 @@ func BenchmarkThumbnail(b *testing.B) {
 		about := info(b, data)
 		b.Run(mime, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := maker.Thumbnail(b.Context(), bytes.NewReader(data), about, 512); err != nil {
+				if _, err := maker.Thumbnail(b.Context(), 1, bytes.NewReader(data), about, 512); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -72,7 +72,6 @@ type Approvals struct {
 // ApprovalsOptions say what approvals stand on.
 type ApprovalsOptions struct {
 	Posts     *Service
-	Files     func(team int64) network.Files // of a team's library
 	Sealer    *seal.Sealer
 	PublicURL string // the service's address, without a slash at its end
 }
@@ -271,24 +270,6 @@ func (p Proposal) Shows(id int64) (network.Media, bool) {
 	}
 	return all[i], true
 }
-
-// Picture opens a picture of the post of a link, small. Whatever else is asked for is not_found.
-func (a *Approvals) Picture(ctx context.Context, token string, id int64) (network.File, error) {
-	p, err := a.Proposal(ctx, token)
-	if err != nil {
-		return network.File{}, err
-	}
-	if m, ok := p.Shows(id); !ok || m.Kind != network.Image {
-		return network.File{}, fault.Missing()
-	}
-	file, err := a.Files(p.TeamID).Open(ctx, id, network.Fit{Types: []string{"image/jpeg", "image/png"}, MaxSide: pictureSide})
-	if _, cannot := errors.AsType[*network.Error](err); cannot {
-		return file, fault.Missing().Wrap(err)
-	}
-	return file, err
-}
-
-const pictureSide = 640 // pixels
 
 // Decision is what a client says to one version of a post.
 type Decision struct {

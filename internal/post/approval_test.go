@@ -326,11 +326,7 @@ func TestApprovalLinks(t *testing.T) {
 			_, err := w.approvals.Proposal(t.Context(), bad)
 			wants(t, err, fault.NotFound, "")
 			wants(t, w.approvals.Decide(t.Context(), bad, post.Decision{Round: 1, Name: "Cleo"}), fault.NotFound, "")
-			_, err = w.approvals.Picture(t.Context(), bad, 1)
-			wants(t, err, fault.NotFound, "")
 		}
-		_, err = w.approvals.Picture(t.Context(), token, 1)
-		wants(t, err, fault.NotFound, "")
 		w.clock.Advance(30*day - time.Second)
 		_, err = w.approvals.Proposal(t.Context(), token)
 		must(t, err)

@@ -285,7 +285,7 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	}
 	results[job.MediaImport], results[job.ContentFetch] = s.Media.ImportsAndBatches, s.Media.Downloads
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, post.DefaultLimits, offered)
-	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Files: s.Media.Files, Sealer: sealer, PublicURL: s.cfg.PublicURL})
+	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
 	s.Insight = insight.New(s.db, s.Accounts, insight.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Posts: hearer{s.db, s.figures}.collected, Log: s.cfg.Log})
 	s.buildLeaving()

@@ -1,12 +1,13 @@
 package web
 
 import (
-	"io"
+	"context"
 	"net/http"
 	"strconv"
 	"time"
 
 	"pressroom/internal/fault"
+	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
@@ -117,38 +118,42 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// approvalPicture shows a picture or a video of a post to whoever has its link.
+// errManyFiles refuses a link of which more files are on their way than any page of a post shows.
+var errManyFiles = fault.New(fault.RateLimited, "Too many files of this link are being loaded. Try again in a moment.").With("scope", "approval_link").After(time.Second)
+
+// approvalPicture sends the thumbnail of an image of a post to anybody who has the post's approval link.
 func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
+	a.approvalFile(w, r, network.Image, a.Media.ThumbnailOf)
+}
+
+// approvalVideo plays a video of a post, in the parts that the browser asks for.
+func (a *App) approvalVideo(w http.ResponseWriter, r *http.Request) {
+	a.approvalFile(w, r, network.Video, a.Media.OpenOf)
+}
+
+// approvalFile sends a file of a kind that a post has. It is counted for the link before anything is looked up.
+func (a *App) approvalFile(w http.ResponseWriter, r *http.Request, kind string, open func(ctx context.Context, team, id int64) (media.Opened, error)) {
+	token := r.PathValue("token")
+	if !a.linkFiles.enter(token) {
+		a.tellProblem(w, r, errManyFiles)
+		return
+	}
+	defer a.linkFiles.leave(token)
 	id, err := mediaID(r)
 	if err != nil {
 		a.Refuse(w, r, err)
 		return
 	}
-	shown, err := a.Approvals.Proposal(r.Context(), r.PathValue("token"))
+	shown, err := a.Approvals.Proposal(r.Context(), token)
 	if err != nil {
 		a.Refuse(w, r, err)
 		return
 	}
-	if m, ok := shown.Shows(id); ok && m.Kind == network.Video {
-		a.approvalVideo(w, r, shown.TeamID, id)
+	if m, ok := shown.Shows(id); !ok || m.Kind != kind {
+		a.Refuse(w, r, fault.Missing())
 		return
 	}
-	file, err := a.Approvals.Picture(r.Context(), r.PathValue("token"), id)
-	if err != nil {
-		a.Refuse(w, r, err)
-		return
-	}
-	defer file.Close()
-	h := w.Header()
-	h.Set("Content-Security-Policy", filePolicy)
-	h.Set("Content-Type", file.Type)
-	h.Set("Cache-Control", "private, max-age=3600")
-	_, _ = io.Copy(leavingBy(w), file) // the client may be gone
-}
-
-// approvalVideo plays a video of a team, in the parts that the browser asks for.
-func (a *App) approvalVideo(w http.ResponseWriter, r *http.Request, team, id int64) {
-	file, err := a.Media.OpenOf(r.Context(), team, id)
+	file, err := open(r.Context(), shown.TeamID, id)
 	if err != nil {
 		a.Refuse(w, r, err)
 		return

@@ -35,7 +35,8 @@ func TestFullNode(t *testing.T) {
 		if p := b.get(item.file()); p.StatusCode != http.StatusOK || p.text != string(raw) {
 			t.Errorf("a file: %d", p.StatusCode)
 		}
-		b.get("/approval/x/media/1").wants(t, 404)
+		b.get("/approval/x/media/1").wants(t, 503)
+		b.get("/approval/x/videos/1").wants(t, 404)
 		programs := w.browser(t)
 		for _, path := range []string{"/oauth/token", "/oauth/register", "/oauth/revoke"} {
 			p := programs.post(path, url.Values{"client_id": {"x"}, "token": {"x"}})
@@ -57,7 +58,7 @@ func TestFilesNeedNoPlace(t *testing.T) {
 		for _, route := range w.app.Routes() {
 			urgent[route.Pattern] = route.Urgent
 		}
-		for _, pattern := range []string{"GET /media/{id}/file", "GET /approval/{token}/media/{id}", "GET /settings/export.zip", "GET /settings/credits/statement.csv", "GET /reports/{id}/posts.csv"} {
+		for _, pattern := range []string{"GET /media/{id}/file", "GET /approval/{token}/videos/{id}", "GET /settings/export.zip", "GET /settings/credits/statement.csv", "GET /reports/{id}/posts.csv"} {
 			if !urgent[pattern] {
 				t.Errorf("%s takes a place for as long as it is read", pattern)
 			}

@@ -72,6 +72,7 @@ type App struct {
 	account   *account.Part
 	reference *reference.Part
 	handler   http.Handler
+	linkFiles *inFlight // of approval links
 }
 
 // New makes the app. Trusted proxies that are no networks are an error.
@@ -84,7 +85,7 @@ func New(opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory)}
+	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory), linkFiles: newInFlight(maxLinkFiles)}
 	all, pages := http.NewServeMux(), http.NewServeMux()
 	a.Mount(all, a.plain()...)
 	a.Mount(pages, a.pages()...)
@@ -144,8 +145,9 @@ func (a *App) own() []frame.Route {
 		{Pattern: "GET /connected/{account}", For: frame.People, Do: a.connectedPage},
 		{Pattern: "GET /approval/{token}", For: frame.Anyone, Do: a.approvalPage},
 		{Pattern: "POST /approval/{token}", For: frame.Anyone, Do: a.decide},
-		{Pattern: "GET /approval/{token}/media/{id}", For: frame.Anyone, Do: a.approvalPicture, Urgent: true},
-		{Pattern: "POST /media/{id}/description", For: frame.Anyone, Do: a.describe}, // as above
+		{Pattern: "GET /approval/{token}/media/{id}", For: frame.Anyone, Do: a.approvalPicture},
+		{Pattern: "GET /approval/{token}/videos/{id}", For: frame.Anyone, Do: a.approvalVideo, Urgent: true}, // bounded for each link
+		{Pattern: "POST /media/{id}/description", For: frame.Anyone, Do: a.describe},                         // as above
 		{Pattern: "GET /media/{id}/file", For: frame.People, Do: a.mediaFile(false), Urgent: true},
 		{Pattern: "GET /media/{id}/thumbnail", For: frame.People, Do: a.mediaFile(true)},
 	}
