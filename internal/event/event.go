@@ -31,6 +31,14 @@ func Operating(ctx context.Context, person int64) context.Context {
 	return context.WithValue(ctx, operatingKey{}, person)
 }
 
+type browserKey struct{}
+
+// InBrowser notes in a context which browser a request came from, as people call it. What a person does about accounts of
+// people names it in its detail from then on.
+func InBrowser(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, browserKey{}, name)
+}
+
 // Record adds an event. The kind has the form subject.verb, such as post.created; the detail holds identifiers
 // and states, never texts or secrets.
 func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject string, detail map[string]any) error {
@@ -40,6 +48,10 @@ func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject 
 	if operator, ok := ctx.Value(operatingKey{}).(int64); ok && by == (Actor{}) {
 		detail = maps.Clone(detail)
 		detail["operator"] = operator
+	}
+	if browser, ok := ctx.Value(browserKey{}).(string); ok && team == 0 && by.PersonID != 0 {
+		detail = maps.Clone(detail)
+		detail["browser"] = browser
 	}
 	raw, err := json.Marshal(detail)
 	if err != nil {

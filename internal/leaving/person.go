@@ -92,6 +92,7 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 		`DELETE FROM passkeys WHERE person_id = ?`,
 		`DELETE FROM recoveries WHERE person_id = ?`,
 		`DELETE FROM sessions WHERE person_id = ?`,
+		`DELETE FROM known_browsers WHERE person_id = ?`,
 		`DELETE FROM connect_attempts WHERE person_id = ?`,
 		`DELETE FROM notices WHERE person_id = ?`,
 		`DELETE FROM notice_choices WHERE person_id = ?`,

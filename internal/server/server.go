@@ -502,7 +502,7 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep, s.Connects.Sweep, s.Notices.Sweep, s.app.SweepSessions, s.Leaving.Sweep, s.Programs.Sweep} {
+		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep, s.Connects.Sweep, s.Notices.Sweep, s.app.SweepSessions, s.Teams.SweepSignIns, s.Leaving.Sweep, s.Programs.Sweep} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}

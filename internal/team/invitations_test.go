@@ -227,7 +227,7 @@ func TestKnownPeopleJoin(t *testing.T) {
 		}
 		_, token = w.invite(t, 1, "guessed@example.com", access.Viewer)
 		w.person(t, "guessed@example.com", "pass word", "")
-		for range 5 {
+		for range 10 {
 			_, _ = door.JoinKnown(t.Context(), token, try("", "wrong"))
 		}
 		if _, err := door.JoinKnown(t.Context(), token, try("", "pass word")); !fault.Is(err, fault.RateLimited) {

@@ -87,27 +87,16 @@ func (s *SignIns) JoinKnown(ctx context.Context, token string, a Attempt) (Perso
 	if err != nil {
 		return Person{}, err
 	}
-	var p Person
-	err = s.guard("passwords", []string{"email " + o.Email, "client " + a.From}, func() error {
-		hash := nobodysHash
-		row := s.db.QueryRow(ctx, `SELECT id, name, email, epoch, password_hash FROM people WHERE email = ? AND held_at = 0 AND password_hash <> ''`, o.Email)
-		if err := row.Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &hash); err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("looking up who joins: %w", err)
-		}
-		matches, err := s.compare(ctx, hash, a.Password)
-		if err != nil {
-			return err
-		}
-		if !matches || p.ID == 0 {
-			return errJoin
-		}
-		return nil
-	})
+	p, err := s.lookUp(ctx, o.Email)
 	if err != nil {
 		return Person{}, err
 	}
+	a.Email = o.Email
+	if err := s.checkGuess(ctx, a, p, errJoin); err != nil {
+		return Person{}, err
+	}
 	_, err = s.teams.Accept(ctx, token, p.ID)
-	return p, err
+	return p.Person, err
 }
 
 var errJoin = fault.New(fault.Unauthorized, "The password is wrong.")

@@ -44,23 +44,25 @@ func checkPassword(password string, whose Person) error {
 type Change struct {
 	Person   int64
 	Old, New string
-	From     string // the client's address, or whatever tells clients apart
 }
 
 var errOldPassword = fault.Invalid(fault.NotAllowedValue, "old", "This is not your present password.")
 
-// ChangePassword gives a signed-in person another password. The present one is asked for where there is one; guesses
-// at it count as those at sign-in do. All of the person's sessions end: the caller begins a new one with what is returned.
+// ChangePassword gives a signed-in person another password. The present one is asked for if there is one. Wrong ones
+// delay the next try of the same person, whatever the browser. All of the person's sessions end: the caller begins a new
+// one with the person that is returned.
 func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) {
 	p, hash, err := s.teams.personAndHash(ctx, c.Person)
 	if err != nil {
 		return Person{}, err
 	}
 	if hash != "" {
-		switch _, err := s.SignIn(ctx, Attempt{Email: p.Email, Password: c.Old, From: c.From}); {
-		case errors.Is(err, errSignIn):
+		tries := []try{{s.own, keyOf("password of %d", p.ID), true, wrongPasswords}}
+		err := s.guess(ctx, tries, func() error { return s.compare(ctx, known{Person: p, hash: hash}, c.Old, errSignIn) })
+		if errors.Is(err, errSignIn) {
 			return Person{}, errOldPassword
-		case err != nil:
+		}
+		if err != nil {
 			return Person{}, err
 		}
 	}

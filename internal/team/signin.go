@@ -2,12 +2,10 @@ package team
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"pressroom/internal/access"
@@ -15,33 +13,52 @@ import (
 	"pressroom/internal/fault"
 )
 
-const (
-	wrongPerWindow = 5           // wrong passwords of one e-mail address, and from one client
-	begunPerWindow = 30          // sign-ins over several pages that one client may begin
-	wrongWindow    = time.Minute // from the first of them on
-	wrongKept      = 65_536      // addresses and clients counted at once
-	turnWithin     = 5 * time.Second
+const turnWithin = 5 * time.Second
+
+// How fast tries may follow each other.
+var (
+	// ownPace is for one account from one client or browser, and for codes that can be guessed.
+	ownPace = pace{free: 5, first: time.Minute, most: time.Hour}
+	// strangersPace is for one account from all browsers that are not known for it. Many clients have to take part before
+	// it delays anybody.
+	strangersPace = pace{free: 10, first: time.Minute, most: time.Hour}
+	// clientPace is for one client over all accounts. An office behind one address has room in it.
+	clientPace = pace{free: 30, first: time.Minute, most: time.Hour, leak: 6 * time.Minute}
+	// beginPace is for sign-ins over several pages, of which something is kept until they end.
+	beginPace = pace{free: 30, first: 2 * time.Second, most: time.Minute, leak: 2 * time.Second}
 )
 
 // SignIns checks who signs in, and what else strangers may guess at: the links of invitations and of recoveries. It counts
-// what was wrong in this process alone, so a program has one of it.
+// part of what was wrong in this process, so a program has one of it.
 type SignIns struct {
 	db    *db.DB
 	teams *Service
-	wrong *wrongs
-	begun *wrongs
+
+	pairs     *localCounter  // by e-mail address and client
+	clients   *localCounter  // by client
+	strangers *sharedCounter // by e-mail address
+	own       *sharedCounter // by browser that is known for an account, by signed-in person, by person who enters a code
+	links     *localCounter  // by client: links and passkeys
+	begun     *localCounter  // by client, or browser that is known for somebody
+
 	turns chan struct{} // each hash takes 19 MiB and a core
 }
 
 // NewSignIns makes the check for the people of a service.
 func NewSignIns(s *Service) *SignIns {
-	return &SignIns{db: s.db, teams: s, wrong: newWrongs(wrongPerWindow), begun: newWrongs(begunPerWindow), turns: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))}
+	return &SignIns{
+		db: s.db, teams: s,
+		pairs: newLocalCounter(s.db.Now, ownPace), clients: newLocalCounter(s.db.Now, clientPace), strangers: newSharedCounter(s.db, strangersPace),
+		own: newSharedCounter(s.db, ownPace), links: newLocalCounter(s.db.Now, clientPace), begun: newLocalCounter(s.db.Now, beginPace),
+		turns: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))),
+	}
 }
 
 // Attempt is what somebody signs in with.
 type Attempt struct {
 	Email, Password string
 	From            string // the client's address, or whatever tells clients apart
+	Browser         string // what the browser holds from earlier sign-ins; see Service.NoteSignIn
 }
 
 // errSignIn does not tell whether there is such a person.
@@ -53,69 +70,84 @@ var ErrNoTeam = fault.New(fault.Unauthorized, "You are in no team any more: your
 // nobodysHash is hashed against where there is no password to compare with, so that both take the same time.
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
 
-// SignIn finds the person whose e-mail address and password these are. People on hold and without a password are refused
-// as a wrong password is: unauthorized. Somebody in no team is ErrNoTeam, by the right password alone. After five wrong
-// ones a minute, of an address or from a client, it is rate_limited, also for the right one.
+// SignIn returns the person with an e-mail address and password. People on hold and people without a password are refused
+// in the same way as a wrong password is: unauthorized. Somebody in no team gets ErrNoTeam, but only with the right
+// password.
+//
+// After some wrong passwords it is rate_limited, also for the right one. The delays of others do not reach a browser in
+// which the person signed in before: it is delayed only by wrong passwords that it sent itself.
 func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 	a.Email = foldEmail(a.Email)
-	var p known
-	err := s.guard("passwords", []string{"email " + a.Email, "client " + a.From}, func() error {
-		var err error
-		p, err = s.check(ctx, a)
-		return err
-	})
-	if err == nil && !p.inTeam { // not before the password is known to be right
+	p, err := s.lookUp(ctx, a.Email)
+	if err != nil {
+		return Person{}, err
+	}
+	if err := s.checkGuess(ctx, a, p, errSignIn); err != nil {
+		return Person{}, err
+	}
+	if !p.inTeam { // not before the password is known to be right
 		return Person{}, ErrNoTeam
 	}
-	return p.Person, err
+	return p.Person, nil
 }
 
-// Guarded makes a check of what a client could guess. After five wrong ones a minute from a client, whatever they were
-// about, it is rate_limited. Wrong is what is not_found or unauthorized.
-func (s *SignIns) Guarded(from string, check func() error) error {
-	return s.guard("tries", []string{"client " + from}, check)
-}
-
-// Begin notes that a client begins a sign-in of which something is kept until it ends; rate_limited where they are too many.
-func (s *SignIns) Begin(from string) error {
-	if wait := s.begun.count(s.db.Now(), [][sha256.Size]byte{sha256.Sum256([]byte(from))}); wait > 0 {
-		return fault.New(fault.RateLimited, fmt.Sprintf("Too many tries. Try again in %d seconds.", seconds(wait))).With("scope", "sign_in").After(wait)
+// checkGuess compares the password of an attempt with a person's, and delays those who guess. A wrong one is the refusal.
+func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal error) error {
+	client := keyOf("client %s", a.From)
+	tries := []try{
+		{s.pairs, keyOf("e-mail %s client %s", a.Email, a.From), true, wrongPasswords},
+		{s.clients, client, false, wrongPasswords},
+		{s.strangers, keyOf("e-mail %s", a.Email), false, wrongByStrangers},
 	}
-	return nil
-}
-
-// guard counts a check for each of those whom it may be a guess of, and says how they are called.
-func (s *SignIns) guard(called string, of []string, check func() error) error {
-	who := make([][sha256.Size]byte, len(of))
-	for i, text := range of {
-		who[i] = sha256.Sum256([]byte(text))
+	token, err := s.teams.knownToken(ctx, s.db, p.ID, a.Browser, s.db.Now())
+	if err != nil {
+		return err
 	}
-	// Counted before it is known to be wrong: else many at once would all be let through.
-	if wait := s.wrong.count(s.db.Now(), who); wait > 0 {
-		return fault.New(fault.RateLimited, fmt.Sprintf("Too many wrong %s. Try again in %d seconds.", called, seconds(wait))).With("scope", "sign_in").After(wait)
+	if token != "" {
+		tries = []try{{s.own, keyOf("browser %s", token), true, wrongPasswords}}
 	}
-	err := check()
-	if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Unauthorized) {
-		s.wrong.forgive(who)
+	err = s.guess(ctx, tries, func() error { return s.compare(ctx, p, a.Password, refusal) })
+	if token != "" && errors.Is(err, refusal) {
+		s.clients.charge(client) // it is let through, and counts
 	}
 	return err
 }
 
-func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
+// GuessCode makes the check of a code that a person enters beside a password. After five wrong ones it is rate_limited,
+// on all nodes, for a delay that doubles up to an hour. Wrong is what is not_found or unauthorized.
+func (s *SignIns) GuessCode(ctx context.Context, person int64, check func() error) error {
+	return s.guess(ctx, []try{{s.own, keyOf("code of %d", person), true, wrongCodes}}, check)
+}
 
-func (s *SignIns) check(ctx context.Context, a Attempt) (known, error) {
-	p, err := s.lookUp(ctx, a.Email)
+// Guarded makes a check of what nobody can guess, such as a link or a passkey, and delays clients that try all the same.
+// Wrong is what is not_found or unauthorized: of a client with too many of those it is rate_limited. What is right is
+// never refused.
+func (s *SignIns) Guarded(from string, check func() error) error {
+	err := check()
+	if !isWrong(err) {
+		return err
+	}
+	if _, wait := s.links.count(keyOf("client %s", from)); wait > 0 {
+		return tooMany(wrongTries, wait)
+	}
+	return err
+}
+
+// Begin notes that a client begins a sign-in of which something is kept until it ends. It is rate_limited if there are too
+// many of the client, or of the browser if that is known for somebody.
+func (s *SignIns) Begin(ctx context.Context, from, browser string) error {
+	key := keyOf("client %s", from)
+	known, err := s.teams.knownBrowser(ctx, browser)
 	if err != nil {
-		return known{}, err
+		return err
 	}
-	matches, err := s.compare(ctx, p.hash, a.Password)
-	if err != nil {
-		return known{}, err
+	if known != "" {
+		key = keyOf("browser %s", known)
 	}
-	if !matches || p.ID == 0 {
-		return known{}, errSignIn
+	if _, wait := s.begun.count(key); wait > 0 {
+		return tooMany("Too many tries.", wait)
 	}
-	return p, nil
+	return nil
 }
 
 // known is who has an e-mail address, with the hash to compare a password with; nobody has the id 0.
@@ -142,14 +174,14 @@ func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
 	return p, nil
 }
 
-// compare hashes a password when it is its turn.
-func (s *SignIns) compare(ctx context.Context, hash, password string) (bool, error) {
-	matches := false
-	err := s.inTurn(ctx, func() error {
-		matches = PasswordMatches(hash, password)
+// compare hashes a password when it is its turn, and refuses one that is not the person's.
+func (s *SignIns) compare(ctx context.Context, p known, password string, refusal error) error {
+	return s.inTurn(ctx, func() error {
+		if !PasswordMatches(p.hash, password) || p.ID == 0 {
+			return refusal
+		}
 		return nil
 	})
-	return matches, err
 }
 
 // hash makes what is stored of a password when it is its turn.
@@ -173,79 +205,6 @@ func (s *SignIns) inTurn(ctx context.Context, work func() error) error {
 	}
 	defer func() { <-s.turns }()
 	return work()
-}
-
-// wrongs counts wrong passwords and the like, of hashes of who it was.
-type wrongs struct {
-	most int // of one in a window
-	mu   sync.Mutex
-	of   map[[sha256.Size]byte]*tally
-}
-
-func newWrongs(most int) *wrongs { return &wrongs{most: most, of: map[[sha256.Size]byte]*tally{}} }
-
-// tally is one window of somebody's wrong passwords.
-type tally struct {
-	n    int
-	ends time.Time
-}
-
-// count notes an attempt of each, or tells how long to wait and notes nothing.
-func (w *wrongs) count(now time.Time, who [][sha256.Size]byte) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var wait time.Duration
-	for _, h := range who {
-		if t := w.of[h]; t != nil && t.n >= w.most {
-			wait = max(wait, t.ends.Sub(now))
-		}
-	}
-	if wait > 0 {
-		return wait
-	}
-	for _, h := range who {
-		w.window(now, h).n++
-	}
-	return 0
-}
-
-// window is the present window of somebody, a new one where there is none.
-func (w *wrongs) window(now time.Time, who [sha256.Size]byte) *tally {
-	if t := w.of[who]; t != nil && now.Before(t.ends) {
-		return t
-	}
-	if len(w.of) >= wrongKept {
-		w.makeRoom(now)
-	}
-	t := &tally{ends: now.Add(wrongWindow)}
-	w.of[who] = t
-	return t
-}
-
-// makeRoom forgets what is over, else anybody: emptying it all would be a way around the limit.
-func (w *wrongs) makeRoom(now time.Time) {
-	for who, t := range w.of {
-		if !now.Before(t.ends) {
-			delete(w.of, who)
-		}
-	}
-	for who := range w.of {
-		if len(w.of) < wrongKept {
-			return
-		}
-		delete(w.of, who)
-	}
-}
-
-// forgive takes an attempt back that was not wrong.
-func (w *wrongs) forgive(who [][sha256.Size]byte) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, h := range who {
-		if t := w.of[h]; t != nil && t.n > 0 {
-			t.n--
-		}
-	}
 }
 
 // Account is a person and the teams that the person is in.

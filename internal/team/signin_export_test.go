@@ -1,10 +1,15 @@
 package team
 
 import (
-	"crypto/sha256"
+	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/db"
 )
 
 // What unknown people's passwords are hashed against costs what everybody's does.
@@ -20,19 +25,133 @@ func TestNobodysHashCostsTheSame(t *testing.T) {
 	}
 }
 
-// However many addresses are tried, what is remembered stays bounded, and most of it stays.
-func TestCountsAreBounded(t *testing.T) {
+// However many keys are tried, the number of tallies stays bounded, and most of them stay.
+func TestTalliesAreBounded(t *testing.T) {
 	t.Parallel()
-	w := newWrongs(wrongPerWindow)
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for i := range wrongKept + 10 {
-		w.count(now, [][sha256.Size]byte{{byte(i), byte(i >> 8), byte(i >> 16)}})
+	c := newLocalCounter(func() time.Time { return now }, ownPace)
+	for i := range localTallies + 10 {
+		c.count(tryKey{byte(i), byte(i >> 8), byte(i >> 16)})
+		if len(c.of) > localTallies {
+			t.Fatalf("%d tallies", len(c.of))
+		}
 	}
-	if len(w.of) != wrongKept {
-		t.Errorf("%d are remembered", len(w.of))
+	if len(c.of) < localTallies*7/8 {
+		t.Errorf("%d tallies are left", len(c.of))
 	}
-	w.count(now.Add(wrongWindow), [][sha256.Size]byte{{0, 0, 0, 1}})
-	if len(w.of) != 1 {
-		t.Errorf("%d are remembered after the window", len(w.of))
+	for i := range localTallies {
+		c.count(tryKey{byte(i), byte(i >> 8), byte(i >> 16), 1})
 	}
+	now = now.Add(forgetAfter)
+	c.makeRoom(now)
+	if len(c.of) != 0 {
+		t.Errorf("%d tallies are left after a day", len(c.of))
+	}
+}
+
+// The delay doubles up to an hour, and ends a day after the last wrong try.
+func TestDelaysGrow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, key := newLocalCounter(time.Now, ownPace), tryKey{}
+		try := func() time.Duration { _, wait := c.count(key); return wait }
+		for i := range 5 {
+			if wait := try(); wait > 0 {
+				t.Fatalf("try %d has to wait %s", i, wait)
+			}
+		}
+		for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
+			if wait := try(); wait != want*time.Minute {
+				t.Fatalf("delay %d is %s, want %s", i, wait, want*time.Minute)
+			}
+			time.Sleep(want*time.Minute - time.Second)
+			if wait := try(); wait != time.Second {
+				t.Fatalf("a second before its end, delay %d is %s", i, wait)
+			}
+			time.Sleep(time.Second)
+			if wait := try(); wait > 0 {
+				t.Fatalf("after delay %d a try has to wait %s", i, wait)
+			}
+		}
+		time.Sleep(24 * time.Hour)
+		for i := range 5 {
+			if wait := try(); wait > 0 {
+				t.Fatalf("a day later try %d has to wait %s", i, wait)
+			}
+		}
+	})
+}
+
+// A client that leaks is forgiven little by little: an office with a steady trickle of typing errors is not delayed.
+func TestClientsAreForgivenSteadily(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, key := newLocalCounter(time.Now, clientPace), tryKey{}
+		for i := range 1000 {
+			if _, wait := c.count(key); wait > 0 {
+				t.Fatalf("try %d has to wait %s", i, wait)
+			}
+			time.Sleep(6 * time.Minute)
+		}
+		passed := 0
+		for range 24 * 60 {
+			if _, wait := c.count(key); wait == 0 {
+				passed++
+			}
+			time.Sleep(time.Minute)
+		}
+		if passed < 30 || passed > 30+240+24 {
+			t.Errorf("%d tries passed within a day", passed)
+		}
+	})
+}
+
+// Both counters count as a list of times does, whatever is tried, taken back and waited for.
+func TestCountersAgainstAModel(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	rapid.Check(t, func(t *rapid.T) {
+		now := start
+		c, key := newLocalCounter(func() time.Time { return now }, ownPace), tryKey{}
+		var wrong []time.Time
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			now = now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, 3 * time.Minute, 40 * time.Minute, time.Hour, 25 * time.Hour}).Draw(t, "later"))
+			if n := len(wrong); n > 0 && now.Sub(wrong[n-1]) >= forgetAfter {
+				wrong = nil
+			}
+			refused := false
+			if n := len(wrong); n >= 5 {
+				delay := time.Minute
+				for range n - 5 {
+					delay = min(2*delay, time.Hour)
+				}
+				refused = now.Before(wrong[n-1].Add(delay))
+			}
+			undo, wait := c.count(key)
+			if (wait > 0) != refused {
+				t.Fatalf("after %d wrong ones a try has to wait %s; refused by the model: %t", len(wrong), wait, refused)
+			}
+			if refused {
+				continue
+			}
+			if rapid.Bool().Draw(t, "right") {
+				undo()
+			} else {
+				wrong = append(wrong, now)
+			}
+		}
+	})
+}
+
+// Full has the service take no further addresses into its database.
+func (s *SignIns) Full() {
+	s.strangers.mu.Lock()
+	defer s.strangers.mu.Unlock()
+	s.strangers.rows, s.strangers.counted = sharedRows, s.db.Now()
+}
+
+// KnownFor reports whether a browser is known for a person.
+func (s *Service) KnownFor(ctx context.Context, d *db.DB, person int64, browser string) bool {
+	token, err := s.knownToken(ctx, d, person, browser, d.Now())
+	return err == nil && token != ""
 }

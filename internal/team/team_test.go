@@ -21,6 +21,7 @@ type world struct {
 	db    *db.DB
 	clock *testkit.Clock
 	team  team.Team
+	owner team.Person
 }
 
 func each(t *testing.T, run func(t *testing.T, w world)) {
@@ -41,8 +42,17 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run(t, world{s, d, clock, made})
+		run(t, world{s, d, clock, made, owner})
 	})
+}
+
+func (w world) count(t *testing.T, table string) int {
+	t.Helper()
+	var n int
+	if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+table).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func (w world) key(t *testing.T, level access.Level, expires time.Time) (team.Key, string) {

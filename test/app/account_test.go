@@ -196,8 +196,12 @@ func TestSignInsThatAreBegun(t *testing.T) {
 		t.Parallel()
 		h := open(t, at, func(cfg *server.Config) { cfg.PublicURL = "http://press.example" })
 		b := h.browser(t)
-		for range 30 {
-			b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).wants(200, "challenge")
+		begun := 0
+		for b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).status == http.StatusOK {
+			begun++
+		}
+		if begun < 30 || begun > 60 { // time passes while they are sent
+			t.Errorf("%d were begun", begun)
 		}
 		b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).wants(429, "Too many tries.")
 		h.advance(time.Minute)
@@ -263,10 +267,11 @@ func TestInvitationsThatAreOver(t *testing.T) {
 		b.send(http.MethodPost, revoked+"/join", url.Values{"name": {"A"}, "password": {newPassword}}).wants(422, "was taken back")
 		h.advance(7*24*time.Hour + time.Second)
 		b.open(old).wants(422, "has ended").lacks(c.team.Name)
-		for range 5 {
+		for range 30 {
 			b.open(team.InvitationPath+"guessed").wants(404, "There is no such page")
 		}
 		b.open(team.InvitationPath+"guessed").wants(429, "Too many wrong tries.")
+		b.open(c.invite(t, "c@harbour.example", access.Editor)).wants(200, "Join "+c.team.Name)
 	})
 }
 

@@ -145,6 +145,9 @@ func (m *gauge) oddForms(route string, turn int) {
 	m.t.Helper()
 	method, path := m.at(route, m.real)
 	who, meant := m.keeper(route), m.form(route, m.real)
+	if matrix[route].who == invited { // where a browser becomes somebody else's
+		who = m.asker("signed out")
+	}
 	twice, empty := url.Values{}, url.Values{"once": meant["once"]}
 	for name, values := range meant {
 		twice[name] = append(slices.Clone(values), script)

@@ -96,7 +96,7 @@ func (p *Part) acceptKnown(w http.ResponseWriter, r *http.Request) {
 func (p *Part) acceptAs(r *http.Request) (int64, error) {
 	token := r.PathValue("token")
 	if r.PostForm.Get("passkey") == "" {
-		person, err := p.signIns.JoinKnown(r.Context(), token, team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r)})
+		person, err := p.signIns.JoinKnown(r.Context(), token, team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
 		return person.ID, err
 	}
 	person, err := p.byPasskey(r)
@@ -142,7 +142,7 @@ func (p *Part) askNewcomer(w http.ResponseWriter, r *http.Request) {
 	}
 	o, err := p.offer(r)
 	if err == nil {
-		err = p.signIns.Begin(p.Client(r))
+		err = p.signIns.Begin(r.Context(), p.Client(r), p.KnownBrowser(r))
 	}
 	if err == nil && o.Known {
 		err = fault.BadState("known", "Sign in to accept the invitation.")

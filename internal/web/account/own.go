@@ -112,7 +112,7 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	person, err := p.signIns.ChangePassword(ctx, team.Change{Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), From: p.Client(r)})
+	person, err := p.signIns.ChangePassword(ctx, team.Change{Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password")})
 	if err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
 			p.Show(w, r, frame.StatusOf(err), pages["password"], "Password", passwordForm{v.HasPassword, wrong, fieldOf(err)})
@@ -122,9 +122,14 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 	p.renew(w, r, person, frame.Password, "Your password is changed. You are signed out everywhere else.")
 }
 
-// renew begins a new session for a person whose others have all ended.
+// renew begins a new session for a person whose others have all ended. This browser stays known for the person, others
+// do not.
 func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, by frame.Method, said string) {
 	if err := p.Forget(r.Context(), person.ID); err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	if err := p.Teams.KeepBrowser(r.Context(), person.ID, p.KnownBrowser(r)); err != nil {
 		p.Broken(w, r, err)
 		return
 	}

@@ -104,7 +104,7 @@ func (p *Part) byPassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := p.sentForm(r)
-	person, err := p.signIns.SignIn(r.Context(), team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r)})
+	person, err := p.signIns.SignIn(r.Context(), team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)
 		return
@@ -174,7 +174,7 @@ const passkeyKept = "passkey"
 
 func (p *Part) askPasskey(w http.ResponseWriter, r *http.Request) {
 	var asked passkey.Question
-	err := p.signIns.Begin(p.Client(r))
+	err := p.signIns.Begin(r.Context(), p.Client(r), p.KnownBrowser(r))
 	if err == nil {
 		asked, err = p.passkeys.AskSignIn()
 	}
@@ -239,7 +239,7 @@ func (p *Part) toDirectory(w http.ResponseWriter, r *http.Request) {
 		p.Missing(w, r)
 		return
 	}
-	if err := p.signIns.Begin(p.Client(r)); err != nil {
+	if err := p.signIns.Begin(r.Context(), p.Client(r), p.KnownBrowser(r)); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}

@@ -78,7 +78,7 @@ func (f *Frame) People(pages http.Handler) http.Handler {
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.Notice(w, r, http.StatusForbidden, "Not done", "This came from another site. Nothing was changed.")
 	}))
-	return p.Handler(noting(f.sessions.manager.LoadAndSave(f.recognise(f.textual(f.led(pages))))))
+	return p.Handler(f.noting(f.sessions.manager.LoadAndSave(f.recognise(f.textual(f.led(pages))))))
 }
 
 // Policy lets a page have what comes from our own address and is no part of the page itself.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -53,11 +52,13 @@ func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, erro
 	m.Store, m.Lifetime, m.ErrorFunc = s.store, lifetime, broken
 	m.Cookie.Name, m.Cookie.HttpOnly, m.Cookie.SameSite, m.Cookie.Path = "pressroom", true, http.SameSiteLaxMode, "/"
 	if strings.HasPrefix(o.PublicURL, "https:") {
-		// With this prefix browsers take the cookie from nobody but this very host (RFC 6265bis, section 4.1.3).
-		m.Cookie.Name, m.Cookie.Secure = "__Host-pressroom", true
+		m.Cookie.Name, m.Cookie.Secure = hostPrefix+m.Cookie.Name, true
 	}
 	return s
 }
+
+// hostPrefix has browsers take a cookie from nobody but this very host (RFC 6265bis, section 4.1.3).
+const hostPrefix = "__Host-"
 
 // SweepSessions forgets sessions that have ended, a thousand at a time, and tells how many.
 func (f *Frame) SweepSessions(ctx context.Context) (int64, error) { return f.sessions.store.sweep(ctx) }
@@ -66,19 +67,22 @@ type visitKey struct{}
 
 // visit is what the store of sessions knows of one request.
 type visit struct {
-	browser string // what it calls itself
-	found   string // the token of a session that is there
+	browser string      // what it calls itself
+	known   string      // what it holds from earlier sign-ins
+	found   string      // the token of a session that is there
+	header  http.Header // of the answer
 }
 
 // maxBrowser is how much is kept of what a browser calls itself, in bytes.
 const maxBrowser = 300
 
-// noting has requests carry what the store of sessions needs of them.
-func noting(next http.Handler) http.Handler {
+// noting has requests carry what the store of sessions and the record of events need of them.
+func (f *Frame) noting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		browser := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
-		v := &visit{browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], "")}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+		v := &visit{browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], ""), known: f.KnownBrowser(r), header: w.Header()}
+		ctx := event.InBrowser(r.Context(), browserName(v.browser))
+		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	})
 }
 
@@ -87,7 +91,7 @@ func visitOf(ctx context.Context) *visit {
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		return v
 	}
-	return &visit{}
+	return &visit{header: http.Header{}}
 }
 
 type visitorKey struct{}
@@ -319,7 +323,7 @@ func (f *Frame) SignIn(ctx context.Context, person team.Person, proof Proof) err
 	if err := m.RenewToken(ctx); err != nil {
 		return fmt.Errorf("signing in: %w", err)
 	}
-	if err := f.recordSignIn(ctx, person.ID, proof.By); err != nil {
+	if err := f.noteSignIn(ctx, person.ID, proof.By); err != nil {
 		return err
 	}
 	m.Put(ctx, personKey, person.ID)
@@ -337,13 +341,6 @@ func (f *Frame) method(ctx context.Context) Method {
 
 // Strong reports whether the visitor's session began with two factors.
 func (f *Frame) Strong(ctx context.Context) bool { return f.method(ctx).strong() }
-
-// recordSignIn notes that somebody came in, and how. It is no team's: the person may be in many.
-func (f *Frame) recordSignIn(ctx context.Context, person int64, by Method) error {
-	return f.DB.Write(ctx, "frame.sign_in", func(ctx context.Context, tx *db.Tx) error {
-		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.signed_in", strconv.FormatInt(person, 10), map[string]any{"method": string(by)})
-	})
-}
 
 // Keep keeps something in the session until Take takes it, or the session ends.
 func (f *Frame) Keep(ctx context.Context, name string, value []byte) {

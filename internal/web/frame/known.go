@@ -1,0 +1,44 @@
+package frame
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom/internal/team"
+)
+
+// knownCookie names the people who have signed in with a browser before. It signs nobody in and outlives sign-outs: with
+// it, wrong passwords that others send do not delay the person. See team.Service.NoteSignIn.
+const knownCookie = "pressroom-known"
+
+func (f *Frame) knownCookieName() string {
+	if strings.HasPrefix(f.PublicURL, "https:") {
+		return hostPrefix + knownCookie
+	}
+	return knownCookie
+}
+
+// KnownBrowser returns what the browser of a request holds from earlier sign-ins; empty for nothing.
+func (f *Frame) KnownBrowser(r *http.Request) string {
+	c, err := r.Cookie(f.knownCookieName())
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// noteSignIn records a sign-in and has the browser be known for the person from now on.
+func (f *Frame) noteSignIn(ctx context.Context, person int64, by Method) error {
+	v := visitOf(ctx)
+	held, err := f.Teams.NoteSignIn(ctx, team.SignedIn{Person: person, Method: string(by), Browser: v.known, BrowserName: browserName(v.browser)})
+	if err != nil {
+		return err
+	}
+	v.known = held
+	c := http.Cookie{Name: f.knownCookieName(), Value: held, Path: "/", MaxAge: int(team.BrowserLife / time.Second), HttpOnly: true,
+		Secure: strings.HasPrefix(f.PublicURL, "https:"), SameSite: http.SameSiteLaxMode}
+	v.header.Add("Set-Cookie", c.String())
+	return nil
+}
