@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -19,6 +18,7 @@ import (
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plaintext"
 	"pressroom/internal/seal"
 )
 
@@ -83,29 +83,43 @@ func NewApprovals(opts ApprovalsOptions) *Approvals {
 
 // approvalLink is what a link says.
 type approvalLink struct {
-	post  string
-	round int64
-	ends  time.Time
+	post       string
+	round      int64
+	ends       time.Time
+	generation int64 // of the post's links: raised when they are revoked
 }
 
+// A link is a version, its numbers as big-endian 64-bit integers, the post's id, and the signature. Version 1 has the round
+// and the end in seconds since 1970, and its generation is 0; version 2 adds the generation.
 const (
-	approvalVersion = 1
-	approvalHead    = 1 + 8 + 8 // version, round, end in seconds; the post's id follows
-	approvalLongest = 200       // characters
+	approvalLongest = 200 // characters
+	approvalNumber  = 8   // bytes
 )
+
+// approvalNumbers counts the numbers of a link by its version.
+var approvalNumbers = map[byte]int{1: 2, 2: 3}
 
 var approvalText = base64.RawURLEncoding.Strict()
 
 func (a *Approvals) token(l approvalLink) string {
-	body := []byte{approvalVersion}
-	for _, n := range []int64{l.round, l.ends.Unix()} {
-		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // rounds are positive, and it ends after 1970
+	version, numbers := byte(1), []int64{l.round, l.ends.Unix()}
+	if l.generation > 0 { // a node of the release before reads version 1 only
+		version, numbers = 2, append(numbers, l.generation)
+	}
+	body := []byte{version}
+	for _, n := range numbers {
+		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // rounds and generations are positive, and it ends after 1970
 	}
 	body = append(body, l.post...)
 	return approvalText.EncodeToString(append(body, a.links.Sign(body)...))
 }
 
-var errApprovalEnded = fault.BadState("ended", "This link has ended. Ask whoever sent it for a new one.")
+// Why a link that was signed here shows nothing.
+var (
+	errApprovalEnded   = fault.BadState("ended", "This link has expired. Ask the team that sent it for a new one.")
+	errApprovalRevoked = fault.BadState("revoked", "The team has revoked this link. Ask the team that sent it for a new one.")
+	errApprovalChanged = fault.BadState("changed", "The post has changed since this link was sent. Ask the team that sent it for a link to the new version.")
+)
 
 // read reads a link that token wrote; anything else is not_found, and one that has ended wrong_state.
 func (a *Approvals) read(token string) (approvalLink, error) {
@@ -113,15 +127,23 @@ func (a *Approvals) read(token string) (approvalLink, error) {
 		return approvalLink{}, fault.Missing()
 	}
 	raw, err := approvalText.DecodeString(token)
-	if err != nil || len(raw) < approvalHead+sha256.Size || raw[0] != approvalVersion {
+	if err != nil || len(raw) == 0 {
+		return approvalLink{}, fault.Missing()
+	}
+	numbers := approvalNumbers[raw[0]]
+	head := 1 + numbers*approvalNumber
+	if numbers == 0 || len(raw) < head+sha256.Size {
 		return approvalLink{}, fault.Missing()
 	}
 	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
 	if !a.links.Signed(body, sum) {
 		return approvalLink{}, fault.Missing()
 	}
-	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // signed, so as it was written
-	l := approvalLink{string(body[approvalHead:]), number(0), time.Unix(number(1), 0)}
+	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+approvalNumber*i:])) } //nolint:gosec // signed, so as it was written
+	l := approvalLink{post: string(body[head:]), round: number(0), ends: time.Unix(number(1), 0)}
+	if numbers > 2 {
+		l.generation = number(2)
+	}
 	if !a.Posts.db.Now().Before(l.ends) {
 		return l, errApprovalEnded
 	}
@@ -129,9 +151,9 @@ func (a *Approvals) read(token string) (approvalLink, error) {
 }
 
 // AskApproval sends a post to the client: it waits from now on, and the link leads to the page on which the client
-// decides, for 30 days. A scheduled post stays scheduled and is withheld. A post that waits already gets another link.
-// It is not_found for whoever may not write in the post's team, and wrong_state for a post that is approved, was handed
-// over, or is the template of a series.
+// decides on the post as it is now, for 30 days. A scheduled post stays scheduled and is withheld. A post that waits already
+// gets another link, also one whose time has passed. It is not_found for people who may not write in the post's team, and
+// wrong_state for a post that is approved, was handed over, or is the template of a series.
 func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string) (string, error) {
 	s := a.Posts
 	call, err := s.acting(ctx, person, postID, access.Write)
@@ -139,6 +161,7 @@ func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string
 		return "", err
 	}
 	var p Post
+	var generation int64
 	err = s.db.Write(ctx, "post.ask_approval", func(ctx context.Context, tx *db.Tx) error {
 		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
 			return err
@@ -154,19 +177,57 @@ func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string
 		if err := update(ctx, tx, &p); err != nil {
 			return err
 		}
+		if generation, err = markSent(ctx, tx, p); err != nil {
+			return err
+		}
 		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.approval_asked", p.ID, map[string]any{"round": p.Round})
 	})
 	if err != nil {
 		return "", err
 	}
-	return a.PublicURL + ApprovalPath + a.token(approvalLink{p.ID, p.Round, s.db.Now().Add(approvalLife)}), nil
+	return a.PublicURL + ApprovalPath + a.token(approvalLink{p.ID, p.Round, s.db.Now().Add(approvalLife), generation}), nil
+}
+
+// markSent notes that a link is made to the post as it is now, and returns the generation of the post's links.
+func markSent(ctx context.Context, tx *db.Tx, p Post) (int64, error) {
+	var generation int64
+	err := tx.QueryRow(ctx, `UPDATE posts SET approval_sent = 1 WHERE id = ? AND team_id = ? RETURNING approval_links`, p.ID, p.TeamID).Scan(&generation)
+	if err != nil {
+		return 0, fmt.Errorf("noting that a version was sent: %w", err)
+	}
+	return generation, nil
+}
+
+// RevokeLinks ends every approval link of a post that was made until now. What was decided by them stays. It is not_found
+// for people who may not write in the post's team, and wrong_state for a post of which no link was made.
+func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string) error {
+	s := a.Posts
+	call, err := s.acting(ctx, person, postID, access.Write)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, "post.revoke_links", func(ctx context.Context, tx *db.Tx) error {
+		p, err := s.lock(ctx, tx, call.TeamID, postID)
+		if err != nil {
+			return err
+		}
+		if p.Approval == NotNeeded {
+			return fault.BadState(string(p.Approval), "The post was never sent to a client, so it has no links.")
+		}
+		var generation int64
+		err = tx.QueryRow(ctx, `UPDATE posts SET approval_links = approval_links + 1 WHERE id = ? AND team_id = ? RETURNING approval_links`, p.ID, p.TeamID).Scan(&generation)
+		if err != nil {
+			return fmt.Errorf("revoking approval links: %w", err)
+		}
+		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.approval_links_revoked", p.ID, map[string]any{"revocations": generation})
+	})
 }
 
 func (p Post) mayBeAsked() error {
 	switch {
 	case p.IsTemplate: // what was made from it stands as the template did
 		return fault.BadState("recurring_template", "The client is asked before a series begins. Stop this one first.")
-	case p.Status != Draft && p.Status != Scheduled:
+	case p.Status != Draft && p.Status != Scheduled && (p.Approval != Waiting || !p.PassedUnapproved()):
 		return fault.BadState(string(p.Status), "The post was handed over for publishing already.")
 	case p.Approval == Approved:
 		return fault.BadState(string(p.Approval), "The client has approved the post.")
@@ -179,6 +240,9 @@ func openRound(ctx context.Context, tx *db.Tx, p *Post) error {
 	p.Approval, p.Round = Waiting, p.Round+1
 	if _, err := tx.Exec(ctx, `INSERT INTO post_approvals (post_id, round, opened_at) VALUES (?, ?, ?)`, p.ID, p.Round, db.Micros(tx.Now())); err != nil {
 		return fmt.Errorf("opening a round of approval: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `UPDATE posts SET approval_sent = 0 WHERE id = ? AND team_id = ?`, p.ID, p.TeamID); err != nil {
+		return fmt.Errorf("noting that a version was not sent: %w", err)
 	}
 	return nil
 }
@@ -197,19 +261,18 @@ func showAgain(ctx context.Context, tx *db.Tx, p *Post) (string, error) {
 	return kind, openRound(ctx, tx, p)
 }
 
-// Proposal is what a client is shown: a post as it is now.
+// Proposal is what a client is shown: the version of a post that a link was made for.
 type Proposal struct {
 	Post
 
 	TeamName string
 	Zone     *time.Location
-	Changed  bool      // what is shown, since the link was sent
 	Client   string    // who decided, by the name given; empty while nobody has
 	Decided  time.Time // when
 }
 
-// Proposal gives what a link shows. It is not_found for a link that nobody signed or whose post needs no client any
-// more, and wrong_state for one that has ended.
+// Proposal returns what a link shows. It is not_found for a link that nobody signed or whose post needs no client any
+// more, and wrong_state for one that has ended, was revoked, or was made for a version that has changed since.
 func (a *Approvals) Proposal(ctx context.Context, token string) (Proposal, error) {
 	l, err := a.read(token)
 	if err != nil {
@@ -221,29 +284,35 @@ func (a *Approvals) Proposal(ctx context.Context, token string) (Proposal, error
 func (a *Approvals) proposal(ctx context.Context, l approvalLink) (Proposal, error) {
 	s := a.Posts
 	var out Proposal
-	var team, decided int64
+	var team, decided, generation int64
 	var zone string
-	err := s.db.QueryRow(ctx, `SELECT t.id, t.name, t.timezone, r.client_name, r.decided_at FROM posts p JOIN teams t ON t.id = p.team_id
+	err := s.db.QueryRow(ctx, `SELECT t.id, t.name, t.timezone, p.approval_links, r.client_name, r.decided_at FROM posts p JOIN teams t ON t.id = p.team_id
 		JOIN post_approvals r ON r.post_id = p.id AND r.round = p.approval_round
-		WHERE p.id = ? AND p.approval <> 'not_needed' AND t.closed_at = 0`, l.post).Scan(&team, &out.TeamName, &zone, &out.Client, &decided)
+		WHERE p.id = ? AND p.approval <> 'not_needed' AND t.closed_at = 0`, l.post).Scan(&team, &out.TeamName, &zone, &generation, &out.Client, &decided)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, fault.Missing()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading what a client is shown: %w", err)
 	}
+	if generation != l.generation {
+		return out, errApprovalRevoked
+	}
 	out.Decided = db.Time(decided)
 	if out.Zone, err = time.LoadLocation(zone); err != nil {
 		return out, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
-	out.Post, err = s.read(ctx, s.db, team, l.post, "")
-	if err == nil && out.Round != l.round {
-		out.Changed, err = a.changedSince(ctx, out.Post, l.round)
+	if out.Post, err = s.read(ctx, s.db, team, l.post, ""); err != nil || out.Round == l.round {
+		return out, err
+	}
+	changed, err := a.changedSince(ctx, out.Post, l.round)
+	if err == nil && changed {
+		err = errApprovalChanged
 	}
 	return out, err
 }
 
-// changedSince tells whether a post is another one than in an earlier round. A round in which the client was only asked
+// changedSince reports whether a post is another one than in an earlier round. A round in which the client was only asked
 // again, as after a rejection, shows what the one before it did: it was opened in the transaction that
 // tells of the asking, and of that round.
 func (a *Approvals) changedSince(ctx context.Context, p Post, round int64) (bool, error) {
@@ -345,11 +414,10 @@ func keepDecision(ctx context.Context, tx *db.Tx, by event.Actor, p *Post, d Dec
 	return event.Record(ctx, tx, p.TeamID, by, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
 }
 
-// tidied is a decision as it can be kept. Browsers end lines by two characters, and count one.
+// tidied returns a decision as it can be kept: what a stranger wrote must not reorder or hide the text around it. Browsers end
+// lines by two characters, and count one.
 func (d Decision) tidied() (Decision, error) {
-	tidy := strings.NewReplacer("\r\n", "\n", "\x00", "")
-	d.Name = strings.Join(strings.Fields(tidy.Replace(strings.ToValidUTF8(d.Name, ""))), " ")
-	d.Comment = strings.TrimSpace(tidy.Replace(strings.ToValidUTF8(d.Comment, "")))
+	d.Name, d.Comment = plaintext.Line(d.Name), plaintext.Lines(d.Comment)
 	switch {
 	case d.Name == "":
 		return d, fault.Invalid(fault.MissingArgument, "name", "Fill in your name.")

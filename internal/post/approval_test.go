@@ -161,29 +161,40 @@ func TestWhoMayAsk(t *testing.T) {
 	})
 }
 
-// A link shows the latest version while the post waits; what was decided on another version does not count.
+// A link shows the version that it was made for. Once that has changed it shows nothing, and nothing can be decided by it;
+// a link to the new version does.
 func TestRounds(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.draft(t, "hello", time.Time{})
-		token := w.asked(t, id)
-		first, err := w.approvals.Proposal(t.Context(), token)
+		old := w.asked(t, id)
+		first, err := w.approvals.Proposal(t.Context(), old)
 		must(t, err)
-		if first.Changed || first.Caption != "hello" || first.TeamName != "Harbour & Sons" || !first.Decided.IsZero() {
+		if first.Caption != "hello" || first.TeamName != "Harbour & Sons" || !first.Decided.IsZero() || !w.sent(t, id) {
 			t.Errorf("%+v", first)
 		}
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "better"})
-		said := post.Decision{Round: first.Round, Approve: true, Name: "Cleo"}
-		wants(t, w.approvals.Decide(t.Context(), token, said), fault.ValidationFailed, "changed")
+		if w.sent(t, id) {
+			t.Error("the new version is told to have been sent")
+		}
+		shown, err := w.approvals.Proposal(t.Context(), old)
+		wants(t, err, fault.ValidationFailed, "changed")
+		if shown.Caption == "hello" {
+			t.Error("what was shown before is still told")
+		}
+		for round := range int64(3) {
+			wants(t, w.approvals.Decide(t.Context(), old, post.Decision{Round: round, Approve: true, Name: "Cleo"}), fault.ValidationFailed, "changed")
+		}
+		token := w.asked(t, id)
 		second, err := w.approvals.Proposal(t.Context(), token)
 		must(t, err)
-		if !second.Changed || second.Caption != "better" {
+		if second.Caption != "better" || !w.sent(t, id) {
 			t.Errorf("%+v", second)
 		}
 		for _, bad := range []post.Decision{{Name: " \n"}, {Name: strings.Repeat("ä", 201)}, {Name: "Cleo", Comment: strings.Repeat("ä", 2001)}} {
 			bad.Round = second.Round
 			wants(t, w.approvals.Decide(t.Context(), token, bad), fault.ValidationFailed, "")
 		}
-		said = post.Decision{Round: second.Round, Approve: true, Name: " Cleo\x00\r\nPark \xff", Comment: strings.Repeat("ä\r\n", 1000)}
+		said := post.Decision{Round: second.Round, Approve: true, Name: " Cleo\x00\r\n\u202ePark \xff", Comment: strings.Repeat("ä\u2066\r\n", 1000)}
 		must(t, w.approvals.Decide(t.Context(), token, said))
 		wants(t, w.approvals.Decide(t.Context(), token, said), fault.ValidationFailed, "approved")
 		decided, err := w.approvals.Proposal(t.Context(), token)
@@ -194,7 +205,15 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// A link says that the post has changed only where what it shows has: not after a rejection and another asking.
+// sent reports whether a link was made to the version of a post as it is now.
+func (w *world) sent(t *testing.T, id string) bool {
+	t.Helper()
+	rounds, err := w.Rounds(t.Context(), w.call.TeamID, id)
+	must(t, err)
+	return len(rounds) > 0 && rounds[0].Sent
+}
+
+// A link goes on to show its post where nothing of it has changed: after a rejection and another asking.
 func TestAskedAgainIsNotChanged(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.draft(t, "hello", time.Time{})
@@ -203,9 +222,10 @@ func TestAskedAgainIsNotChanged(t *testing.T) {
 		changed := func(token string, want bool) {
 			t.Helper()
 			p, err := w.approvals.Proposal(t.Context(), token)
-			must(t, err)
-			if p.Changed != want {
-				t.Errorf("in round %d it is told that it has changed: %v", p.Round, p.Changed)
+			if want {
+				wants(t, err, fault.ValidationFailed, "changed")
+			} else if err != nil {
+				t.Errorf("in round %d: %v", p.Round, err)
 			}
 		}
 		w.clock.Advance(time.Minute)
@@ -222,6 +242,44 @@ func TestAskedAgainIsNotChanged(t *testing.T) {
 		w.asked(t, id)
 		changed(third, false)
 		changed(second, true)
+	})
+}
+
+// Revoking ends every link that was made until then, those of earlier releases too, and none that is made later. Only who may
+// write does it, and only where there are links.
+func TestRevokedLinks(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "hello", time.Time{})
+		wants(t, w.approvals.RevokeLinks(t.Context(), w.person, id), fault.ValidationFailed, "not_needed")
+		first, again := w.asked(t, id), w.asked(t, id)
+		bea, err := w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", "")
+		must(t, err)
+		for _, role := range []access.Role{"", access.Viewer, access.Client} {
+			if role != "" {
+				must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
+			}
+			wants(t, w.approvals.RevokeLinks(t.Context(), bea.ID, id), fault.NotFound, "")
+		}
+		_, err = w.approvals.Proposal(t.Context(), first)
+		must(t, err)
+		for range 2 { // a generation after the first one stands in the link itself
+			must(t, w.approvals.RevokeLinks(t.Context(), w.person, id))
+			for _, dead := range []string{first, again} {
+				_, err := w.approvals.Proposal(t.Context(), dead)
+				wants(t, err, fault.ValidationFailed, "revoked")
+				wants(t, w.approvals.Decide(t.Context(), dead, post.Decision{Round: 1, Approve: true, Name: "Cleo"}), fault.ValidationFailed, "revoked")
+			}
+			again = w.asked(t, id)
+			p, err := w.approvals.Proposal(t.Context(), again)
+			must(t, err)
+			if p.Caption != "hello" {
+				t.Errorf("%+v", p)
+			}
+		}
+		must(t, w.decide(t, again, true))
+		if n := w.told(t, "post.approval_links_revoked"); n != 2 {
+			t.Errorf("%d revocations are recorded", n)
+		}
 	})
 }
 
@@ -262,6 +320,7 @@ func TestWithheld(t *testing.T) {
 		if v := w.do(t, "validate_post", map[string]any{"post_id": ids[1]}); v["waits_for_approval"] != true {
 			t.Errorf("%v", v)
 		}
+		links[2] = w.asked(t, ids[2])
 		must(t, w.decide(t, links[2], true))
 		w.clock.Advance(time.Hour)
 		w.tick(t)
@@ -271,7 +330,8 @@ func TestWithheld(t *testing.T) {
 			}
 		}
 		w.refused(t, fault.AwaitingApproval, "", "retry_post", map[string]any{"post_id": ids[1]})
-		must(t, w.decide(t, links[1], true)) // late, but then it can be sent
+		wants(t, w.approvals.Decide(t.Context(), links[1], post.Decision{Round: 1, Approve: true, Name: "Cleo"}), fault.ValidationFailed, "changed")
+		must(t, w.decide(t, w.asked(t, ids[1]), true)) // late, but then it can be sent
 		w.do(t, "retry_post", map[string]any{"post_id": ids[1]})
 		if got := w.status(t, ids[1]); got != "published approved" {
 			t.Error(got)
@@ -350,7 +410,7 @@ func TestAnyLink(t *testing.T) {
 	must(t, err)
 	w := node(t, testkit.SQLite(t), testkit.NewClock(noon), sealer)
 	rapid.Check(t, func(rt *rapid.T) {
-		token := rapid.OneOf(rapid.String(), rapid.StringMatching(`AQ[A-Za-z0-9_-]{60,200}`)).Draw(rt, "token")
+		token := rapid.OneOf(rapid.String(), rapid.StringMatching(`A[QgwA][A-Za-z0-9_-]{60,200}`)).Draw(rt, "token")
 		if _, err := w.approvals.Proposal(t.Context(), token); !fault.Is(err, fault.NotFound) {
 			rt.Fatalf("%q: %v", token, err)
 		}

@@ -56,7 +56,9 @@ func FuzzApprovalLink(f *testing.F) {
 	a := &Approvals{links: sealer.Signer("approval links")}
 	other := &Approvals{links: sealer.Signer("something else")}
 	f.Add("")
-	f.Add(other.token(approvalLink{"01a204db-e9eb-7e4a-9942-d7519a4ef749", 1, time.Unix(1<<31, 0)}))
+	for generation := range int64(2) {
+		f.Add(other.token(approvalLink{"01a204db-e9eb-7e4a-9942-d7519a4ef749", 1, time.Unix(1<<31, 0), generation}))
+	}
 	f.Fuzz(func(t *testing.T, token string) {
 		if _, err := a.read(token); !fault.Is(err, fault.NotFound) {
 			t.Fatalf("%q: %v", token, err)

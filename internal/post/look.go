@@ -44,6 +44,7 @@ type Round struct {
 	Client   string   // who decided, by the name given: a stranger's text
 	Comment  string   // the client's: a stranger's text
 	Decided  time.Time
+	Sent     bool // a link to it was made; known of the latest version only
 }
 
 const roundsShown = 10
@@ -53,14 +54,15 @@ const roundsShown = 10
 func (s *Service) Rounds(ctx context.Context, team int64, id string) ([]Round, error) {
 	rounds, err := db.All(ctx, s.db, func(rows *sql.Rows, r *Round) error {
 		var decision string
-		var opened, decided int64
-		err := rows.Scan(&r.Number, &opened, &decision, &r.Client, &r.Comment, &decided)
+		var opened, decided, sent int64
+		err := rows.Scan(&r.Number, &opened, &decision, &r.Client, &r.Comment, &decided, &sent)
 		r.Decision, r.OpenedAt, r.Decided = Approval(decision), db.Time(opened), db.Time(decided)
+		r.Sent = sent > 0
 		if decision == "" {
 			r.Decision = Waiting
 		}
 		return err
-	}, `SELECT r.round, r.opened_at, r.decision, r.client_name, r.comment, r.decided_at FROM post_approvals r JOIN posts p ON p.id = r.post_id
+	}, `SELECT r.round, r.opened_at, r.decision, r.client_name, r.comment, r.decided_at, p.approval_sent FROM post_approvals r JOIN posts p ON p.id = r.post_id
 		WHERE p.id = ? AND p.team_id = ? AND (r.decided_at > 0 OR r.round = p.approval_round) ORDER BY r.round DESC LIMIT ?`, id, team, roundsShown)
 	if err != nil {
 		return nil, fmt.Errorf("reading what a client said: %w", err)

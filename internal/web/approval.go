@@ -80,19 +80,31 @@ func (a *App) showApproval(w http.ResponseWriter, r *http.Request, status int, v
 	view.Token, view.MaxComment = r.PathValue("token"), post.MaxComment
 	var err error
 	if view.Proposal, err = a.Approvals.Proposal(r.Context(), view.Token); err != nil {
-		a.refuseLink(w, r, err)
+		a.refuseLink(w, r, err, view.Said)
 		return
 	}
 	a.Show(w, r, status, pages["approval"], "Approve a post", view)
 }
 
-// refuseLink tells a client that a link shows nothing. What was deleted and what never was look alike.
-func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error) {
-	if !fault.Is(err, fault.NotFound) {
+// deadLink is the page of a link that shows nothing. Comment is what the client wrote, which was not sent.
+type deadLink struct{ Heading, Why, Comment string }
+
+// refuseLink tells a client that a link shows nothing, and shows what the client wrote. Posts that were deleted and posts
+// that never existed look alike.
+func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error, said post.Decision) {
+	f := fault.Of(err)
+	if f.Ours() {
 		a.Refuse(w, r, err)
 		return
 	}
-	a.Notice(w, r, http.StatusNotFound, "No longer up for approval", "This post is no longer up for approval. Ask the team that sent you the link.")
+	page := deadLink{"This link no longer works", f.Detail, said.Comment}
+	switch state, _ := f.Context["state"].(string); {
+	case f.Code == fault.NotFound:
+		page.Heading, page.Why = "No longer up for approval", "This post is no longer up for approval. Ask the team that sent you the link."
+	case state == "changed":
+		page.Heading = "The post has changed"
+	}
+	a.Show(w, r, frame.StatusOf(err), pages["deadlink"], page.Heading, page)
 }
 
 // decide takes a client's decision. Whoever has the link may decide; nobody signs in.
@@ -112,7 +124,7 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		frame.Redirect(w, r, r.URL.EscapedPath())
 	case f.Ours() || f.Code == fault.NotFound:
-		a.refuseLink(w, r, err)
+		a.refuseLink(w, r, err, said)
 	default:
 		a.showApproval(w, r, frame.StatusOf(err), approvalView{Wrong: f.Detail, Said: said})
 	}

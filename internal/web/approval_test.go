@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -144,25 +143,40 @@ func TestApproving(t *testing.T) {
 	})
 }
 
-// A post that changed shows its new version by the same link, and only that version can be decided on.
-func TestApprovingTheLatest(t *testing.T) {
+// After a change a link shows nothing and decides nothing, and what the client wrote is shown to the client; a link to the new
+// version works until it ends or is revoked.
+func TestApprovingAnOldVersion(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		a := w.approving(t, "first")
 		client := w.browser(t)
-		old := client.get(a.page)
+		client.get(a.page).wants(t, 200, "first", `name="round" value="1"`)
 		a.do(t, "update_post", map[string]any{"id": a.id, "caption": "second", "scheduled_at": "2026-12-01T10:00Z"})
-		if round := regexp.MustCompile(`name="round" value="1"`); !round.MatchString(old.text) {
-			t.Error(old.text)
+		for _, p := range []page{client.get(a.page), client.post(a.page, says("approve", "1", "Cleo", "fine <3")), client.post(a.page, says("approve", "2", "Cleo", ""))} {
+			p.wants(t, 422, "<h1>The post has changed</h1>", "Ask the team that sent it for a link to the new version.")
+			for _, not := range []string{"first", "second", ">Approve</button>"} {
+				if strings.Contains(p.text, not) {
+					t.Errorf("it shows %q: %s", not, p.text)
+				}
+			}
 		}
-		client.post(a.page, says("approve", "1", "Cleo", "fine")).wants(t, 422, "nothing was decided", "second", "here is the new version", `name="round" value="2"`, ">fine</textarea>")
-		client.get(a.page).wants(t, 200, "The team wishes to send it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). Once you have approved it, somebody of the team still has to schedule it")
-		client.post(a.page, says("reject", "2", "Cleo", "Not yet.")).leads(t, a.page)
-		client.get(a.page).wants(t, 200, "Rejected by", "It does not go out before you have approved a new version.")
+		client.post(a.page, says("approve", "1", "Cleo", "fine <3")).wants(t, 422, "What you wrote was not sent.", "fine &lt;3")
+		if got := a.state(t); got != `waiting by "": ""` {
+			t.Error(got)
+		}
+		asked := func() string {
+			link, err := a.approvals.AskApproval(t.Context(), w.bea.ID, a.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.TrimPrefix(link, "http://press.example")
+		}
+		second := asked()
+		client.get(second).wants(t, 200, "second", "The team wishes to send it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). Once you have approved it, somebody of the team still has to schedule it")
+		client.post(second, says("reject", "2", "Cleo", "Not yet.")).leads(t, second)
+		client.get(second).wants(t, 200, "Rejected by", "It does not go out before you have approved a new version.")
 		if got := a.state(t); got != `rejected by "Cleo": "Not yet."` {
 			t.Error(got)
 		}
-		a.do(t, "update_post", map[string]any{"id": a.id, "caption": "third"})
-		client.get(a.page).wants(t, 200, "third", "here is the new version", ">Approve</button>")
 		for _, path := range []string{"/approval/", a.page + "/"} {
 			client.get(path).wants(t, 404, "There is no such page")
 		}
@@ -170,8 +184,14 @@ func TestApprovingTheLatest(t *testing.T) {
 			client.get(path).wants(t, 404, "This post is no longer up for approval.", "Ask the team that sent you the link.")
 		}
 		client.post("/approval/x", says("approve", "1", "Cleo", "")).wants(t, 404, "This post is no longer up for approval.")
+		if err := a.approvals.RevokeLinks(t.Context(), w.bea.ID, a.id); err != nil {
+			t.Fatal(err)
+		}
+		client.get(second).wants(t, 422, "The team has revoked this link.")
+		third := asked()
+		client.get(third).wants(t, 200, "second", ">Approve</button>")
 		w.clock.Advance(30 * 24 * time.Hour)
-		client.get(a.page).wants(t, 422, "This link has ended.")
-		client.post(a.page, says("approve", "3", "Cleo", "")).wants(t, 422, "This link has ended.")
+		client.get(third).wants(t, 422, "This link has expired.")
+		client.post(third, says("approve", "3", "Cleo", "kept")).wants(t, 422, "This link has expired.", "kept")
 	})
 }

@@ -42,14 +42,41 @@ func TestATimePassesUnapproved(t *testing.T) {
 		editor.handedOver(id).wants(http.StatusOK, "Its time passed without the client’s approval", "It waits for the client still.", "it may be sent again once the client has approved the post").lacks("Send these again")
 		guest.open(link).wants(http.StatusOK, "and was not sent, as it was not approved by then. It does not go out by itself any more: once you have approved it", "Approve").lacks("does not go out before you approve it")
 		client.open("/").wants(http.StatusOK, "Waiting for you").follow("For the client")
-		client.open(at).wants(http.StatusOK, "The post waits for you still. Its time has passed").lacks("You can look at the post.", "send a link again").form("Approve").press().
+		client.open(at).wants(http.StatusOK, "The post waits for you still. Its time has passed").lacks("You can look at the post.", "Revoke links").form("Approve").press().
 			wants(http.StatusOK, "Approved. The team is told.", "The client has approved it since")
 		guest.open(link).wants(http.StatusOK, "Approved by", "somebody of the team decides anew when it goes out")
 		client.open("/").lacks("Waiting for you")
 		editor.open("/notices").wants(http.StatusOK, "The client approved a post whose time had passed.")
-		editor.open(at).wants(http.StatusOK, "send a link again").form("Send these again").press().wants(http.StatusOK, "1 account is sent again.")
+		editor.open(at).wants(http.StatusOK, "After a change it shows nothing: send the new version").form("Send these again").press().wants(http.StatusOK, "1 account is sent again.")
 		editor.handedOver(id).wants(http.StatusOK, "Published")
 		guest.open(link).wants(http.StatusOK, "Approved by").lacks("not approved by then")
+	})
+}
+
+// A change that sends a post back to its client has the team send the new version: the link of the old one shows nothing. Links
+// can be revoked, and made anew.
+func TestTheNewVersionIsSent(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		editor, viewer, guest := c.as(t, access.Editor), c.as(t, access.Viewer), h.browser(t)
+		id := c.draft(t, "For the client", "")
+		first, at := editor.clientsLink(id), "/posts/"+id
+		guest.open(first).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+		editor.open(at).lacks("Send the new version")
+		c.does(t, "update_post", map[string]any{"id": id, "caption": "For the client, better"})
+		guest.open(first).wants(http.StatusUnprocessableEntity, "The post has changed", "Ask the team that sent it for a link to the new version.").lacks("better", "For the client")
+		sent := editor.open(at).wants(http.StatusOK, "The post has changed since it was sent to the client.").form("Send the new version").press().
+			wants(http.StatusOK, "The client’s link", "Make another link for the client").lacks("Send the new version")
+		second := strings.TrimPrefix(sent.field("link"), h.root)
+		guest.open(second).wants(http.StatusOK, "For the client, better", "Approve")
+		viewer.open(at).lacks("Revoke links")
+		editor.open(at).form("Revoke links").press().wants(http.StatusOK, "The links are revoked.")
+		for _, dead := range []string{first, second} {
+			guest.open(dead).wants(http.StatusUnprocessableEntity, "The team has revoked this link.").lacks("better")
+		}
+		again := editor.open(at).form("Make another link for the client").press().wants(http.StatusOK, "The client’s link")
+		guest.open(strings.TrimPrefix(again.field("link"), h.root)).wants(http.StatusOK, "For the client, better")
+		c.as(t, access.Admin).open("/settings/audit").wants(http.StatusOK, "revoked the approval links of a post")
 	})
 }
 

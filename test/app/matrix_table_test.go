@@ -179,6 +179,7 @@ var matrix = map[string]entry{
 	"POST /posts/{id}/retry":                         {who: frame.Publishers, later: 3},
 	"POST /posts/{id}/duplicate":                     {who: frame.Writers},
 	"POST /posts/{id}/approval":                      {who: frame.Writers},
+	"POST /posts/{id}/approval/revoke":               {who: frame.Writers},
 	"POST /posts/{id}/approval/decision":             {who: frame.Clients, form: url.Values{"decision": {"reject"}, "round": {"1"}}},
 	"POST /posts/{id}/series/resume":                 {who: frame.Publishers, later: 1},
 	"GET /posts/{id}/series/end":                     {who: frame.Publishers},

@@ -192,6 +192,27 @@ func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
 	p.done(w, r, err, "The post waits for the client. Send the link below to the client.")
 }
 
+// revokeLinks ends the client's links to the post.
+func (p *Part) revokeLinks(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	id, err := idIn(r)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	v := frame.VisitorOf(r.Context())
+	if _, err := p.posts.Home(r.Context(), id, []int64{v.Team.ID}); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if err = p.allowed(r, "revoke_links", access.Write); err == nil {
+		err = p.approvals.RevokeLinks(r.Context(), v.ID, id)
+	}
+	p.done(w, r, err, "The links are revoked. They no longer show the post to anyone.")
+}
+
 // maxDecision is how many bytes a client's decision may have: the longest comment, each byte written as three.
 const maxDecision = 3*4*post.MaxComment + frame.MaxForm
 

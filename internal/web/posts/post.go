@@ -39,6 +39,7 @@ type view struct {
 	Blocked    bool
 	Fate       *post.Fate // of a scheduled post that nobody has to approve first: what becomes of it at its time
 	Rounds     []round
+	Unsent     bool // the post waits for the client, and no link to this version was made
 	Rule       string
 	Running    bool // the series goes on
 	Upcoming   []occurrence
@@ -289,7 +290,8 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	stored := v.Stored
 	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
 	v.Shown = stored.Media
-	v.MayAsk, v.MayPublish = v.Editable && stored.Approval != post.Approved, v.Editable && !held
+	v.MayAsk = v.Editable && stored.Approval != post.Approved || stored.Approval == post.Waiting && stored.PassedUnapproved()
+	v.MayPublish = v.Editable && !held
 	open := stored.Status == post.Draft || stored.Status == post.Scheduled
 	v.Decides = v.Client && (open || stored.PassedUnapproved()) && stored.Approval == post.Waiting
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
@@ -342,6 +344,7 @@ func (p *Part) client(ctx context.Context, v *view, zone *time.Location) error {
 	for _, one := range rounds {
 		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
 	}
+	v.Unsent = v.Stored.Approval == post.Waiting && len(rounds) > 0 && !rounds[0].Sent
 	return err
 }
 

@@ -53,6 +53,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /posts/{id}/retry", For: frame.Publishers, Do: p.retry},
 		{Pattern: "POST /posts/{id}/duplicate", For: frame.Writers, Do: p.duplicate},
 		{Pattern: "POST /posts/{id}/approval", For: frame.Writers, Do: p.askApproval},
+		{Pattern: "POST /posts/{id}/approval/revoke", For: frame.Writers, Do: p.revokeLinks},
 		{Pattern: "POST /posts/{id}/approval/decision", For: frame.Clients, Do: p.decideAsClient},
 		{Pattern: "POST /posts/{id}/series/resume", For: frame.Publishers, Do: p.resume},
 		{Pattern: "GET /posts/{id}/series/end", For: frame.Publishers, Do: p.endPage},

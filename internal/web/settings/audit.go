@@ -70,6 +70,7 @@ var kinds = []kind{
 	{"post.media_taken", "Posts", "File taken out of a post", "took a file out of a post, to delete it"},
 	{"post.recurred", "Posts", "Post made by a series", "made a post of a series"},
 	{"post.approval_asked", "Posts", "Client asked", "asked a client to approve a post"},
+	{"post.approval_links_revoked", "Posts", "Approval links revoked", "revoked the approval links of a post"},
 	{"post.approved", "Posts", "Client approved", "approved a post"},
 	{"post.rejected", "Posts", "Client rejected", "rejected a post"},
 	{"post.account_published", "Posts", "Published on an account", "published a post on an account"},
