@@ -26,7 +26,7 @@ type Asked struct {
 func (a Asked) Place() string { return place(a.Redirect) }
 
 var (
-	errNoClient   = fault.New(fault.NotFound, "The program that sent you here is not known here, or is no more. Begin in that program again.").With("argument", "client_id")
+	errNoClient   = fault.New(fault.NotFound, "Unknown or removed application. Start again from the app you came from.").With("argument", "client_id")
 	errNotWhole   = fault.New(fault.ValidationFailed, "This address does not say which program sent you here, or where you go on. Begin in that program again.")
 	errNoRedirect = fault.New(fault.ValidationFailed, "The program that sent you here wants you to go on to an address that it has not named before. Nothing was allowed.")
 )
@@ -136,7 +136,8 @@ type Leave struct {
 	Capabilities []access.Capability
 }
 
-// Allow gives a program leave, and the address to which the person goes on: a code for the program is in it.
+// Allow gives a program leave, and the address to which the person goes on: a code for the program is in it. It is not_found
+// for a program that was removed meanwhile.
 func (s *Service) Allow(ctx context.Context, a Asked, l Leave) (string, error) {
 	if len(l.Capabilities) == 0 || slices.ContainsFunc(l.Capabilities, func(c access.Capability) bool { return !slices.Contains(a.Capabilities, c) }) {
 		return "", fault.Invalid(fault.NotAllowedValue, "level", "Choose something that the program has asked for.")
@@ -150,7 +151,14 @@ func (s *Service) Allow(ctx context.Context, a Asked, l Leave) (string, error) {
 		if err != nil {
 			return fmt.Errorf("keeping what was granted: %w", err)
 		}
-		return change(ctx, tx, `UPDATE oauth_clients SET used_at = ? WHERE client_id = ?`, db.Micros(now), a.Client.ID)
+		found, err := tx.Exec(ctx, `UPDATE oauth_clients SET used_at = ? WHERE client_id = ?`, db.Micros(now), a.Client.ID)
+		if err != nil {
+			return fmt.Errorf("noting that a client is used: %w", err)
+		}
+		if found == 0 { // removed while the person looked at the page
+			return errNoClient
+		}
+		return nil
 	})
 	if err != nil {
 		return "", err

@@ -7,15 +7,18 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/plaintext"
 )
 
 const (
-	maxRedirects = 10 // addresses of one program
-	maxName      = 80 // characters of a program's name
+	maxRedirects     = 10     // addresses of one program
+	maxRedirectBytes = 2000   // of all of them together
+	maxName          = 80     // characters of a program's name
+	maxUnused        = 10_000 // programs that nobody gave leave to, in the whole database
+	evictAtOnce      = 100    // of these, by one registration
 )
 
 // Client is a program that asks people for leave. Nobody has checked what it says of itself.
@@ -50,6 +53,9 @@ func (r Registration) client() (Client, error) {
 	case len(r.ResponseTypes) > 0 && !slices.Contains(r.ResponseTypes, "code"):
 		return Client{}, refused(InvalidMetadata, "The only response type is code.")
 	}
+	if len(strings.Join(r.Redirects, "")) > maxRedirectBytes {
+		return Client{}, refused(InvalidRedirect, fmt.Sprintf("The redirect URIs of a client have at most %d bytes in all.", maxRedirectBytes))
+	}
 	for _, address := range r.Redirects {
 		if err := checkRedirect(address); err != nil {
 			return Client{}, err
@@ -60,16 +66,7 @@ func (r Registration) client() (Client, error) {
 
 // nameOf is how people are told of a program: one short line of what it calls itself, or else where it leads.
 func nameOf(r Registration) string {
-	printing := func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case !unicode.IsPrint(c): // also what turns the direction of the text around it
-			return -1
-		}
-		return c
-	}
-	name := strings.Join(strings.Fields(strings.Map(printing, strings.ToValidUTF8(r.Name, ""))), " ")
+	name := plaintext.Line(r.Name)
 	if short := []rune(name); len(short) > maxName {
 		name = strings.TrimSpace(string(short[:maxName]))
 	}
@@ -92,9 +89,22 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	c.ID = "program-" + strings.ToLower(rand.Text())
 	err = s.db.Write(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
 		c.Created = tx.Now()
-		return keepClient(ctx, tx, c)
+		if err := keepClient(ctx, tx, c); err != nil {
+			return err
+		}
+		return evictUnused(ctx, tx)
 	})
 	return c, err
+}
+
+// evictUnused deletes the oldest registrations that nobody gave leave to beyond maxUnused. Registering needs no sign-in, so
+// its rows must not grow without bound, wherever the requests come from.
+func evictUnused(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN (SELECT client_id FROM oauth_clients WHERE used_at = 0 ORDER BY created_at DESC, client_id LIMIT ? OFFSET ?)`, evictAtOnce, maxUnused)
+	if err != nil {
+		return fmt.Errorf("evicting unused registrations: %w", err)
+	}
+	return nil
 }
 
 // registering is rate_limited for whoever makes us keep or fetch too many programs.

@@ -318,6 +318,62 @@ func TestAllowsNoMoreThanAsked(t *testing.T) {
 	})
 }
 
+// Registrations need no sign-in, so they are bounded: in bytes each, and in number while nobody lets them in. The oldest go
+// first, and those that are used never.
+func TestRegistrationsAreBounded(t *testing.T) {
+	worlds(t, func(t *testing.T, w *world) {
+		ctx := t.Context()
+		long := func(bytes int) oauth.Registration {
+			half := "https://app.example/" + strings.Repeat("x", bytes/2-len("https://app.example/"))
+			return oauth.Registration{Redirects: []string{half, half}}
+		}
+		_, err := w.Register(ctx, "here", long(2000))
+		must(t, err)
+		var refused *oauth.Error
+		if _, err := w.Register(ctx, "here", long(2002)); !errors.As(err, &refused) || refused.Code != oauth.InvalidRedirect {
+			t.Errorf("2,002 bytes of redirect URIs: %v", err)
+		}
+		used := w.registered(t)
+		w.connect(t, used.ID)
+		w.clock.Advance(time.Second)
+		oldest := w.registered(t)
+		w.clock.Advance(time.Second)
+		must(t, w.db.Write(ctx, "test.flood", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+				INSERT INTO oauth_clients (client_id, name, redirects, created_at) SELECT 'flood-' || i, 'Flood', '[]', CAST(? AS BIGINT) + i FROM n`, db.Micros(tx.Now()))
+			return err
+		}))
+		w.clock.Advance(time.Second)
+		newest := w.registered(t)
+		if n := w.count(t, "oauth_clients WHERE used_at = 0"); n != 10_000 {
+			t.Errorf("%d unused registrations are kept", n)
+		}
+		for _, kept := range []string{used.ID, newest.ID} {
+			if _, err := w.Client(ctx, "here", kept); err != nil {
+				t.Errorf("%s: %v", kept, err)
+			}
+		}
+		if _, err := w.Client(ctx, "here", oldest.ID); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "Start again from the app you came from.") {
+			t.Errorf("the oldest: %v", err)
+		}
+	})
+}
+
+// An application that was removed while a person looked at the consent page is let in by nobody.
+func TestRemovedWhileAsked(t *testing.T) {
+	worlds(t, func(t *testing.T, w *world) {
+		asked, err := w.Ask(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier()))
+		must(t, err)
+		w.clock.Advance(25 * time.Hour)
+		_, err = w.Sweep(t.Context())
+		must(t, err)
+		to, err := w.Allow(t.Context(), asked, oauth.Leave{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
+		if !fault.Is(err, fault.NotFound) || to != "" || w.count(t, "oauth_grants") != 0 {
+			t.Errorf("%q, %v", to, err)
+		}
+	})
+}
+
 // What has ended is forgotten, with the connections that nobody renewed; what is in use stays.
 func TestSweep(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
@@ -339,7 +395,15 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%d grants and %d tokens are left of what is used", grants, tokens)
 		}
 		w.registered(t)
-		w.clock.Advance(25 * 24 * time.Hour)
+		w.clock.Advance(24*time.Hour - time.Second)
+		if sweep(); w.count(t, "oauth_clients") != 3 {
+			t.Error("a program is forgotten within a day")
+		}
+		w.clock.Advance(time.Second)
+		if sweep(); w.count(t, "oauth_clients") != 2 {
+			t.Error("a program that nobody let in is not forgotten after a day")
+		}
+		w.clock.Advance(24 * 24 * time.Hour)
 		next, err := w.Exchange(ctx, used.ID, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
 		must(t, err)
 		sweep()

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	unusedKept = 7 * 24 * time.Hour   // a program that nobody gave leave to
+	unusedKept = 24 * time.Hour       // a program that nobody gave leave to
 	idleKept   = 365 * 24 * time.Hour // one that somebody did, once nothing of that is left
 	sweepAtOne = 500                  // rows of one kind in a transaction
 )

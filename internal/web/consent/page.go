@@ -308,7 +308,7 @@ func (p *Part) allow(w http.ResponseWriter, r *http.Request, asked oauth.Asked, 
 	}
 	next, err := p.server.Allow(r.Context(), asked, oauth.Leave{Team: was.team, Person: v.ID, Capabilities: granted})
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.turn(w, r, err)
 		return
 	}
 	http.Redirect(w, r, next, http.StatusSeeOther)
