@@ -11,21 +11,17 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
+	"pressroom/internal/passwordcheck"
 )
 
 const (
 	passwordLeast = 12  // characters (NIST SP 800-63B, 2025, asks for 15 where it is all, 8 beside something else)
 	passwordMost  = 200 // characters: no sentence is longer, and hashing them takes no longer
-	passwordKinds = 5   // different characters: fewer are guessed soon
 )
 
-// checkPassword refuses a password that others guess soon. Whose it is may be left empty.
+// checkPassword refuses a password that others guess soon. The person may be left empty.
 func checkPassword(password string, whose Person) error {
 	refuse := func(reason, text string) error { return fault.Invalid(reason, "password", text) }
-	kinds := map[rune]bool{}
-	for _, c := range password {
-		kinds[c] = true
-	}
 	length, folded := utf8.RuneCountInString(password), strings.ToLower(password)
 	switch {
 	case !utf8.ValidString(password):
@@ -34,8 +30,8 @@ func checkPassword(password string, whose Person) error {
 		return refuse(fault.TooShort, fmt.Sprintf("The password needs at least %d characters. Several words do well.", passwordLeast))
 	case length > passwordMost:
 		return refuse(fault.TooLong, fmt.Sprintf("The password can have at most %d characters.", passwordMost))
-	case len(kinds) < passwordKinds, folded == whose.Email, folded == strings.ToLower(whose.Name):
-		return refuse(fault.NotAllowedValue, "This password is easily guessed. Take several words that nobody links with you.")
+	case folded == whose.Email, folded == strings.ToLower(whose.Name), passwordcheck.Guessable(password, whose.Name, whose.Email, "pressroom"):
+		return refuse(fault.NotAllowedValue, "This password is easily guessed. Choose four or more unrelated words, or have a password manager make one.")
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ func TestPasswordsThatAreTaken(t *testing.T) {
 		bea := w.person(t, "bea-of-harbour@example.com", "", access.Editor)
 		for password, reason := range map[string]string{
 			"eleven char": fault.TooShort, strings.Repeat("ab cde", 34): fault.TooLong, "aaaaaaaaaaaab": fault.NotAllowedValue, "Bea-of-Harbour@example.com": fault.NotAllowedValue,
+			"Password1234": fault.NotAllowedValue, "Bea-of-Harbour-2026": fault.NotAllowedValue, "harbour.example": fault.NotAllowedValue, "pressroompressroom": fault.NotAllowedValue,
 			"": fault.TooShort, "not \xff readable text": fault.Malformed,
 		} {
 			_, err := door.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: password})
@@ -25,7 +26,7 @@ func TestPasswordsThatAreTaken(t *testing.T) {
 			}
 		}
 		former := ""
-		for _, password := range []string{"twelve chars", "пароль из слов", strings.Repeat("ab cd", 40)} {
+		for _, password := range []string{"k7 dozen owls", "пароль из слов", strings.Repeat("nine plain words and a few more, ", 7)[:200]} {
 			p, err := door.ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: former, New: password})
 			if err != nil {
 				t.Errorf("%q: %v", password, err)

@@ -1,0 +1,50 @@
+package passwordcheck
+
+// layouts are keyboards, row by row: English, German and French. A key is beside those with the same place in the next
+// row, and with the place before or behind it.
+var layouts = []map[rune]key{
+	layout("1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./"),
+	layout("1234567890ß´", "qwertzuiopü+", "asdfghjklöä", "yxcvbnm,.-"),
+	layout("1234567890)=", "azertyuiop^$", "qsdfghjklmù", "wxcvbn,;:!"),
+}
+
+// key is a place on a keyboard.
+type key struct{ row, column int }
+
+func layout(rows ...string) map[rune]key {
+	keys := map[rune]key{}
+	for row, text := range rows {
+		for column, r := range []rune(text) {
+			keys[r] = key{row, column}
+		}
+	}
+	for i, r := range "!@#$%^&*()" { // the digits' row with shift
+		if _, found := keys[r]; !found {
+			keys[r] = key{0, i}
+		}
+	}
+	return keys
+}
+
+// walks weighs keys that are beside each other, such as qwertz or 1qaz.
+func (e *estimate) walks(i int) {
+	for _, keys := range layouts {
+		var direction key
+		bits := startBits
+		for n := 2; i+n <= len(e.runes); n++ {
+			from, found := keys[e.runes[i+n-2]]
+			to, also := keys[e.runes[i+n-1]]
+			step := key{to.row - from.row, to.column - from.column}
+			if !found || !also || step == (key{}) || max(step.row, -step.row) > 1 || max(step.column, -step.column) > 1 {
+				break
+			}
+			if step != direction {
+				bits += turnBits
+			}
+			direction = step
+			if n >= 3 {
+				e.improve(i, n, bits)
+			}
+		}
+	}
+}
