@@ -36,8 +36,11 @@ const gather = time.Minute
 
 // Hear writes the notices of an event, in the transaction that records it.
 func (s *Service) Hear(ctx context.Context, tx *db.Tx, e db.Recorded) error {
+	if e.Team == 0 {
+		return s.hearAccount(ctx, tx, e)
+	}
 	kind, told := byEvent[e.Kind]
-	if !told || e.Team == 0 {
+	if !told {
 		return nil
 	}
 	d, err := s.describe(ctx, tx, kind, e)

@@ -53,7 +53,7 @@ func (s *Service) RunMail(ctx context.Context, report func(error)) {
 	}
 }
 
-// batch is what one mail tells: notices of one kind to one person of one team.
+// batch is what one mail tells: notices of one kind to one person of one team, or about the person's own account.
 type batch struct {
 	person, team int64
 	kind         Kind
@@ -150,6 +150,9 @@ func (s *Service) readBack(ctx context.Context, tx *db.Tx, b *batch) error {
 // wanted tells whether the person is still in the team with a role that the kind is for, not on hold, and wants mail
 // of the kind. It reads the address too.
 func (s *Service) wanted(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
+	if b.team == 0 {
+		return s.wantedAccount(ctx, tx, b)
+	}
 	about, which, args := b.kind.about(), ``, []any{b.team, b.person}
 	if !about.Self { // else whoever is still in the team: some were told for it was done in their name
 		which = ` AND m.role IN (` + listed(about.To) + `)`
@@ -190,24 +193,37 @@ func (s *Service) keep(ctx context.Context, b batch, sent bool) error {
 	})
 }
 
-// write is the mail of a batch.
+// write returns the mail of a batch.
 func (s *Service) write(b batch) Mail {
-	team := strings.Join(strings.Fields(b.name), " ")
+	from := strings.Join(strings.Fields(b.name), " ")
+	footer := "This is about the team " + from + ". In the app, under Notices, you choose what you get mail of."
+	if b.team == 0 {
+		from = "pressroom"
+		footer = "This is about your account " + b.email + " at " + s.PublicURL + ". Such mails cannot be turned off."
+	}
 	first := b.notices[0]
-	m := Mail{ID: fmt.Sprintf("notice-%d", first.ID), To: b.email, Subject: team + ": " + b.kind.about().Name}
+	m := Mail{ID: fmt.Sprintf("notice-%d", first.ID), To: b.email, Subject: from + ": " + b.kind.about().Name}
 	if len(b.notices) == 1 {
-		m.Text = first.Text() + "\n\n" + fmt.Sprintf("%s/notices/%d\n", s.PublicURL, first.ID)
+		m.Text = first.mailText() + "\n\n" + fmt.Sprintf("%s/notices/%d\n", s.PublicURL, first.ID)
 	} else {
-		m.Subject = team + ": " + fmt.Sprintf(b.kind.about().Many, len(b.notices))
+		m.Subject = from + ": " + fmt.Sprintf(b.kind.about().Many, len(b.notices))
 		var out strings.Builder
 		for _, n := range b.notices[:min(len(b.notices), mostLines)] {
-			out.WriteString("- " + n.Text() + "\n")
+			out.WriteString("- " + strings.ReplaceAll(n.mailText(), "\n", "\n  ") + "\n")
 		}
 		if more := len(b.notices) - mostLines; more > 0 {
 			fmt.Fprintf(&out, "- and %d more\n", more)
 		}
 		m.Text = out.String() + "\n" + s.PublicURL + "/notices\n"
 	}
-	m.Text += "\nThis is about the team " + team + ". In the app, under Notices, you choose what you get mail of.\n"
+	m.Text += "\n" + footer + "\n"
 	return m
+}
+
+// mailText is what a mail says of a notice.
+func (n Notice) mailText() string {
+	if n.Team != 0 {
+		return n.Text()
+	}
+	return n.Text() + "\n" + n.whenAndWhere()
 }

@@ -1,12 +1,13 @@
-// Package notice tells people what happened in their teams while they looked elsewhere: in the app and, where whoever
-// runs the service has a mail server, by mail. A notice is written in the transaction of the effect that it tells of,
-// once for each person who can do something about it.
+// Package notice tells people what happened in their teams and to their own accounts: in the app and, if the installation
+// has a mail server, by mail. A notice is written in the transaction of the effect that it tells of, once for each person
+// who can do something about it.
 package notice
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ var (
 	deciders   = []access.Role{access.Owner, access.Admin, access.Editor, access.Client} // a client decides in the app too
 )
 
-// Kinds are all kinds, in the order in which people choose among them.
+// Kinds are the kinds that are about teams, in the order in which people choose among them.
 var Kinds = []About{
 	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
 	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers, false},
@@ -63,7 +64,7 @@ var Kinds = []About{
 }
 
 func (k Kind) about() About {
-	for _, a := range Kinds {
+	for _, a := range slices.Concat(Kinds, accountKinds) {
 		if a.Kind == k {
 			return a
 		}
@@ -82,6 +83,7 @@ type detail struct {
 	Level     string `json:"level,omitempty"`
 	May       string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
 	Credits   int64  `json:"credits,omitempty"`
+	Browser   string `json:"browser,omitempty"` // in which something was done to an account
 
 	ByOperator  bool   `json:"by_operator,omitempty"`  // whoever runs the service decided
 	SameLevel   bool   `json:"same_level,omitempty"`   // of a key: only its daily limit was changed
@@ -92,11 +94,11 @@ type detail struct {
 // Notice is what one person is to know.
 type Notice struct {
 	ID       int64
-	Team     int64
+	Team     int64 // 0 for the person's own account
 	TeamName string
 	Kind     Kind
 	Subject  string
-	At       time.Time // in the team's zone
+	At       time.Time // in the team's zone, or for the person's own account in that of the person's first team
 	Read     bool
 	Unmailed bool   // its mail was tried and given up
 	Post     string // how the text of the post begins that it is about, as somebody wrote it; empty for none
@@ -109,9 +111,15 @@ func (n Notice) Platform() string { return n.detail.Platform }
 // Name is what the notice's account, key or assistant is called, which somebody wrote; empty for none.
 func (n Notice) Name() string { return n.detail.Name }
 
+// Browser is the browser in which something was done to the person's own account; empty if that is not known.
+func (n Notice) Browser() string { return n.detail.Browser }
+
 // Text is the notice as a sentence, without what others wrote.
 func (n Notice) Text() string {
 	d := n.detail
+	if n.Team == 0 {
+		return accountEvents[d.Event].text
+	}
 	switch n.Kind {
 	case PostFailed:
 		return failedText(d)
@@ -230,6 +238,9 @@ func limitWords(credits int64) string {
 
 // Place is the path of what the notice is about.
 func (n Notice) Place() string {
+	if n.Team == 0 {
+		return "/account"
+	}
 	switch n.Kind {
 	case AccountLost:
 		return "/accounts"

@@ -13,10 +13,13 @@ import (
 	"pressroom/internal/fault"
 )
 
-// Whoever has left a team is told nothing of it any more.
-const ofMember = ` FROM notices n JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id JOIN teams t ON t.id = n.team_id WHERE n.person_id = ? AND `
+// Who has left a team is told nothing of it any more. What is about the person's own account is always told.
+const ofMember = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT JOIN teams t ON t.id = n.team_id
+	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
 
-const columns = `SELECT n.id, n.team_id, t.name, t.timezone, n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,
+const columns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(t.timezone,
+		(SELECT o.timezone FROM memberships f JOIN teams o ON o.id = f.team_id WHERE f.person_id = n.person_id ORDER BY o.id LIMIT 1), 'UTC'),
+	n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,
 	COALESCE((SELECT x.excerpt FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), '')`
 
 func scan(rows *sql.Rows, n *Notice) error {

@@ -106,14 +106,30 @@ func TestPasswordIsChanged(t *testing.T) {
 // token is what the browser holds of its session.
 func (b *browser) token() string {
 	b.t.Helper()
+	return b.held("pressroom")
+}
+
+const knownCookie = "pressroom-known"
+
+// held is the value of a cookie; empty for none.
+func (b *browser) held(name string) string {
+	b.t.Helper()
 	u, err := url.Parse(b.root)
 	must(b.t, err)
 	for _, c := range b.http.Jar.Cookies(u) {
-		if c.Name == "pressroom" {
+		if c.Name == name {
 			return c.Value
 		}
 	}
 	return ""
+}
+
+// hold gives the browser a cookie.
+func (b *browser) hold(name, value string) {
+	b.t.Helper()
+	u, err := url.Parse(b.root)
+	must(b.t, err)
+	b.http.Jar.SetCookies(u, []*http.Cookie{{Name: name, Value: value}})
 }
 
 func TestSessionsAreListedAndEnded(t *testing.T) {

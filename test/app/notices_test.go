@@ -84,6 +84,41 @@ func TestNoticesOfEachEffect(t *testing.T) {
 	})
 }
 
+// What happens to a person's own account is told to that person, in the zone of the person's team.
+func TestNoticesOfOnesOwnAccount(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		const text = "Your account was signed in to with a browser that was not used for it before."
+		usual := c.as(t, access.Viewer)
+		c.as(t, access.Viewer).open("/notices").wants(200, "There is nothing to tell.") // another session of the same browser
+		stranger := h.enter(t, c.people[access.Viewer].Email, password)
+		p := usual.open("/notices").wants(200, text, "Notices 1 unread", "Your account · Unknown browser")
+		if at := p.follow(text + " If this was not you, change your password, remove passkeys you do not know and sign out everywhere."); at.path != "/account" {
+			t.Errorf("the notice leads to %s", at.path)
+		}
+		usual.open("/notices").lacks("unread")
+		stranger.open("/account").follow("Change the password").form("Change the password").fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		stranger.open("/notices").wants(200, "Your password was set or changed", "Notices 1 unread")
+		c.as(t, access.Owner).open("/notices").wants(200, "There is nothing to tell.")
+
+		// Signed out everywhere, the browser is not known any more.
+		stranger.open("/account").form("Sign out everywhere, also here").press().wants(200, "Sign in")
+		again := h.browser(t)
+		again.hold(knownCookie, stranger.held(knownCookie))
+		again.open("/sign-in").form("Sign in").fill("email", c.people[access.Viewer].Email).fill("password", newPassword).press()
+		again.open("/notices").wants(200, "Notices 2 unread")
+		if n := h.count(t, "known_browsers WHERE person_id = ?", c.people[access.Viewer].ID); n != 1 {
+			t.Errorf("%d browsers are known", n)
+		}
+		must(t, h.Leaving.DeletePerson(t.Context(), c.people[access.Viewer].ID))
+		for _, table := range []string{"known_browsers", "notices"} {
+			if n := h.count(t, table+" WHERE person_id = ?", c.people[access.Viewer].ID); n != 0 {
+				t.Errorf("%d rows of %s are left of a deleted person", n, table)
+			}
+		}
+	})
+}
+
 // When something happened stands in the zone of the team that it happened in.
 func TestNoticesTellTheTeamsTime(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {

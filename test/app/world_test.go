@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,6 +41,7 @@ type house struct {
 	sandbox *sandbox.Server
 	ahead   atomic.Int64 // how far the program's clock is ahead of the real one
 	people  atomic.Int64
+	known   sync.Map // by the person's id, what the person's usual browser holds
 }
 
 // houses runs a test on a program of its own on each database.
@@ -157,10 +159,14 @@ func (h *house) person(tb testing.TB, name, email string) team.Person {
 	return p
 }
 
-// as is a browser in which the crew's person of a role is signed in.
+// as is a browser in which the crew's person of a role is signed in. The person has signed in with it before.
 func (c *crew) as(tb testing.TB, role access.Role) *browser {
 	tb.Helper()
 	b := c.browser(tb)
+	if held, found := c.known.Load(c.people[role].ID); found {
+		b.hold(knownCookie, fmt.Sprint(held))
+	}
+	defer func() { c.known.Store(c.people[role].ID, b.held(knownCookie)) }()
 	p := b.open("/sign-in").form("Sign in").fill("email", c.people[role].Email).fill("password", password).press()
 	p.wants(http.StatusOK, c.team.Name)
 	return b

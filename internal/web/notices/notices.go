@@ -1,5 +1,5 @@
-// Package notices is where people see what happened in their teams while they looked elsewhere, and choose what they are
-// told of by mail.
+// Package notices is where people see what happened in their teams and to their own accounts, and choose what they get
+// mail of.
 package notices
 
 import (
@@ -99,7 +99,7 @@ func (p *Part) follow(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	if n.Team != v.Team.ID {
+	if n.Team != 0 && n.Team != v.Team.ID {
 		p.LookAt(r.Context(), n.Team)
 		p.Say(r, "This is of the team "+n.TeamName+": you look at that team now.")
 	}
