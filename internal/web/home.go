@@ -125,7 +125,7 @@ func (a *App) errorReference(w http.ResponseWriter, r *http.Request) {
 	a.Show(w, r, http.StatusOK, pages["errors"], "Error reference", problem.Entries())
 }
 
-// switchTeam changes which team the person looks at.
+// switchTeam changes which team the person looks at, and leads to the page that the form names.
 func (a *App) switchTeam(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadForm(w, r) {
 		return
@@ -136,5 +136,5 @@ func (a *App) switchTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.LookAt(r.Context(), id)
-	frame.Redirect(w, r, "/")
+	frame.Redirect(w, r, frame.OwnPath(r.PostForm.Get("next")))
 }

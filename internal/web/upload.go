@@ -67,9 +67,7 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 		return
 	}
 	if batch.TeamID != v.Team.ID && r.Method == http.MethodGet {
-		a.LookAt(r.Context(), batch.TeamID)
-		a.Say(r, "This is of the team "+batch.TeamName+": you look at that team now.")
-		frame.Redirect(w, r, r.URL.RequestURI())
+		a.Turn(w, r, frame.LookedAt(v.Account, batch.TeamID), r.URL.RequestURI())
 		return
 	}
 	view := uploadView{Batch: batch, Until: inZone(batch.ExpiresAt, frame.LookedAt(v.Account, batch.TeamID).Timezone), Problems: problems}

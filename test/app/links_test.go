@@ -93,6 +93,17 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		b.open(list+"&status=draft").wants(http.StatusOK, "This is of the team "+c.team.Name, marked+" waits").lacks(marked + " tells")
 		b.open(list).wants(http.StatusOK).lacks("This is of the team")
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
+		for _, site := range []string{"cross-site", "same-site"} { // a link on another site asks first
+			for _, leads := range []string{list + "&status=draft", "/settings/keys/" + s["keys{key}"]} {
+				b.from(site, leads).wants(http.StatusOK, "Switch to "+c.team.Name, "Switch and go on").lacks(marked+" waits", marked+"</h1>")
+				if p := b.open("/"); strings.Contains(p.source, c.team.Name+"</a>") {
+					t.Errorf("a link on another site turns to the team by %s", leads)
+				}
+			}
+		}
+		b.from("cross-site", list+"&status=draft").form("Switch and go on").press().wants(http.StatusOK, marked+" waits").lacks(marked + " tells")
+		b.from("cross-site", list).wants(http.StatusOK).lacks("Switch to")
 		for _, wrong := range []string{"/posts?team_id=", "/posts?team_id=x", "/posts?team_id=-1", "/posts?team_id=999999999"} {
 			b.open(wrong).wants(http.StatusNotFound)
 		}
@@ -189,4 +200,24 @@ func (c *crew) leads(t *testing.T, key string, op *operation.Operation, s sample
 		t.Errorf("%s is answered with %d %s", op.Tool, resp.StatusCode, raw)
 	}
 	return at
+}
+
+// from opens a page as a browser does that follows a link on another site.
+func (b *browser) from(site, path string) *page {
+	b.t.Helper()
+	following := *b
+	following.http = &http.Client{Jar: b.http.Jar, Transport: fetchSite(site)}
+	p := following.open(path)
+	p.b = b
+	return p
+}
+
+// fetchSite is a transport that says from where requests come (Fetch Metadata).
+type fetchSite string
+
+// RoundTrip sends a request.
+func (site fetchSite) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Sec-Fetch-Site", string(site))
+	return http.DefaultTransport.RoundTrip(r)
 }

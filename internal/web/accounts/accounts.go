@@ -63,8 +63,7 @@ func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a social.Accou
 			p.Refuse(w, r, err)
 			return
 		case team != v.Team.ID && r.Method == http.MethodGet && frame.LookedAt(v.Account, team).ID == team:
-			p.LookAt(ctx, team)
-			frame.Redirect(w, r, r.URL.RequestURI())
+			p.Turn(w, r, frame.LookedAt(v.Account, team), r.URL.RequestURI())
 			return
 		case team != v.Team.ID:
 			p.Missing(w, r)

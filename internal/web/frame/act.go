@@ -90,10 +90,10 @@ func (f *Frame) Elsewhere(w http.ResponseWriter, r *http.Request, err error, hom
 		return
 	}
 	v := VisitorOf(r.Context())
-	names, ids := map[int64]string{}, []int64{}
+	ids := []int64{}
 	for _, t := range v.Teams {
 		if !t.Closed && t.ID != v.Team.ID {
-			names[t.ID], ids = t.Name, append(ids, t.ID)
+			ids = append(ids, t.ID)
 		}
 	}
 	if len(ids) == 0 {
@@ -105,9 +105,7 @@ func (f *Frame) Elsewhere(w http.ResponseWriter, r *http.Request, err error, hom
 		f.Refuse(w, r, err)
 		return
 	}
-	f.LookAt(r.Context(), team)
-	f.Say(r, "This is of the team "+names[team]+": you look at that team now.")
-	Redirect(w, r, r.URL.RequestURI())
+	f.Turn(w, r, LookedAt(v.Account, team), r.URL.RequestURI())
 }
 
 // IDIn is the number of an item in the address.

@@ -26,11 +26,30 @@ func (f *Frame) led(pages http.Handler) http.Handler {
 			f.Missing(w, r)
 			return
 		}
-		if v.Team.ID != id {
-			f.LookAt(r.Context(), id)
-			f.Say(r, "This is of the team "+v.Teams[at].Name+": you look at that team now.")
-		}
 		query.Del(pipeline.OfTeam)
-		Redirect(w, r, OwnPath((&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String()))
+		to := OwnPath((&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String())
+		if v.Team.ID == id {
+			Redirect(w, r, to)
+			return
+		}
+		f.Turn(w, r, v.Teams[at], to)
 	})
+}
+
+// turning is the page that asks before another team is looked at.
+type turning struct {
+	Team team.OwnTeam
+	Next string
+}
+
+// Turn leads a person to a page of another of their teams, which is looked at from then on. A link on another site must not
+// change what a session works in, so it leads to a page that asks first (Fetch Metadata Request Headers, W3C).
+func (f *Frame) Turn(w http.ResponseWriter, r *http.Request, to team.OwnTeam, page string) {
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
+		f.Show(w, r, http.StatusOK, turns, "Switch team", turning{to, page})
+		return
+	}
+	f.LookAt(r.Context(), to.ID)
+	f.Say(r, "This is of the team "+to.Name+": you look at that team now.")
+	Redirect(w, r, page)
 }

@@ -80,6 +80,10 @@ func Every(yield func(name string, page Page) bool) {
 	}
 }
 
+var turns = sync.OnceValue(func() *template.Template {
+	return template.Must(template.Must(layout().Clone()).ParseFS(files, "templates/turn.html"))
+})
+
 var notices = sync.OnceValue(func() *template.Template {
 	return template.Must(template.Must(layout().Clone()).ParseFS(files, "templates/notice.html"))
 })

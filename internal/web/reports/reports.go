@@ -56,8 +56,7 @@ func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, kind, id strin
 		case place.Team == v.Team.ID:
 			do(w, r, place.Kind, id)
 		case r.Method == http.MethodGet && frame.LookedAt(v.Account, place.Team).ID == place.Team:
-			p.LookAt(r.Context(), place.Team)
-			frame.Redirect(w, r, r.URL.RequestURI())
+			p.Turn(w, r, frame.LookedAt(v.Account, place.Team), r.URL.RequestURI())
 		default:
 			p.Missing(w, r)
 		}
