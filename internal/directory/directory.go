@@ -15,6 +15,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 
 	"pressroom/internal/fault"
 )
@@ -45,7 +46,8 @@ type Directory struct {
 	Options
 
 	client *http.Client
-	mu     sync.Mutex
+	asking singleflight.Group
+	mu     sync.Mutex     // guards the rest
 	found  *oidc.Provider // what the directory says of itself, once it has answered
 	silent time.Time      // when it did not
 }
@@ -197,27 +199,49 @@ func authenticatedAt(seconds float64, now time.Time) time.Time {
 	return now
 }
 
-// settings are how the directory is spoken with. They are asked for until it has answered once.
+// settings returns how the directory is spoken with. It is asked until it has answered once: by one sign-in at a time, for
+// which the others wait no longer than their own requests last.
 func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.found == nil && d.Now().Sub(d.silent) < restsFor {
-		return nil, nil, errSilent // those who waited meanwhile do not wait again
-	}
-	if d.found == nil {
-		// The provider keeps the context for later questions, so it must not end with this request.
-		found, err := oidc.NewProvider(d.through(context.WithoutCancel(ctx)), d.Issuer)
-		if err != nil {
-			d.Log.ErrorContext(ctx, "the directory does not answer", "issuer", d.Issuer, "error", err)
-			d.silent = d.Now()
+	asked := d.asking.DoChan("", func() (any, error) {
+		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later questions
+	})
+	select {
+	case <-ctx.Done():
+		return nil, nil, errSilent
+	case answer := <-asked:
+		found, ok := answer.Val.(*oidc.Provider)
+		if answer.Err != nil || !ok {
 			return nil, nil, errSilent
 		}
-		d.found = found
+		return &oauth2.Config{
+			ClientID: d.ClientID, ClientSecret: d.ClientSecret, Endpoint: found.Endpoint(), RedirectURL: d.PublicURL + ReturnPath,
+			Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+		}, found, nil
 	}
-	return &oauth2.Config{
-		ClientID: d.ClientID, ClientSecret: d.ClientSecret, Endpoint: d.found.Endpoint(), RedirectURL: d.PublicURL + ReturnPath,
-		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
-	}, d.found, nil
+}
+
+// discover returns what the directory says of itself. One that did not answer is not asked again for a while. It is called by
+// one goroutine at a time.
+func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
+	d.mu.Lock()
+	found, silent := d.found, d.silent
+	d.mu.Unlock()
+	if found != nil {
+		return found, nil
+	}
+	if d.Now().Sub(silent) < restsFor {
+		return nil, errSilent
+	}
+	found, err := oidc.NewProvider(d.through(ctx), d.Issuer)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		d.Log.ErrorContext(ctx, "the directory does not answer", "issuer", d.Issuer, "error", err)
+		d.silent = d.Now()
+		return nil, errSilent
+	}
+	d.found = found
+	return found, nil
 }
 
 // through has the libraries ask by a client that does not wait for ever.

@@ -1,6 +1,7 @@
 package directory_test
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"maps"
@@ -181,6 +182,44 @@ func TestASilentDirectory(t *testing.T) {
 	answers = true
 	clock.Advance(3 * time.Second)
 	if _, _, err := d.Begin(t.Context(), "/", false); err != nil {
+		t.Error(err)
+	}
+}
+
+// A directory that is slow to answer keeps nobody waiting who has given up: not even behind somebody else who waits.
+func TestASlowDirectory(t *testing.T) {
+	t.Parallel()
+	asked, answer := make(chan struct{}), make(chan struct{})
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-answer
+		http.Error(w, "at last", http.StatusBadGateway)
+	}))
+	t.Cleanup(provider.Close)
+	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, _, err := d.Begin(t.Context(), "/", false)
+		first <- err
+	}()
+	<-asked
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	go func() {
+		_, _, err := d.Begin(gone, "/", false)
+		second <- err
+	}()
+	select {
+	case err := <-second:
+		if !fault.Is(err, fault.ProviderUnavailable) {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("whoever has given up waits for the directory")
+	}
+	close(answer)
+	if err := <-first; !fault.Is(err, fault.ProviderUnavailable) {
 		t.Error(err)
 	}
 }
