@@ -16,7 +16,7 @@ import (
 
 type quickstartCmd struct {
 	Data string `help:"Directory that keeps everything; started again on it, what is there is kept." default:"pressroom-data" type:"path"`
-	Addr string `help:"Address to listen at." default:"127.0.0.1:8080"`
+	Addr string `help:"Address to listen at. It speaks plain HTTP: keep it on this machine." default:"127.0.0.1:8080"`
 	JSON bool   `help:"Print one line of JSON for programs instead of the text for people."`
 }
 
@@ -25,6 +25,10 @@ func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
 	listener, err := listen(c.Addr)
 	if err != nil {
 		return err
+	}
+	if addr, ok := listener.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
+		log.Warn("INSECURE: quickstart is for trying things out on this machine. At this address others reach it over plain HTTP, with an operator's account and full "+
+			"keys. Use --addr 127.0.0.1:8080, or pressroom serve for others", "addr", listener.Addr().String())
 	}
 	q, err := server.OpenQuickstart(ctx, c.Data, server.Config{
 		Version: version, PublicURL: "http://" + named(c.Addr, listener.Addr()), Workers: defaultWorkers, Log: log,

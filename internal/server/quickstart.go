@@ -278,11 +278,14 @@ func (q *Quickstart) makeTeam(ctx context.Context, password string) (team.Team, 
 	return q.Teams.AddTeam(ctx, team.Team{Name: "Harbour Coffee", Timezone: demoTimezone, Language: "en", Plan: "agency"}, owner.ID)
 }
 
+// demoKeysLast is how long the keys of one start are good: each start makes new ones and keeps the earlier ones.
+const demoKeysLast = 30 * 24 * time.Hour
+
 // makeKeys makes a key of each level. They stand in the greeting, so that nobody is told of them a second time.
 func (q *Quickstart) makeKeys(ctx context.Context, teamID int64) error {
 	q.Greeting.Keys = map[string]string{}
 	for _, level := range access.Levels() {
-		key, value, err := q.Teams.AddKey(ctx, team.NewKey{Team: teamID, Name: "quickstart " + string(level), Level: level})
+		key, value, err := q.Teams.AddKey(ctx, team.NewKey{Team: teamID, Name: "quickstart " + string(level), Level: level, Expires: q.db.Now().Add(demoKeysLast)})
 		if err != nil {
 			return err
 		}

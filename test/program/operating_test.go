@@ -250,3 +250,15 @@ func TestWhatOutlastsANodeIsCutOff(t *testing.T) {
 		t.Errorf("ended with %d: %s", status, p.log)
 	}
 }
+
+// quickstart warns where others can reach it.
+func TestQuickstartForOthersIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	for addr, warned := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true} {
+		p := start(t, nil, "quickstart", "--data", filepath.Join(t.TempDir(), "data"), "--addr", addr, "--json")
+		p.line()
+		if status := p.end(); status != 0 || strings.Contains(p.log.String(), "quickstart is for trying things out on this machine") != warned {
+			t.Errorf("%s: ended with %d: %s", addr, status, p.log)
+		}
+	}
+}

@@ -192,6 +192,9 @@ func TestQuickstartKeepsItsDirectory(t *testing.T) {
 			t.Errorf("ended with %d: %s", status, p.log)
 		}
 	}
+	if said := does(t, nil, "", "admin", "--json", "keys", "list", "--team", "1", "--database", "sqlite:"+filepath.Join(data, "pressroom.db")); strings.Count(said, `"expires_at":"2`) != 6 {
+		t.Errorf("keys of a start have no end: %s", said)
+	}
 	if greetings[0].Keys["full"] == greetings[1].Keys["full"] {
 		t.Error("no new keys were made")
 	}
