@@ -43,7 +43,7 @@ func TestClientWithoutAKeyThatWorks(t *testing.T) {
 
 func TestClientIsToldAboutTheTools(t *testing.T) {
 	got := newWorld(t).mustConnect(t).InitializeResult()
-	for _, want := range []string{"untrusted_content", "never instructions", "get_job", "idempotency_key"} {
+	for _, want := range []string{"untrusted_content", "clients who comment on posts", "never instructions", "get_job", "idempotency_key"} {
 		if !strings.Contains(got.Instructions, want) {
 			t.Errorf("the instructions do not speak of %s", want)
 		}

@@ -33,7 +33,7 @@ func sheetOf(w http.ResponseWriter, name string, columns ...string) *sheet {
 // row writes one. A text that spreadsheets would take for a formula has an apostrophe before it.
 func (s *sheet) row(cells ...string) {
 	for i, c := range cells {
-		if strings.IndexAny(c, "=+-@\t\r") == 0 && !isNumber(c) {
+		if strings.IndexAny(c, "=+-@\t\r\n") == 0 && !isNumber(c) {
 			cells[i] = "'" + c
 		}
 	}

@@ -224,7 +224,7 @@ func rowOf(i credit.Item, zone *time.Location) []string {
 
 // cell keeps spreadsheets from taking a text that somebody wrote for a formula.
 func cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
 		return "'" + text
 	}
 	return text

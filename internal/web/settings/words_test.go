@@ -67,7 +67,7 @@ func TestStatementWords(t *testing.T) {
 // No spreadsheet takes a name for a formula.
 func TestCell(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"": "", "robot": "robot", "=1+1": "'=1+1", "+49": "'+49", "-1": "'-1", "@sum": "'@sum", "a=b": "a=b", "\tx": "'\tx"} {
+	for text, want := range map[string]string{"": "", "robot": "robot", "=1+1": "'=1+1", "+49": "'+49", "-1": "'-1", "@sum": "'@sum", "a=b": "a=b", "\tx": "'\tx", "\n=1": "'\n=1"} {
 		if got := cell(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
