@@ -17,6 +17,7 @@ import (
 	"pressroom/internal/fault"
 	"pressroom/internal/picture"
 	"pressroom/internal/probe"
+	"pressroom/internal/stripmeta"
 	"pressroom/internal/terms"
 )
 
@@ -67,6 +68,9 @@ var errTooLarge = fault.New(fault.UploadTooLarge, "The file is larger than it ma
 type examined struct {
 	staged    *blob.Staged
 	info      probe.Info
+	metadata  stripmeta.Edits // that remove it
+	clean     bool            // it has none any more
+	original  []byte          // SHA-256 of the file as it arrived, if its metadata was removed
 	thumbnail *picture.Made
 }
 
@@ -77,6 +81,13 @@ func (s *Service) examine(ctx context.Context, team int64, staged *blob.Staged) 
 	var err error
 	if out.info, err = probe.Read(staged, staged.Size()); err != nil {
 		return out, refusedType(err)
+	}
+	out.metadata, err = stripmeta.Scan(staged, staged.Size(), out.info.Type)
+	if errors.Is(err, probe.ErrDamaged) {
+		return out, refusedType(err)
+	}
+	if err != nil {
+		return out, fmt.Errorf("looking for metadata: %w", err)
 	}
 	if out.info.Kind == Video {
 		return out, nil
@@ -149,23 +160,71 @@ type placement struct {
 
 // keep puts a file into the library: the item that is there already where the team has the file, else a new one.
 func (s *Service) keep(ctx context.Context, e examined, p placement) (Item, bool, error) {
-	digest := e.staged.Sum()
-	i, already, err := byDigest(ctx, s.db, p.by.TeamID, digest[:])
+	original := e.staged.Sum()
+	i, already, err := byDigest(ctx, s.db, p.by.TeamID, original[:])
+	if err == nil && !already {
+		i, err = s.store(ctx, e, p, original[:])
+	}
 	if err != nil {
 		return i, false, err
 	}
-	if !already {
-		if i, err = s.put(ctx, e, p); err != nil {
-			return i, false, err
-		}
-	}
 	return s.enter(ctx, i, p)
+}
+
+// store stores a file that the team does not have, without its metadata unless the team keeps that. The bytes that
+// are left may be those of an item; then it returns that item.
+func (s *Service) store(ctx context.Context, e examined, p placement, original []byte) (Item, error) {
+	if e.metadata.Empty() {
+		e.clean = true
+		return s.put(ctx, e, p)
+	}
+	kept, err := keepsOriginals(ctx, s.db, p.by.TeamID)
+	if err != nil {
+		return Item{}, err
+	}
+	if kept {
+		return s.put(ctx, e, p)
+	}
+	e.clean, e.original = true, original
+	if e.staged, err = s.strip(ctx, e); err != nil {
+		return Item{}, err
+	}
+	defer e.staged.Discard()
+	digest := e.staged.Sum()
+	i, already, err := byDigest(ctx, s.db, p.by.TeamID, digest[:])
+	if err != nil || already {
+		return i, err
+	}
+	return s.put(ctx, e, p)
+}
+
+// strip stages the file without its metadata. The caller discards it.
+func (s *Service) strip(ctx context.Context, e examined) (*blob.Staged, error) {
+	staged, err := s.Blobs.Stage(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("removing metadata: %w", err)
+	}
+	if _, err := io.Copy(staged, e.metadata.Apply(e.staged)); err != nil {
+		staged.Discard()
+		return nil, fmt.Errorf("removing metadata: %w", err)
+	}
+	return staged, nil
+}
+
+// keepsOriginals reports whether a team stores files with their metadata.
+func keepsOriginals(ctx context.Context, q db.Querier, team int64) (bool, error) {
+	var keeps int64
+	if err := q.QueryRow(ctx, `SELECT keep_originals FROM teams WHERE id = ?`, team).Scan(&keeps); err != nil {
+		return false, fmt.Errorf("reading whether a team keeps original files: %w", err)
+	}
+	return keeps != 0, nil
 }
 
 // put stores a file's bytes under a key of their own.
 func (s *Service) put(ctx context.Context, e examined, p placement) (Item, error) {
 	digest := e.staged.Sum()
-	i := Item{TeamID: p.by.TeamID, FolderID: p.folder, SHA256: digest[:], Size: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
+	i := Item{TeamID: p.by.TeamID, FolderID: p.folder, SHA256: digest[:], Original: e.original, Clean: e.clean,
+		Size: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
 		Width: e.info.Width, Height: e.info.Height, Duration: e.info.Duration,
 		Detail: Detail{e.info.VideoCodec, e.info.AudioCodec, e.info.FrameRate, e.info.Orientation, e.info.Animated, e.info.DecodeBytes}}
 	i.Name, i.FileName = called(p.name, p.ext, i.Type)
@@ -247,6 +306,9 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, i Item, p placement) (Item
 	}
 	// Looked for again: another arrival of the same file may have been quicker.
 	standing, already, err := byDigest(ctx, tx, p.by.TeamID, i.SHA256)
+	if err == nil && !already && i.Original != nil {
+		standing, already, err = byDigest(ctx, tx, p.by.TeamID, i.Original)
+	}
 	if err != nil {
 		return i, false, err
 	}

@@ -140,7 +140,7 @@ func (s *Service) forget(ctx context.Context, tx *db.Tx, call operation.Call, id
 	row := step{`DELETE FROM media WHERE id = ? AND team_id = ?`, []any{id, call.TeamID}}
 	if wasSent {
 		name := "deleted/" + text(id) // of no file; each row has its own
-		row = step{`UPDATE media SET deleted_at = ?, deleted_by = ?, sha256 = ?, blob = ?, thumbnail = '', thumbnail_type = '', search = '', alt = '', detail = '{}', folder_id = 0 WHERE id = ? AND team_id = ?`,
+		row = step{`UPDATE media SET deleted_at = ?, deleted_by = ?, sha256 = ?, original_sha256 = NULL, blob = ?, thumbnail = '', thumbnail_type = '', search = '', alt = '', detail = '{}', folder_id = 0 WHERE id = ? AND team_id = ?`,
 			[]any{db.Micros(tx.Now()), call.PersonID, []byte(name), name, id, call.TeamID}}
 	}
 	for _, step := range []step{

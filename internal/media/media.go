@@ -44,7 +44,9 @@ type Item struct {
 	TeamID        int64
 	FolderID      int64 // 0 for none
 	FolderName    string
-	SHA256        []byte
+	SHA256        []byte // of the stored bytes
+	Original      []byte // SHA-256 of the file as it arrived, if its metadata was removed
+	Clean         bool   // the stored bytes have no metadata; of older items it is not known
 	Blob          string
 	Thumbnail     string // blob of the thumbnail, empty where there is none
 	ThumbnailType string // MIME

@@ -13,19 +13,20 @@ import (
 )
 
 // columns name the folder without a join, by which PostgreSQL would plan each page anew.
-const columns = `m.id, m.team_id, m.folder_id, COALESCE((SELECT f.name FROM media_folders f WHERE f.id = m.folder_id), ''), m.sha256, m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.width, m.height, m.duration, m.detail, m.alt, m.created_at, m.deleted_at, m.deleted_by`
+const columns = `m.id, m.team_id, m.folder_id, COALESCE((SELECT f.name FROM media_folders f WHERE f.id = m.folder_id), ''), m.sha256, m.original_sha256, m.clean, m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.width, m.height, m.duration, m.detail, m.alt, m.created_at, m.deleted_at, m.deleted_by`
 
 type scanner interface{ Scan(...any) error }
 
 func scanItem(row scanner, i *Item) error {
-	var duration, created, deleted int64
+	var duration, created, deleted, clean int64
 	var detail []byte
-	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.Blob, &i.Thumbnail, &i.ThumbnailType, &i.Name, &i.FileName, &i.Type, &i.Kind,
+	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.Original, &clean, &i.Blob, &i.Thumbnail, &i.ThumbnailType, &i.Name, &i.FileName, &i.Type, &i.Kind,
 		&i.Size, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created, &deleted, &i.DeletedBy)
 	if err != nil {
 		return err
 	}
 	i.Duration, i.CreatedAt, i.DeletedAt = time.Duration(duration)*time.Microsecond, db.Time(created), db.Time(deleted)
+	i.Clean = clean != 0
 	if err := json.Unmarshal(detail, &i.Detail); err != nil {
 		return fmt.Errorf("reading what a file tells: %w", err)
 	}
@@ -47,10 +48,11 @@ func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	return i, nil
 }
 
-// byDigest finds the item that a team has of a file.
+// byDigest finds the item that a team has of a file, by the digest of its stored bytes or of the file as it arrived.
 func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Item, bool, error) {
 	var i Item
-	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.sha256 = ?`, team, digest), &i)
+	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.team_id = ? AND (m.sha256 = ? OR m.original_sha256 = ?) ORDER BY m.id LIMIT 1`,
+		team, digest, digest), &i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return i, false, nil
 	}
@@ -66,9 +68,13 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 		return fmt.Errorf("writing what a file tells: %w", err)
 	}
 	i.CreatedAt = tx.Now()
-	err = tx.QueryRow(ctx, `INSERT INTO media (team_id, folder_id, sha256, blob, thumbnail, thumbnail_type, name, file_name, search, type, kind, size_bytes, width, height, duration, detail, person_id, key_id, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		i.TeamID, i.FolderID, i.SHA256, i.Blob, i.Thumbnail, i.ThumbnailType, i.Name, i.FileName, fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Width, i.Height,
+	clean := 0
+	if i.Clean {
+		clean = 1
+	}
+	err = tx.QueryRow(ctx, `INSERT INTO media (team_id, folder_id, sha256, original_sha256, clean, blob, thumbnail, thumbnail_type, name, file_name, search, type, kind, size_bytes, width, height, duration, detail, person_id, key_id, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		i.TeamID, i.FolderID, i.SHA256, i.Original, clean, i.Blob, i.Thumbnail, i.ThumbnailType, i.Name, i.FileName, fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Width, i.Height,
 		i.Duration.Microseconds(), string(detail), by.PersonID, by.KeyID, db.Micros(i.CreatedAt)).Scan(&i.ID)
 	if err != nil {
 		return fmt.Errorf("adding a media item: %w", err)

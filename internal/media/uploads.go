@@ -1,6 +1,7 @@
 package media
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -188,7 +189,7 @@ func describe(ctx context.Context, tx *db.Tx, team int64, in []Description) ([]b
 		if err != nil {
 			return nil, err
 		}
-		if found && there.Size == d.SizeBytes {
+		if found && (there.Size == d.SizeBytes || bytes.Equal(there.Original, digest)) {
 			f.state, f.media = Stored, there.ID
 		} else {
 			f.secret = secret.New(secret.Upload)
