@@ -93,6 +93,8 @@ type Profile struct {
 	Name     string
 	Timezone string // IANA
 	Language string // BCP 47
+	// KeepOriginals has uploads stored with their metadata. Files that leave the service have none either way.
+	KeepOriginals bool
 }
 
 // tidy checks a profile, and writes its parts in their usual form.
@@ -112,7 +114,24 @@ func (p Profile) tidy() (Profile, error) {
 	return p, nil
 }
 
-// SetProfile changes a team's name, time zone and content language, for its owner and admins. What is scheduled stays
+// Profile reads a team's profile.
+func (s *Service) Profile(ctx context.Context, team int64) (Profile, error) {
+	return profile(ctx, s.db, team)
+}
+
+func profile(ctx context.Context, q db.Querier, team int64) (Profile, error) {
+	var p Profile
+	var keeps int64
+	err := q.QueryRow(ctx, `SELECT name, timezone, content_language, keep_originals FROM teams WHERE id = ?`, team).
+		Scan(&p.Name, &p.Timezone, &p.Language, &keeps)
+	if err != nil {
+		return p, fmt.Errorf("reading a team's profile: %w", err)
+	}
+	p.KeepOriginals = keeps != 0
+	return p, nil
+}
+
+// SetProfile changes a team's profile, for its owner and admins. What is scheduled stays
 // at its instant; the team's day changes with the zone, and what was used in the hours that the new day holds stays used.
 func (h Hand) SetProfile(ctx context.Context, p Profile) error {
 	p, err := p.tidy()
@@ -120,9 +139,9 @@ func (h Hand) SetProfile(ctx context.Context, p Profile) error {
 		return err
 	}
 	return h.change(ctx, "team.changed", managers, func(ctx context.Context, tx *db.Tx) (done, error) {
-		var old Profile
-		if err := tx.QueryRow(ctx, `SELECT name, timezone, content_language FROM teams WHERE id = ?`, h.team).Scan(&old.Name, &old.Timezone, &old.Language); err != nil {
-			return done{}, fmt.Errorf("reading a team: %w", err)
+		old, err := profile(ctx, tx, h.team)
+		if err != nil {
+			return done{}, err
 		}
 		detail := map[string]any{"renamed": p.Name != old.Name}
 		if p.Timezone != old.Timezone {
@@ -131,7 +150,11 @@ func (h Hand) SetProfile(ctx context.Context, p Profile) error {
 		if p.Language != old.Language {
 			detail["language"] = p.Language
 		}
-		return done{h.team, detail}, h.set(ctx, tx, `name = ?, timezone = ?, content_language = ?`, p.Name, p.Timezone, p.Language)
+		if p.KeepOriginals != old.KeepOriginals {
+			detail["keep_originals"] = p.KeepOriginals
+		}
+		keeps := unless(!p.KeepOriginals, 1)
+		return done{h.team, detail}, h.set(ctx, tx, `name = ?, timezone = ?, content_language = ?, keep_originals = ?`, p.Name, p.Timezone, p.Language, keeps)
 	})
 }
 

@@ -262,15 +262,18 @@ func TestProfile(t *testing.T) {
 				t.Errorf("%s: %v", wrong, err)
 			}
 		}
-		if err := h.SetProfile(ctx, team.Profile{Name: " Hafen ", Timezone: "Asia/Tokyo", Language: "de-at"}); err != nil {
+		if err := h.SetProfile(ctx, team.Profile{Name: " Hafen ", Timezone: "Asia/Tokyo", Language: "de-at", KeepOriginals: true}); err != nil {
 			t.Fatal(err)
 		}
 		a, err := w.InApp(ctx, s.admin, w.team.ID)
 		if err != nil || a.TeamName != "Hafen" || a.Zone.String() != "Asia/Tokyo" || a.Language != "de-AT" {
 			t.Errorf("%+v (%v)", a, err)
 		}
+		if p, err := w.Profile(ctx, w.team.ID); err != nil || p != (team.Profile{Name: "Hafen", Timezone: "Asia/Tokyo", Language: "de-AT", KeepOriginals: true}) {
+			t.Errorf("%+v (%v)", p, err)
+		}
 		events, err := event.List(ctx, w.db, w.team.ID, event.Page{Kind: "team.changed", Most: 5})
-		if err != nil || len(events) != 1 || events[0].Person != "adm@example.com" || events[0].Detail["timezone"] != "Asia/Tokyo" || events[0].Detail["renamed"] != true {
+		if err != nil || len(events) != 1 || events[0].Detail["keep_originals"] != true || events[0].Person != "adm@example.com" || events[0].Detail["timezone"] != "Asia/Tokyo" || events[0].Detail["renamed"] != true {
 			t.Errorf("%+v (%v)", events, err)
 		}
 	})

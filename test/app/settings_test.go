@@ -237,8 +237,8 @@ func TestSettingsTeam(t *testing.T) {
 			t.Error("no zones or languages are offered")
 		}
 		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().wants(422, "has to be one of the list").lacks(`value="` + c.team.Name + `"`)
-		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").fill("content_language", "ja").press().wants(200, "Saved. All times are shown by the clock of Asia/Tokyo", "<b>Hafen & Co</b>")
-		viewer.open("/settings/team").wants(200, "Asia/Tokyo", "ja").lacks("<b>Hafen", "Save")
+		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").fill("content_language", "ja").fill("keep_originals", "1").press().wants(200, "Saved. All times are shown by the clock of Asia/Tokyo", "<b>Hafen & Co</b>")
+		viewer.open("/settings/team").wants(200, "Asia/Tokyo", "ja", "Originals are kept with their metadata").lacks("<b>Hafen", "Save")
 		owner.open("/settings/plan").wants(200, "Agency", "Social accounts", "no limit", "Media library", "1000 GiB", "Free calls today", "100,000", "Tracked reports")
 	})
 }

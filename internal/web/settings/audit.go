@@ -147,6 +147,12 @@ func changedWords(detail map[string]any) string {
 	if language, ok := detail["language"]; ok {
 		out = append(out, fmt.Sprint("its language to ", language))
 	}
+	switch detail["keep_originals"] {
+	case true:
+		out = append(out, "original files are kept with their metadata")
+	case false:
+		out = append(out, "original files are no longer kept")
+	}
 	if len(out) == 0 {
 		return ""
 	}

@@ -34,7 +34,7 @@ func (p *Part) switchAccess(w http.ResponseWriter, r *http.Request) {
 	p.did(w, r, said, "/settings/access")
 }
 
-// teamForm is the team's name, clock and language, as typed.
+// teamForm is the team's profile, as typed.
 type teamForm struct {
 	wrong
 	team.Profile
@@ -68,12 +68,12 @@ var languages = []language{
 }
 
 func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
-	actor, err := p.Teams.InApp(r.Context(), frame.VisitorOf(r.Context()).ID, here(r))
+	profile, err := p.Teams.Profile(r.Context(), here(r))
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	form := teamForm{Profile: team.Profile{Name: actor.TeamName, Timezone: actor.Zone.String(), Language: actor.Language}}
+	form := teamForm{Profile: profile}
 	if typed := p.Resumed(r); typed != nil {
 		form.Profile = profileIn(typed)
 	}
@@ -86,7 +86,10 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f te
 }
 
 func profileIn(form url.Values) team.Profile {
-	return team.Profile{Name: form.Get("name"), Timezone: form.Get("timezone"), Language: form.Get("content_language")}
+	return team.Profile{
+		Name: form.Get("name"), Timezone: form.Get("timezone"), Language: form.Get("content_language"),
+		KeepOriginals: form.Get("keep_originals") == "1",
+	}
 }
 
 func (p *Part) changeTeam(w http.ResponseWriter, r *http.Request) {

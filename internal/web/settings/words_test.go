@@ -19,6 +19,7 @@ func TestSentences(t *testing.T) {
 		"Ada switched API and tool access off ":                                                              {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
 		"Ada set the team’s own daily limit to what the plan allows ":                                        {Person: "Ada", Kind: "team.own_daily_credits", Detail: map[string]any{"credits": nil}},
 		"Ada changed the team’s settings: its name, its time zone to Asia/Tokyo ":                            {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
+		"Ada changed the team’s settings: original files are kept with their metadata ":                      {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": false, "keep_originals": true}},
 		"Pressroom could not publish a post on an account: rejected content /posts/p2":                       {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
 		"Ada, by the assistant Claude, made a post /posts/p1":                                                {Person: "Ada", Key: "Claude", Assistant: true, Kind: "post.created", Subject: "p1"},
 		"Ada connected an assistant, which may read and spend credits /settings/assistants/3":                {Person: "Ada", Kind: "assistant.connected", Subject: "3", Detail: map[string]any{"may": "read,spend"}},
