@@ -14,7 +14,6 @@ import (
 	"pressroom/internal/blob"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
-	"pressroom/internal/picture"
 )
 
 // Opened is a file that is being read.
@@ -28,7 +27,7 @@ type Opened struct {
 	Ends    time.Time // by the machine's clock, from when on none of its bytes may be given out any more; zero for never
 }
 
-// OpenFile opens an item of one of a person's teams, or its thumbnail.
+// OpenFile opens an item of one of a person's teams without its metadata, or its thumbnail.
 func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool) (Opened, error) {
 	i, err := s.itemFor(ctx, person, id)
 	if err != nil {
@@ -40,7 +39,7 @@ func (s *Service) OpenFile(ctx context.Context, person, id int64, thumbnail bool
 	return s.openItem(ctx, i)
 }
 
-// OpenOf opens an item of a team as it arrived, for whoever has seen that the team may be read.
+// OpenOf opens an item of a team, without its metadata. The caller has checked that the team may be read.
 func (s *Service) OpenOf(ctx context.Context, team, id int64) (Opened, error) {
 	i, err := item(ctx, s.db, team, id)
 	if err != nil {
@@ -56,13 +55,6 @@ func (s *Service) ThumbnailOf(ctx context.Context, team, id int64) (Opened, erro
 		return Opened{}, err
 	}
 	return s.openThumbnail(ctx, i)
-}
-
-func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {
-	out := Opened{Name: i.FileName, Type: i.Type, ETag: `"` + hex.EncodeToString(i.SHA256) + `"`, ModTime: i.CreatedAt}
-	var err error
-	out.Reader, err = s.openBlob(ctx, i.Blob)
-	return out, err
 }
 
 func (s *Service) openThumbnail(ctx context.Context, i Item) (Opened, error) {
@@ -155,19 +147,10 @@ func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 	if err != nil {
 		return Opened{}, fmt.Errorf("looking for the item of a link: %w", err)
 	}
-	if fits(i, g.fit) {
-		opened, err := s.openItem(ctx, i)
-		opened.Ends = ends
-		return opened, err
-	}
-	d, made, err := s.derive(ctx, i, s.fitted(g.fit))
-	if errors.Is(err, picture.ErrBusy) {
-		return Opened{}, errPicturesBusy.Wrap(err)
-	}
+	opened, err := s.openFitted(ctx, i, g.fit)
 	if err != nil {
-		return Opened{}, fmt.Errorf("making the item of a link fit: %w", err)
+		return Opened{}, fmt.Errorf("opening the item of a link: %w", err)
 	}
-	out := Opened{Reader: made, Type: d.mime, ETag: d.etag(), ModTime: i.CreatedAt, Ends: ends}
-	_, out.Name = called(i.Name, "", d.mime)
-	return out, nil
+	opened.Ends = ends
+	return opened, nil
 }

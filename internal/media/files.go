@@ -25,7 +25,7 @@ type files struct {
 	team int64
 }
 
-// Open opens an item of the team, made to fit. Images alone are made to fit.
+// Open opens an item of the team without its metadata, made to fit. Only images are made to fit.
 func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.File, error) {
 	i, err := item(ctx, f.s.db, f.team, id)
 	if fault.Is(err, fault.NotFound) {
@@ -34,22 +34,17 @@ func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.Fil
 	if err != nil {
 		return network.File{}, err
 	}
-	if fits(i, fit) {
-		opened, err := f.s.openItem(ctx, i)
-		if err != nil {
+	if !fits(i, fit) {
+		if err := canFit(i, fit); err != nil {
 			return network.File{}, err
 		}
-		return network.File{ReadCloser: opened, Type: i.Type, Size: i.Size, Width: i.Width, Height: i.Height}, nil
 	}
-	if err := canFit(i, fit); err != nil {
-		return network.File{}, err
-	}
-	d, opened, err := f.s.derive(ctx, i, f.s.fitted(fit))
+	d, opened, err := f.s.outgoing(ctx, i, fit)
 	switch {
 	case errors.Is(err, probe.ErrDamaged), errors.Is(err, picture.ErrTooLarge), errors.Is(err, picture.ErrUnsupported), errors.Is(err, picture.ErrCannot):
 		return network.File{}, unfit("MediaDoesNotFit", err)
 	case err != nil:
-		return network.File{}, fmt.Errorf("making an image fit: %w", err)
+		return network.File{}, fmt.Errorf("opening a file for a network: %w", err)
 	}
 	return network.File{ReadCloser: opened, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
 }

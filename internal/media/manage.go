@@ -19,6 +19,8 @@ type Look struct {
 	Entry
 
 	Thumbnail bool
+	Clean     bool // the stored bytes have no metadata
+	Stripped  bool // because it was removed
 }
 
 // Look finds an item of a team.
@@ -30,7 +32,7 @@ func (s *Service) Look(ctx context.Context, call operation.Call, id int64) (Look
 	if err != nil {
 		return Look{}, err
 	}
-	return Look{show(call, i), i.Thumbnail != ""}, nil
+	return Look{show(call, i), i.Thumbnail != "", i.Clean, i.Original != nil}, nil
 }
 
 // mayLook keeps the library from clients: they are shown what they are asked to approve.

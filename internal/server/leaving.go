@@ -30,11 +30,11 @@ func (s *Server) buildLeaving() {
 			return err
 		},
 		Open: func(ctx context.Context, team, id int64) (io.ReadCloser, error) {
-			opened, err := s.Media.OpenOf(ctx, team, id)
+			opened, err := s.Media.OpenForExport(ctx, team, id)
 			if errors.Is(err, blob.ErrNotFound) { // the audit tells of it; an export goes on without the file
 				return nil, fault.Missing().Wrap(err)
 			}
-			return opened.Reader, err
+			return opened, err
 		},
 	})
 }

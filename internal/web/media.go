@@ -47,6 +47,23 @@ func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 	}
 }
 
+// originalFile answers with the stored bytes of an item, metadata included.
+func (a *App) originalFile(w http.ResponseWriter, r *http.Request) {
+	id, err := mediaID(r)
+	if err != nil {
+		a.Refuse(w, r, err)
+		return
+	}
+	file, err := a.Library.OpenOriginal(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+	if err != nil {
+		a.Refuse(w, r, err)
+		return
+	}
+	defer file.Close()
+	w.Header().Set("Cache-Control", "private, no-store")
+	send(w, r, file)
+}
+
 // publicFile answers networks, which fetch what they are to publish by a signed link.
 func (a *App) publicFile(w http.ResponseWriter, r *http.Request) {
 	file, err := a.Library.Public(r.Context(), r.PathValue("token"))

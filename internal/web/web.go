@@ -149,6 +149,7 @@ func (a *App) own() []frame.Route {
 		{Pattern: "GET /approval/{token}/videos/{id}", For: frame.Anyone, Do: a.approvalVideo, Urgent: true}, // bounded for each link
 		{Pattern: "POST /media/{id}/description", For: frame.Anyone, Do: a.describe},                         // as above
 		{Pattern: "GET /media/{id}/file", For: frame.People, Do: a.mediaFile(false), Urgent: true},
+		{Pattern: "GET /media/{id}/original", For: frame.People, Do: a.originalFile, Urgent: true},
 		{Pattern: "GET /media/{id}/thumbnail", For: frame.People, Do: a.mediaFile(true)},
 	}
 }

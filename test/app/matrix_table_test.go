@@ -48,6 +48,7 @@ var matrix = map[string]entry{
 	"GET /approval/{token}/videos/{id}":              {who: invited},
 	"POST /media/{id}/description":                   {who: frame.Writers},
 	"GET /media/{id}/file":                           {who: frame.Members}, // it stands in a post
+	"GET /media/{id}/original":                       {who: frame.Writers},
 	"GET /media/{id}/thumbnail":                      {who: frame.Members},
 	"GET /sign-in":                                   {who: frame.Anyone},
 	"POST /sign-in":                                  {who: frame.Anyone},
