@@ -2,12 +2,15 @@ package app
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +21,16 @@ import (
 // pictureOf puts a picture of one shade into the crew's library and gives its path.
 func (c *crew) pictureOf(tb testing.TB, name string, shade uint8) string {
 	tb.Helper()
+	raw := pngOf(tb, shade)
+	arrived, err := c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
+		media.Incoming{Name: name + ".png", Type: "image/png", Size: int64(len(raw)), Body: bytes.NewReader(raw)})
+	must(tb, err)
+	return fmt.Sprintf("/media/%d", arrived.MediaID)
+}
+
+// pngOf encodes a picture of one shade.
+func pngOf(tb testing.TB, shade uint8) []byte {
+	tb.Helper()
 	img := image.NewGray(image.Rect(0, 0, 40, 30))
 	for i := range img.Pix {
 		img.Pix[i] = shade
@@ -25,10 +38,7 @@ func (c *crew) pictureOf(tb testing.TB, name string, shade uint8) string {
 	img.Set(0, 0, color.White)
 	var out bytes.Buffer
 	must(tb, png.Encode(&out, img))
-	arrived, err := c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
-		media.Incoming{Name: name + ".png", Type: "image/png", Size: int64(out.Len()), Body: &out})
-	must(tb, err)
-	return fmt.Sprintf("/media/%d", arrived.MediaID)
+	return out.Bytes()
 }
 
 func TestLibrary(t *testing.T) {
@@ -65,6 +75,38 @@ func TestLibrary(t *testing.T) {
 		if n := h.count(t, "media_folders"); n != 0 {
 			t.Errorf("%d folders are left", n)
 		}
+	})
+}
+
+// TestMetadataOnTheItemPage says what became of a file's metadata, and offers the original only to those who may write.
+func TestMetadataOnTheItemPage(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		located := func(shade uint8) []byte {
+			raw := pngOf(t, shade)
+			const text = "\x00\x00\x00\x08tEXtGPS\x00here"
+			return slices.Concat(raw[:33], []byte(text), binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(text[4:]))), raw[33:])
+		}
+		add := func(raw []byte) string {
+			arrived, err := c.Media.Add(t.Context(), media.Owner{TeamID: c.team.ID}, media.Incoming{Name: "quay.png", Size: -1, Body: bytes.NewReader(raw)})
+			must(t, err)
+			return fmt.Sprintf("/media/%d", arrived.MediaID)
+		}
+		editor, viewer, admin := c.as(t, access.Editor), c.as(t, access.Viewer), c.as(t, access.Admin)
+		editor.open(add(pngOf(t, 1))).wants(200, "quay.png").lacks("camera data", "Download original")
+		removed := add(located(2))
+		editor.open(removed).wants(200, "Location and camera data removed").lacks("Download original")
+		admin.open("/settings/team").form("Save").fill("keep_originals", "1").press().wants(200, "Saved.")
+		kept := add(located(3))
+		viewer.open(kept).wants(200, "may include location and camera data").lacks("Download original")
+		page := editor.open(kept).wants(200, "may include location and camera data").in100()
+		if got := page.follow("Download original"); got.status != 200 || got.source != string(located(3)) {
+			t.Errorf("the original: %d, %d bytes", got.status, len(got.source))
+		}
+		if got := editor.open(kept + "/file"); got.status != 200 || got.source != string(pngOf(t, 3)) {
+			t.Errorf("the file: %d, %d bytes", got.status, len(got.source))
+		}
+		viewer.open(kept + "/original").wants(404)
 	})
 }
 
