@@ -82,6 +82,9 @@ func (s *Service) examine(ctx context.Context, team int64, staged *blob.Staged) 
 	if out.info, err = probe.Read(staged, staged.Size()); err != nil {
 		return out, refusedType(err)
 	}
+	if out.info.Kind == Image && staged.Size() > s.Terms.Limits.MaxImageBytes {
+		return out, fault.New(fault.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
+	}
 	out.metadata, err = stripmeta.Scan(staged, staged.Size(), out.info.Type)
 	if errors.Is(err, probe.ErrDamaged) {
 		return out, refusedType(err)
@@ -91,9 +94,6 @@ func (s *Service) examine(ctx context.Context, team int64, staged *blob.Staged) 
 	}
 	if out.info.Kind == Video {
 		return out, nil
-	}
-	if staged.Size() > s.Terms.Limits.MaxImageBytes {
-		return out, fault.New(fault.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
 	}
 	// Every image of the library can be decoded: one that could not be made to fit a network later is refused now.
 	made, err := s.pictures.Thumbnail(ctx, team, io.NewSectionReader(staged, 0, staged.Size()), out.info, thumbnailSide)
