@@ -140,7 +140,7 @@ func (s *Service) createUploads(ctx context.Context, call operation.Call, in Upl
 		if b.files, err = describe(ctx, tx, call.TeamID, in.Files); err != nil {
 			return err
 		}
-		if err := s.roomFor(ctx, tx, call, b, used); err != nil {
+		if notes, err = s.roomFor(ctx, tx, call, b, used, notes); err != nil {
 			return err
 		}
 		record, err = s.openBatch(ctx, tx, call, &b)
@@ -199,39 +199,71 @@ func describe(ctx context.Context, tx *db.Tx, team int64, in []Description) ([]b
 	return out, nil
 }
 
-// roomFor refuses a batch beyond the limits on what is open, or for which the plan has no room.
-func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b batch, used int64) error {
+// roomFor refuses a batch beyond the limits on what is open, or for which the plan has no room. It adds a note if an empty
+// upload page had to be closed for it.
+func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b batch, used int64, notes []string) ([]string, error) {
 	links, bytes := b.waiting()
 	if links == 0 && len(b.files) > 0 {
-		return nil
+		return notes, nil
 	}
 	if links > s.Terms.Limits.OpenUploadLinks {
-		return fault.Invalid(fault.TooLong, "files", fmt.Sprintf("A team has at most %d upload links open. Describe fewer files at once.", s.Terms.Limits.OpenUploadLinks))
+		return nil, fault.Invalid(fault.TooLong, "files", fmt.Sprintf("A team has at most %d upload links open. Describe fewer files at once.", s.Terms.Limits.OpenUploadLinks))
 	}
 	var open, first int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(expires_at), 0) FROM upload_batches WHERE team_id = ? AND closed_at = 0`, call.TeamID).Scan(&open, &first)
 	if err != nil {
-		return fmt.Errorf("counting open batches: %w", err)
+		return nil, fmt.Errorf("counting open batches: %w", err)
 	}
 	openLinks, promised, err := waiting(ctx, tx, call.TeamID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	wait := db.Time(first).Sub(tx.Now())
-	switch {
-	case open >= int64(s.Terms.Limits.OpenUploadBatches):
-		return fault.New(fault.RateLimited, "The team has as many upload batches open as it may. Use one of them, replace it, or wait until it expires.").With("scope", "open_upload_batches").After(wait)
-	case openLinks+links > s.Terms.Limits.OpenUploadLinks:
-		return fault.New(fault.RateLimited, "The team has as many upload links open as it may. Use them, replace their batch, or wait until they expire.").With("scope", "open_upload_links").After(wait)
+	if open >= int64(s.Terms.Limits.OpenUploadBatches) {
+		closed, err := s.closeEmptyPage(ctx, tx, call)
+		if err != nil {
+			return nil, err
+		}
+		if !closed {
+			return nil, fault.New(fault.RateLimited, "The team has as many upload batches open as it may. Use one of them, replace it, or wait until it expires.").With("scope", "open_upload_batches").After(wait)
+		}
+		notes = append(notes, "An older request was replaced: its upload page, to which nothing was uploaded, is closed, because the team has no more batches.")
+	}
+	if openLinks+links > s.Terms.Limits.OpenUploadLinks {
+		return nil, fault.New(fault.RateLimited, "The team has as many upload links open as it may. Use them, replace their batch, or wait until they expire.").With("scope", "open_upload_links").After(wait)
 	}
 	limit, err := s.allowance(ctx, tx, call.TeamID, tx.Now())
 	if err != nil || limit == terms.Unlimited {
-		return err
+		return notes, err
 	}
 	if left := limit - used - promised; bytes > left || left <= 0 {
-		return errStorageFull
+		return nil, errStorageFull
 	}
-	return nil
+	return notes, nil
+}
+
+// closeEmptyPage closes the oldest batch that the same connection opened without files and to which nothing was uploaded,
+// and reports whether there was one: repeats of a script must not keep the team from uploading.
+func (s *Service) closeEmptyPage(ctx context.Context, tx *db.Tx, call operation.Call) (bool, error) {
+	var id string
+	err := tx.QueryRow(ctx, `SELECT job_id FROM upload_batches WHERE team_id = ? AND key_id = ? AND person_id = ? AND closed_at = 0
+		AND NOT EXISTS (SELECT 1 FROM upload_files WHERE upload_files.job_id = upload_batches.job_id) ORDER BY created_at, job_id LIMIT 1`,
+		call.TeamID, call.KeyID, call.PersonID).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking for an empty upload batch: %w", err)
+	}
+	// A file may have arrived until the batch is held.
+	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
+	if err != nil || b.closed || len(b.files) > 0 {
+		return false, err
+	}
+	if err := event.Record(ctx, tx, b.team, event.By(call), "uploads.replaced", id, nil); err != nil {
+		return false, err
+	}
+	return true, s.closeBatch(ctx, tx, id, "upload_replaced")
 }
 
 // batch is a batch as it is stored.

@@ -19,7 +19,7 @@ import (
 // and searches asked for.
 func (s *Server) buildHashtags(from sources, offered terms.Terms, results map[job.Type]job.Result) error {
 	var err error
-	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered}); err != nil {
+	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered, Measured: !from.none()}); err != nil {
 		return fmt.Errorf("the hashtags that the terms ban: %w", err)
 	}
 	o := search.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures, Terms: offered, Turns: s.turns, Log: s.cfg.Log}
@@ -31,6 +31,7 @@ func (s *Server) buildHashtags(from sources, offered terms.Terms, results map[jo
 		o.Source = figures
 		s.measuring = figure.NewBackground(s.figures, figure.Options{
 			Source: figures, Fresh: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, Held: s.Lists.Held, Turns: s.turns, Log: s.cfg.Log,
+			Ready: s.Lists.Ready, Pace: s.cfg.MeasureReadyEvery,
 		})
 	}
 	s.Searches = search.New(o)

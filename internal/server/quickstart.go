@@ -63,12 +63,13 @@ type GreetingOwner struct {
 }
 
 const (
-	demoEmail    = "ada@harbour.example"
-	demoHandle   = "harbour-coffee.test"
-	demoTimezone = "Europe/Berlin"
-	demoCredits  = 1000
-	demoCollect  = time.Minute // the sandbox networks bear to be asked so often, and one sees what comes of a post
-	demoSpeed    = 50          // how many times the rates of a service, so that one can try things out in loops
+	demoEmail        = "ada@harbour.example"
+	demoHandle       = "harbour-coffee.test"
+	demoTimezone     = "Europe/Berlin"
+	demoCredits      = 1000
+	demoCollect      = time.Minute // the sandbox networks bear to be asked so often, and one sees what comes of a post
+	demoMeasureReady = 10 * time.Second
+	demoSpeed        = 50 // how many times the rates of a service, so that one can try things out in loops
 )
 
 // OpenQuickstart builds the program on a directory. What the directory holds from an earlier start is kept.
@@ -96,7 +97,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 		return nil, errors.Join(err, q.closeSandbox())
 	}
 	offered := terms.Shipped().Faster(demoSpeed)
-	cfg.Terms, cfg.CollectEvery = &offered, demoCollect
+	cfg.Terms, cfg.CollectEvery, cfg.MeasureReadyEvery = &offered, demoCollect, demoMeasureReady
 	if q.Server, err = Open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}

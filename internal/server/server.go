@@ -89,6 +89,8 @@ type Config struct {
 	Blobs, Scratch string
 	// CollectEvery is how often an account's own figures are collected; 6 hours where 0.
 	CollectEvery time.Duration
+	// MeasureReadyEvery is how far apart two measurements of hashtags of ready-made lists are; 10 minutes where 0.
+	MeasureReadyEvery time.Duration
 	// LookAtFiles is for what only looks at the library: the store of files is taken as it is.
 	LookAtFiles    bool
 	TrustReplica   bool           // see hold.Options

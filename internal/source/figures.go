@@ -64,6 +64,9 @@ type HashtagQuery struct {
 	// Background says that nobody waits for it. A source that may be asked for few hashtags leaves most of them to those who
 	// do, and is unavailable instead.
 	Background bool
+	// Spare says that no team asked for it either: a source that may be asked for few hashtags leaves part of what the
+	// background may ask for to what teams keep in their lists.
+	Spare bool
 }
 
 // HashtagFigures is what stands publicly under a hashtag. No official source tells its size.

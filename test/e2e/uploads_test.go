@@ -151,6 +151,41 @@ func TestOpenUploads(t *testing.T) {
 	})
 }
 
+// Repeats of a request for an upload page lock nobody out: the connection's oldest page that nothing was uploaded to gives way,
+// to a page and to files. Pages of other connections and those with a file stay.
+func TestEmptyUploadPagesGiveWay(t *testing.T) {
+	t.Parallel()
+	few := func(t *terms.Terms) { t.Limits.OpenUploadBatches = 2 }
+	clocked(t, few, "", func(t *testing.T, w *world, clock *testkit.Clock) {
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			w.exec("UPDATE upload_batches SET closed_at = 1 WHERE team_id = ?", w.team)
+			others := call(drafts(w), "create_uploads", map[string]any{}, "").text("data.job_id")
+			var pages []string
+			for range 5 {
+				clock.Advance(time.Second)
+				got := call(full(w), "create_uploads", map[string]any{}, "")
+				pages = append(pages, got.text("data.job_id"))
+				if replaced := strings.Contains(fmt.Sprint(got.at("notes")), "An older request was replaced"); replaced != (len(pages) > 1) {
+					t.Errorf("page %d: the notes are %v", len(pages), got.at("notes"))
+				}
+			}
+			w.full("get_job", map[string]any{"job_id": pages[3]}).mustHold(t, map[string]any{"data.finished": true, "data.state": "failed", "data.error.code": "upload_replaced"})
+			w.full("get_job", map[string]any{"job_id": pages[4]}).mustHold(t, map[string]any{"data.finished": false})
+			f := aPNG(fmt.Sprint("after pages ", pages[0]))
+			got := call(full(w), "create_uploads", described(nil, f), "")
+			w.put(got.linkOf(0), f).mustBe(t, http.StatusCreated)
+			w.full("get_job", map[string]any{"job_id": others}).mustHold(t, map[string]any{"data.finished": false})
+
+			// Batches with files, and others' pages, give way to nothing.
+			call(full(w), "create_uploads", described(nil, aPNG(fmt.Sprint("waits ", pages[0]))), "")
+			call(full(w), "create_uploads", map[string]any{}, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+		}
+		if n := w.count("events WHERE team_id = ? AND kind = 'uploads.replaced'", w.team); n != 10 {
+			t.Errorf("%d events say that a page was replaced", n)
+		}
+	})
+}
+
 // What open links were promised is taken up: two batches that exceed the plan together are not both opened.
 func TestPromisedStorage(t *testing.T) {
 	t.Parallel()

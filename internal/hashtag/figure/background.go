@@ -46,7 +46,11 @@ type Options struct {
 	Fresh  time.Duration // how old figures are that are measured anew; 7 days
 	Most   int           // posts that are asked for, of each kind; 200
 	// Held tells whether a list of some team holds a hashtag. Where nil no list does.
-	Held  func(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error)
+	Held func(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error)
+	// Ready returns the hashtags of the ready-made lists for a platform, always in the same order. They are measured when
+	// nothing else is due. None if nil.
+	Ready func(platform string) []string
+	Pace  time.Duration // how far apart two of these are at least, on each platform; 10 minutes
 	Turns *source.Turns
 	Log   *slog.Logger
 }
@@ -59,8 +63,11 @@ type Background struct {
 
 	mu    sync.Mutex
 	next  int                  // the platform that is looked at first
-	rests map[string]time.Time // until then a platform's source is left alone, by this node
+	rests map[string]time.Time // until then a platform's source is left alone, by this node; with readyRest for what is ready-made
 }
+
+// readyRest begins the name of a rest that is of ready-made hashtags only: sources keep their places for others.
+const readyRest = "ready-made "
 
 // NewBackground makes it.
 func NewBackground(s *Store, opts Options) *Background {
@@ -69,6 +76,12 @@ func NewBackground(s *Store, opts Options) *Background {
 	}
 	if opts.Most <= 0 {
 		opts.Most = usualMost
+	}
+	if opts.Pace <= 0 {
+		opts.Pace = usualPace
+	}
+	if opts.Ready == nil {
+		opts.Ready = func(string) []string { return nil }
 	}
 	if opts.Log == nil {
 		opts.Log = slog.Default()
@@ -97,13 +110,19 @@ func (b *Background) Run(ctx context.Context, report func(error)) {
 
 // Measure measures the hashtag whose turn it is and tells whether there was one.
 func (b *Background) Measure(ctx context.Context) (bool, error) {
-	for _, platform := range b.awake() {
+	awake := b.awake()
+	for _, platform := range awake {
 		c, err := b.take(ctx, platform)
 		if err != nil {
 			return false, err
 		}
 		if c.id != 0 {
 			return true, b.measure(ctx, c)
+		}
+	}
+	for _, platform := range awake {
+		if measured, err := b.measureReady(ctx, platform); measured || err != nil {
+			return measured, err
 		}
 	}
 	return false, nil
@@ -122,6 +141,12 @@ func (b *Background) awake() []string {
 	}
 	b.next++
 	return out
+}
+
+func (b *Background) resting(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rests[name].After(b.store.db.Now())
 }
 
 func (b *Background) rest(platform string, d time.Duration) {
@@ -215,31 +240,39 @@ func (b *Background) measure(ctx context.Context, c claim) error {
 	defer b.caught(ctx, c)
 	ctx, end := b.opts.Turns.Begin(ctx)
 	defer end()
-	figures, err := b.ask(ctx, c)
+	figures, err := b.ask(ctx, source.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag, Most: b.opts.Most, Background: true})
 	if ctx.Err() != nil {
 		return nil // the hashtag is due again when this node's time for it is over
 	}
 	if err != nil {
 		return b.failed(ctx, c, err)
 	}
+	return b.keep(ctx, c, figures)
+}
+
+// keep keeps what was told of a hashtag.
+func (b *Background) keep(ctx context.Context, c claim, figures source.HashtagFigures) error {
 	if err := source.Working(ctx); err != nil {
-		return nil // as above
+		return nil // it is due again when this node's time for it is over
 	}
 	figures.Hashtag = c.hashtag
 	learned := Read(c.platform, figures, b.store.db.Now())
 	return b.store.db.Write(ctx, "hashtag.measured", func(ctx context.Context, tx *db.Tx) error { return b.store.Keep(ctx, tx, learned) })
 }
 
-func (b *Background) ask(ctx context.Context, c claim) (source.HashtagFigures, error) {
+func (b *Background) ask(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	return b.opts.Source.Hashtag(ctx, source.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag, Most: b.opts.Most, Background: true})
+	return b.opts.Source.Hashtag(ctx, q)
 }
 
 // caught keeps a fault of one source's code from ending the work for all.
 func (b *Background) caught(ctx context.Context, c claim) {
 	if fault := recover(); fault != nil {
 		b.opts.Log.ErrorContext(ctx, "measuring a hashtag panicked", "platform", c.platform, "panic", fault, "stack", string(debug.Stack()))
+		if c.id == 0 {
+			return // a ready-made one comes up again when all others had their turn
+		}
 		if err := b.again(ctx, c, lastAgain, false); err != nil {
 			b.opts.Log.ErrorContext(ctx, "the hashtag is not put off", "error", err)
 		}

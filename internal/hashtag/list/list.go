@@ -62,6 +62,8 @@ type Options struct {
 	DB      *db.DB
 	Figures Figures
 	Terms   terms.Terms
+	// Measured says that a source of hashtags' figures is joined, so that figures come in the background.
+	Measured bool
 }
 
 // Service does what the operations say.

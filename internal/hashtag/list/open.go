@@ -83,7 +83,25 @@ func (s *Service) open(ctx context.Context, call operation.Call, in GetInput) (o
 	}
 	l.Size = int64(len(e.hashtags)) // read a moment after the list: both tell the same
 	out.Data, out.App = Opened{entry(l), slices.Clone(e.hashtags), e.json}, appOf(l)
+	out.Notes = s.unmeasured(l, e.hashtags)
 	return out, nil
+}
+
+// unmeasured says why hashtags of a ready-made list have no figures yet.
+func (s *Service) unmeasured(l List, shown []Hashtag) []string {
+	without := 0
+	for _, h := range shown {
+		if h.Posts == nil && h.PostsPerDay == nil && h.Score == nil {
+			without++
+		}
+	}
+	switch {
+	case without == 0 || !l.readyMade():
+		return nil
+	case !s.Measured:
+		return []string{"The hashtags have no figures, because this service has no source that tells them. Its operator can connect one."}
+	}
+	return []string{fmt.Sprintf("%d of %d hashtags have no figures yet. Ready-made lists are measured one hashtag at a time, after the hashtags of teams' own lists. Add hashtags to a list of your own to have them measured sooner.", without, len(shown))}
 }
 
 // find is a list: one of the team's own or a ready-made one.

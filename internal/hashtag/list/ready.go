@@ -111,6 +111,25 @@ func (r *ready) add(g readyGroup) error {
 	return nil
 }
 
+// Ready returns the hashtags of the ready-made lists for a platform, each once, those of the first list first. Lists that
+// are tied to none are for every platform.
+func (s *Service) Ready(platform string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, r := range slices.Backward(s.ready) {
+		if r.Platform != "" && r.Platform != platform {
+			continue
+		}
+		for _, i := range r.items {
+			if !seen[i.Hashtag] {
+				seen[i.Hashtag] = true
+				out = append(out, i.Hashtag)
+			}
+		}
+	}
+	return out
+}
+
 func (s *Service) readyMade(id int64) (ready, bool) {
 	n := slices.IndexFunc(s.ready, func(r ready) bool { return r.ID == id })
 	if n < 0 {

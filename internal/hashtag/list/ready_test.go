@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/operation"
 )
 
 // The ready-made lists are data that nobody compiles: what is promised of them is held here.
@@ -72,6 +75,65 @@ func TestReadyMadeThatIsWrong(t *testing.T) {
 		text := strings.Replace(good, c.old, c.wrong, 1)
 		if _, err := readReady([]byte(text)); err == nil {
 			t.Errorf("%s was taken", text)
+		}
+	}
+}
+
+// A ready-made list says why its hashtags have no figures, as long as one has none.
+func TestReadyMadeWithoutFigures(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		open := func() operation.Answer[Opened] {
+			t.Helper()
+			got, err := w.open(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "no source") {
+			t.Errorf("without a source: %q", notes)
+		}
+		w.Measured = true
+		before := open()
+		if len(before.Notes) != 1 || !strings.Contains(before.Notes[0], "45 of 45 hashtags have no figures yet") {
+			t.Errorf("with a source: %q", before.Notes)
+		}
+		for i, h := range before.Data.Hashtags {
+			w.known.of["instagram "+h.Hashtag] = figure.Figures{Platform: "instagram", Hashtag: h.Hashtag, Score: new(50.0)}
+			if i == 0 {
+				if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "44 of 45 hashtags have no figures yet") {
+					t.Errorf("with one known: %q", notes)
+				}
+			}
+		}
+		if notes := open().Notes; len(notes) != 0 {
+			t.Errorf("with all known: %q", notes)
+		}
+	})
+}
+
+// Every hashtag of a ready-made list is there to be measured on the platforms that the list is for, once.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	s, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, platform := range platforms {
+		tags := s.Ready(platform)
+		seen := map[string]int{}
+		for _, tag := range tags {
+			seen[tag]++
+		}
+		for _, r := range s.ready {
+			for _, i := range r.items {
+				if want := r.Platform == "" || r.Platform == platform; want && seen[i.Hashtag] != 1 {
+					t.Errorf("%s of list %d is there %d times for %s", i.Hashtag, r.ID, seen[i.Hashtag], platform)
+				}
+			}
+		}
+		if first, _ := s.readyMade(1); tags[0] != first.items[0].Hashtag {
+			t.Errorf("the first is %s", tags[0])
 		}
 	}
 }

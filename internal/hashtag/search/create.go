@@ -11,7 +11,8 @@ import (
 )
 
 // price is what a search costs: nothing where the team has paid for the keyword, where somebody of it is searching for
-// it now, or where it has a report on this very hashtag. It holds the keyword's row.
+// it now, where it has a report on this very hashtag, or where no source is joined that could tell anything. It holds the
+// keyword's row.
 func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int64, error) {
 	k, err := in.keyword()
 	if err != nil {
@@ -24,7 +25,7 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 			return err
 		}
 		covered, err := s.covered(ctx, tx, call, in.Platform, k, r)
-		if r.job != "" || !covered.IsZero() {
+		if r.job != "" || !covered.IsZero() || s.Source == nil {
 			cost = 0
 		}
 		return err

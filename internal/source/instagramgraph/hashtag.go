@@ -72,6 +72,9 @@ func (s *Source) seat(ctx context.Context, q source.HashtagQuery, tried map[stri
 	if q.Background {
 		most = idlePlaces
 	}
+	if q.Spare {
+		most = sparePlaces
+	}
 	place, err := s.opts.Shelf.Place(ctx, q.Hashtag, ids, most)
 	if err != nil {
 		return nil, err

@@ -37,6 +37,8 @@ const (
 	// idlePlaces is how many places of an account may be taken when one is taken that nobody waits for. The rest stays with
 	// those who do; whose the taken ones are does not matter.
 	idlePlaces = places / 3
+	// sparePlaces is the same for one that no team asked for.
+	sparePlaces = idlePlaces / 2
 	// slack is how much longer a place is held by us than by Instagram, as it is taken before Instagram is asked, and
 	// clocks differ. What is asked for in it again may be a new place to Instagram.
 	slack = time.Hour

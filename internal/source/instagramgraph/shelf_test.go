@@ -93,6 +93,9 @@ func TestPlaceThatNobodyWaitsFor(t *testing.T) {
 		}
 		account := func(i int) string { return []string{"a", "b"}[i%2] }
 		for i := range 2 * idlePlaces {
+			if i == 2*sparePlaces {
+				place("ready-made", sparePlaces, "") // part of them is for what teams asked for
+			}
 			place(fmt.Sprint("tag", i), idlePlaces, account(i))
 			clock.Advance(time.Minute)
 		}
