@@ -1153,7 +1153,8 @@ type HashtagFigures struct {
 type HashtagList struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// Left out where it is tied to none.
+	// The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
+	// platform is asked for.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 	// How many hashtags it holds.
 	Size int64 `json:"size"`
@@ -1170,7 +1171,8 @@ type HashtagList struct {
 type HashtagListChange struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// Left out where it is tied to none.
+	// The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
+	// platform is asked for.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 	// How many hashtags it holds.
 	Size int64 `json:"size"`
@@ -1198,7 +1200,8 @@ type HashtagListChangeRefused struct {
 type HashtagListEntry struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// Left out where it is tied to none.
+	// The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
+	// platform is asked for.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 	// How many hashtags it holds.
 	Size int64 `json:"size"`
@@ -1290,7 +1293,7 @@ type JobProgress struct {
 type ListHashtagListsInput struct {
 	// own: the team's own lists; system: the ready-made ones; all: both.
 	Scope HashtagListScope `json:"scope,omitzero"`
-	// Only lists for this network, and those that are tied to none.
+	// Only lists for this network, and those for all networks, whose entries have no platform.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 	// page.cursor of the answer before.
 	Cursor string `json:"cursor,omitzero"`
@@ -1316,7 +1319,7 @@ type ListMediaInput struct {
 type ListPostsInput struct {
 	// Only posts in this state.
 	Status PostStatus `json:"status,omitzero"`
-	// Only posts that target this account.
+	// Only posts that target this account. An account that is not there has none, so the list is empty.
 	AccountID *int64 `json:"account_id,omitzero"`
 	// Only posts scheduled or published at this time or later; ISO 8601, a date is its first instant in the team's zone.
 	From string `json:"from,omitzero"`
@@ -1497,7 +1500,8 @@ type PostAccount struct {
 	Explanation string `json:"explanation,omitzero"`
 	// Points at what the network itself said.
 	NetworkMessage *Pointer `json:"network_message,omitzero"`
-	RetriesLeft    int64    `json:"retries_left"`
+	// How often the account can be sent again if it fails; 0 once it is published.
+	RetriesLeft int64 `json:"retries_left"`
 }
 
 // PostChange is a record of the API's answers.
@@ -1945,7 +1949,7 @@ type Uploads struct {
 type ValidatePostInput struct {
 	// The post's id.
 	PostID string `json:"post_id"`
-	// Look at this account of the post alone.
+	// Check only this account of the post. not_found if the post does not target it.
 	AccountID *int64 `json:"account_id,omitzero"`
 }
 
@@ -2556,7 +2560,7 @@ var operations = []Operation{
 		Description: "The team's own hashtag lists, the newest first, and behind them the ready-made ones. Look here before search_hashtags, as what is there costs nothing. Lists that are tied to no network are there whatever the platform. get_hashtag_list opens one.", Paged: true,
 		Arguments: []Argument{
 			{Name: "scope", In: "query", Type: "string", Description: "own: the team's own lists; system: the ready-made ones; all: both.", Default: "all", Values: []string{"own", "system", "all"}},
-			{Name: "platform", In: "query", Type: "string", Description: "Only lists for this network, and those that are tied to none.", Values: []string{"instagram", "tiktok"}},
+			{Name: "platform", In: "query", Type: "string", Description: "Only lists for this network, and those for all networks, whose entries have no platform.", Values: []string{"instagram", "tiktok"}},
 			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the answer before."},
 			{Name: "limit", In: "query", Type: "integer", Description: "Items a page.", Default: "20"},
 		},
@@ -2579,7 +2583,7 @@ var operations = []Operation{
 		Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first. Use it to see what is planned before you plan more, and to find a post by its state or its day. Each is an excerpt; get_post has the whole of it.", Paged: true,
 		Arguments: []Argument{
 			{Name: "status", In: "query", Type: "string", Description: "Only posts in this state.", Values: []string{"draft", "scheduled", "processing", "published", "partially_published", "failed"}},
-			{Name: "account_id", In: "query", Type: "integer", Description: "Only posts that target this account."},
+			{Name: "account_id", In: "query", Type: "integer", Description: "Only posts that target this account. An account that is not there has none, so the list is empty."},
 			{Name: "from", In: "query", Type: "string", Description: "Only posts scheduled or published at this time or later; ISO 8601, a date is its first instant in the team's zone."},
 			{Name: "to", In: "query", Type: "string", Description: "Only posts scheduled or published before this time; ISO 8601, exclusive."},
 			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the answer before."},
@@ -2684,7 +2688,7 @@ var operations = []Operation{
 		Description: "What the networks would not take, whether the post waits for the client's approval, and how many posts the month still allows. Ask it before schedule_post and publish_post. Changes and sends nothing. A problem that is blocking has to be mended with update_post first, or where the post was handed over already, by another one of create_post for the accounts that failed; the others are worth telling. waits_for_approval is lifted by the client alone, in the app.",
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's id."},
-			{Name: "account_id", In: "query", Type: "integer", Description: "Look at this account of the post alone."},
+			{Name: "account_id", In: "query", Type: "integer", Description: "Check only this account of the post. not_found if the post does not target it."},
 		},
 	},
 }

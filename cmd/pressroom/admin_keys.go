@@ -64,7 +64,8 @@ type (
 func (c adminKeysAdd) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	type made struct {
 		team.Key
-		Value string `json:"key"`
+		Value   string `json:"key"`
+		Warning string `json:"warning,omitempty"`
 	}
 	end, err := until(c.Expires)
 	if err != nil {
@@ -72,8 +73,25 @@ func (c adminKeysAdd) Run(ctx context.Context, p *program, log *slog.Logger) err
 	}
 	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (made, error) {
 		k, value, err := s.Teams.AddKey(ctx, team.NewKey{Team: c.Team, Name: c.Name, Level: access.Level(c.Level), Expires: end, DailyCredits: c.DailyCredits})
-		return made{k, value}, err
+		if err != nil {
+			return made{}, err
+		}
+		warning, err := lapsed(ctx, s, c.Team)
+		if warning != "" {
+			log.WarnContext(ctx, warning, "team", c.Team)
+		}
+		return made{k, value, warning}, err
 	})
+}
+
+// lapsed says that the keys of a team do not work, if its plan does not include API keys. The key is made all the same,
+// because it works as soon as the team has another plan.
+func lapsed(ctx context.Context, s *server.Server, team int64) (string, error) {
+	plan, err := s.Teams.Plan(ctx, team)
+	if err != nil || plan.APIKeys {
+		return "", err
+	}
+	return "The team's plan does not include API keys. Every call with this key is refused with plan_lapsed until the team has a plan that does: pressroom admin teams plan.", nil
 }
 
 // Run lists keys and connections.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"pressroom/internal/db"
 	"pressroom/internal/job"
@@ -21,7 +22,7 @@ type PostResult struct {
 type AccountResult struct {
 	ID             int64              `json:"id"`
 	State          post.TargetState   `json:"state"`
-	Permalink      string             `json:"permalink,omitempty"`
+	Permalink      string             `json:"permalink,omitempty" jsonschema:"The post's address on the network. Some networks, such as Threads and Facebook, tell it only later; then it appears in get_post (GET /posts/{id})."`
 	ErrorCode      string             `json:"error_code,omitempty"`
 	Explanation    string             `json:"explanation,omitempty"`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty"`
@@ -46,6 +47,9 @@ func Result(d *db.DB) job.Result {
 			return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)
 		}
 		out.Result = PostResult{PostID: r.Subject, Accounts: accounts}
+		if slices.ContainsFunc(accounts, func(a AccountResult) bool { return a.State == post.Sent && a.Permalink == "" }) {
+			out.Notes = []string{"A permalink is still missing. Some networks provide it only after a while; read the post again to get it (GET /posts/{id}, or the tool get_post)."}
+		}
 		return out, nil
 	}
 }

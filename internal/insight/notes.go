@@ -17,7 +17,7 @@ func (s *Service) notes(v view) []string {
 		return notes
 	}
 	if !v.account.Active() {
-		say("The account's connection is lost, so that nothing new is collected. A person can connect it again by a link of get_connect_link.")
+		say("The account's connection is lost, so that nothing new is collected. What was collected before is still shown. A person can reconnect the account: GET /connect-link, or the tool get_connect_link, gives the link.")
 	}
 	collected := v.standing.collected
 	refused := v.account.Active() && v.standing.failedBy == network.Unapproved

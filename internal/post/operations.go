@@ -15,7 +15,7 @@ type (
 	// ListInput filters the list.
 	ListInput struct {
 		Status    string  `json:"status,omitempty" enum:"draft|scheduled|processing|published|partially_published|failed" jsonschema:"Only posts in this state."`
-		AccountID *int64  `json:"account_id,omitempty" jsonschema:"Only posts that target this account."`
+		AccountID *int64  `json:"account_id,omitempty" jsonschema:"Only posts that target this account. An account that is not there has none, so the list is empty."`
 		From      *string `json:"from,omitempty" maxLength:"64" jsonschema:"Only posts scheduled or published at this time or later; ISO 8601, a date is its first instant in the team's zone."`
 		To        *string `json:"to,omitempty" maxLength:"64" jsonschema:"Only posts scheduled or published before this time; ISO 8601, exclusive."`
 		Cursor    *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
@@ -32,7 +32,7 @@ type (
 	// ValidateInput names a post and perhaps one of its accounts.
 	ValidateInput struct {
 		PostID    string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
-		AccountID *int64 `json:"account_id,omitempty" jsonschema:"Look at this account of the post alone."`
+		AccountID *int64 `json:"account_id,omitempty" jsonschema:"Check only this account of the post. not_found if the post does not target it."`
 	}
 	// CreateInput is a new draft.
 	CreateInput struct {

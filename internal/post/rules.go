@@ -88,6 +88,14 @@ type Skip struct {
 	Reason    string `json:"reason" enum:"not_failed|no_retries_left|retried_moments_ago|unconfirmed|account_gone"`
 }
 
+// retriesLeft returns how often a target can be sent again: never once it is published.
+func (l Limits) retriesLeft(t Target) int {
+	if t.State == Sent {
+		return 0
+	}
+	return max(0, l.Retries-t.RetriesUsed)
+}
+
 // retryable tells whether a target may be sent again now, and why not.
 func (l Limits) retryable(t Target, now time.Time) (string, bool) {
 	switch {

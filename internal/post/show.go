@@ -79,7 +79,7 @@ type AccountResult struct {
 	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed"`
 	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means, in our words."`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at what the network itself said."`
-	RetriesLeft    int                `json:"retries_left"`
+	RetriesLeft    int                `json:"retries_left" jsonschema:"How often the account can be sent again if it fails; 0 once it is published."`
 }
 
 // Changed is a post after PATCH, with the problems found after the change.
@@ -117,7 +117,7 @@ func (s *Service) show(call operation.Call, p Post, quotes *operation.Quotes) Fu
 		out.Accounts[i] = AccountResult{
 			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State, PublishedAt: call.Maybe(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
 			ErrorCode: t.ErrorCode, Explanation: job.Message(t.ErrorCode), NetworkMessage: Quote(quotes, t.Platform, t.Username, t.NetworkText),
-			RetriesLeft: max(0, s.limits.Retries-t.RetriesUsed),
+			RetriesLeft: s.limits.retriesLeft(t),
 		}
 	}
 	return out

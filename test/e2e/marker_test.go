@@ -151,7 +151,7 @@ func TestConnectAgain(t *testing.T) {
 		w.full("validate_post", map[string]any{"post_id": next}).mustHold(t, map[string]any{"data.problems": "[]"})
 		retry := w.full("retry_post", map[string]any{"post_id": id})
 		w.finished(retry.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
-		w.post(id).mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.error_code": nil, "data.accounts.0.retries_left": 2})
+		w.post(id).mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.error_code": nil, "data.accounts.0.retries_left": 0})
 		w.publish(next)
 		for _, text := range []string{"after all", "the next post"} {
 			if held := w.held(text); len(held) != 1 {

@@ -218,7 +218,7 @@ func TestRetriedAtOnce(t *testing.T) {
 		for job := range jobs {
 			w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
 		}
-		w.post(id).mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.retries_left": 2})
+		w.post(id).mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.retries_left": 0})
 		if n := w.count("deliveries WHERE post_id = ?", id); n != 2 {
 			t.Errorf("%d deliveries, want 2", n)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -206,6 +207,27 @@ func TestRepeatWithTheSameInstant(t *testing.T) {
 			w.rest(full(w), tool, args(forms[0]), tool).mustBe(t, http.StatusOK)
 			w.rest(full(w), tool, args(forms[1]), tool).mustRefuse(t, 422, "idempotency_key_reused", "")
 		}
+	})
+}
+
+// A finished job says where a permalink appears that its network has not told yet.
+func TestPermalinkThatComesLater(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		id := w.draft("where it stands", w.accounts...)
+		done := w.publish(id)
+		if notes := done.at("notes"); notes != nil {
+			t.Errorf("every permalink is there, and the notes are %v", notes)
+		}
+		job := done.text("data.job_id")
+		w.exec("UPDATE deliveries SET permalink = '' WHERE job_id = ?", job)
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			got := call(full(w), "get_job", map[string]any{"job_id": job}, "")
+			if !strings.Contains(fmt.Sprint(got.at("notes")), "permalink is still missing") {
+				t.Errorf("the notes are %v", got.at("notes"))
+			}
+		}
+		w.post(id).mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.retries_left": 0})
 	})
 }
 

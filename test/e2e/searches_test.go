@@ -329,10 +329,37 @@ func TestSearchesOfSilentSources(t *testing.T) {
 		}
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - searchPrice, "data.reserved_today.team": 0})
 	})
-	worlds(t, options{accounts: 1, unjoined: true}, func(t *testing.T, w *world) {
+	offered := ample()
+	daily(offered)
+	worlds(t, options{accounts: 1, unjoined: true, terms: offered}, func(t *testing.T, w *world) {
 		rich(w)
+		w.onPlan(dry) // a search that can tell nothing is free, and needs a free call
+		for _, call := range []edgeCall{w.rest, w.tool} {
+			call(full(w), "search_hashtags", looksFor(nil)(w), "k").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+		}
+		w.onPlan("few")
 		got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k")
 		w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "not_offered", "data.result.hashtags": "[]", "data.result.credits_charged": 0})
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0})
+		w.mustLeave(2, "a search that told nothing")
 	})
+}
+
+// A ready-made list whose hashtags are not measured yet says so, and says why.
+func TestReadyMadeListsSayWhyTheyHaveNoFigures(t *testing.T) {
+	t.Parallel()
+	for _, unjoined := range []bool{false, true} {
+		worlds(t, options{accounts: 1, unjoined: unjoined}, func(t *testing.T, w *world) {
+			want := "hashtags have no figures yet"
+			if unjoined {
+				want = "has no source"
+			}
+			for _, call := range []edgeCall{w.rest, w.tool} {
+				got := call(readOnly(w), "get_hashtag_list", map[string]any{"list_id": 1}, "")
+				if notes := got.list("notes"); len(notes) != 1 || !strings.Contains(fmt.Sprint(notes[0]), want) {
+					t.Errorf("unjoined %v: the notes are %v", unjoined, notes)
+				}
+			}
+		})
+	}
 }

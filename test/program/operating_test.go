@@ -2,6 +2,7 @@ package program
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,6 +30,29 @@ func does(t *testing.T, env []string, stdin string, args ...string) string {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
 	return string(out)
+}
+
+// A key of a team whose plan has none is made with a warning, on standard error and in the JSON; another team's is not warned of.
+func TestKeyOfAPlanWithoutKeys(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "press.db")
+	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	for team, plan := range []string{"free", "creator"} {
+		does(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", plan, "--database", database)
+		cmd := exec.CommandContext(t.Context(), binary, "admin", "--json", "keys", "add", "--team", strconv.Itoa(team+1), "--database", database)
+		var told, warned bytes.Buffer
+		cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &told, &warned
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v: %s", err, &warned)
+		}
+		var key struct{ Key, Warning string }
+		if err := json.Unmarshal(told.Bytes(), &key); err != nil || !strings.HasPrefix(key.Key, "prk_") {
+			t.Fatalf("%v: %s", err, &told)
+		}
+		if lapsed := plan == "free"; strings.Contains(key.Warning, "plan_lapsed") != lapsed || strings.Contains(warned.String(), "plan_lapsed") != lapsed {
+			t.Errorf("%s: the JSON warns %q, standard error %q", plan, key.Warning, &warned)
+		}
+	}
 }
 
 // A database of another kind is refused as such, and not for want of a key or a store.

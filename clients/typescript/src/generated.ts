@@ -789,7 +789,10 @@ export interface HashtagFigures {
 export interface HashtagList {
   id: number;
   name: string;
-  /** Left out where it is tied to none. */
+  /**
+   * The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
+   * platform is asked for.
+   */
   platform?: AnalysisPlatform | Other;
   /** How many hashtags it holds. */
   size: number;
@@ -805,7 +808,10 @@ export interface HashtagList {
 export interface HashtagListChange {
   id: number;
   name: string;
-  /** Left out where it is tied to none. */
+  /**
+   * The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
+   * platform is asked for.
+   */
   platform?: AnalysisPlatform | Other;
   /** How many hashtags it holds. */
   size: number;
@@ -835,7 +841,10 @@ export interface HashtagListChangeRefused {
 export interface HashtagListEntry {
   id: number;
   name: string;
-  /** Left out where it is tied to none. */
+  /**
+   * The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
+   * platform is asked for.
+   */
   platform?: AnalysisPlatform | Other;
   /** How many hashtags it holds. */
   size: number;
@@ -925,7 +934,7 @@ export interface JobProgress {
 export interface ListHashtagListsInput {
   /** own: the team's own lists; system: the ready-made ones; all: both. */
   scope?: HashtagListScope;
-  /** Only lists for this network, and those that are tied to none. */
+  /** Only lists for this network, and those for all networks, whose entries have no platform. */
   platform?: AnalysisPlatform;
   /** page.cursor of the answer before. */
   cursor?: string;
@@ -951,7 +960,7 @@ export interface ListMediaInput {
 export interface ListPostsInput {
   /** Only posts in this state. */
   status?: PostStatus;
-  /** Only posts that target this account. */
+  /** Only posts that target this account. An account that is not there has none, so the list is empty. */
   account_id?: number;
   /**
    * Only posts scheduled or published at this time or later; ISO 8601, a date is its first instant in the team's
@@ -1127,6 +1136,7 @@ export interface PostAccount {
   explanation?: string;
   /** Points at what the network itself said. */
   network_message?: Pointer;
+  /** How often the account can be sent again if it fails; 0 once it is published. */
   retries_left: number;
 }
 
@@ -1557,7 +1567,7 @@ export interface Uploads {
 export interface ValidatePostInput {
   /** The post's id. */
   post_id: string;
-  /** Look at this account of the post alone. */
+  /** Check only this account of the post. not_found if the post does not target it. */
   account_id?: number;
 }
 

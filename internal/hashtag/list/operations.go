@@ -14,7 +14,7 @@ type (
 	// ListInput filters the lists.
 	ListInput struct {
 		Scope    string  `json:"scope,omitempty" enum:"own|system|all" default:"all" jsonschema:"own: the team's own lists; system: the ready-made ones; all: both."`
-		Platform string  `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Only lists for this network, and those that are tied to none."`
+		Platform string  `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Only lists for this network, and those for all networks, whose entries have no platform."`
 		Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
 		Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
 	}
@@ -44,7 +44,7 @@ type (
 	Entry struct {
 		ID        int64  `json:"id"`
 		Name      string `json:"name"`
-		Platform  string `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Left out where it is tied to none."`
+		Platform  string `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever platform is asked for."`
 		Size      int64  `json:"size" jsonschema:"How many hashtags it holds."`
 		ReadyMade bool   `json:"ready_made" jsonschema:"Whether it comes with the service; such a list cannot be changed."`
 		Color     string `json:"color,omitempty"`
