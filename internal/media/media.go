@@ -8,6 +8,9 @@
 //
 // Files that are made from an item, such as an image that fits a network, are made once and kept as blobs of their own
 // (derive.go). They are not counted.
+//
+// Metadata such as the place where a photograph was taken is removed before a file is stored, unless the team keeps
+// originals. Whatever leaves the service has none: outgoing.go.
 package media
 
 import (
