@@ -150,7 +150,7 @@ func (m *model) open(t *rapid.T) {
 		old = m.any(t)
 		in.ReplacesBatch = old.job
 	}
-	want := m.mayOpen(b, old)
+	want, gives := m.mayOpen(b, old)
 	answer, err := m.createUploads(t.Context(), m.call("create_uploads"), in)
 	if want != "" {
 		wantCode(t, err, want)
@@ -161,20 +161,29 @@ func (m *model) open(t *rapid.T) {
 		old.why = "upload_replaced"
 		old.end(Replaced)
 	}
+	if gives != nil {
+		gives.why = "upload_replaced"
+		gives.end(Replaced)
+	}
 	b.job, b.page, b.links = answer.Data.JobID, path.Base(answer.Data.PageURL), answer.Data.Upload.Uploads
 	b.past, b.expires = slices.Clone(b.links), m.clock.Now().Add(time.Hour)
 	b.closed = len(b.files) > 0 && b.waiting() == 0
 	m.batches = append(m.batches, b)
 }
 
-// mayOpen is why a batch is refused that may replace another, empty where it is not.
-func (m *model) mayOpen(b, old *modelBatch) fault.Code {
+// mayOpen is why a batch is refused that may replace another, empty where it is not; and the batch without files that gives
+// way to it, nil if there is room for both.
+func (m *model) mayOpen(b, old *modelBatch) (fault.Code, *modelBatch) {
 	links, bytes := m.promised()
 	batches := 0
+	var gives *modelBatch
 	for _, b := range m.batches {
 		replaced := b == old && !b.touched
 		if !b.closed && !replaced {
 			batches++
+			if gives == nil && len(b.files) == 0 {
+				gives = b
+			}
 		}
 		for _, f := range b.files {
 			if f.state == Waiting && replaced {
@@ -190,15 +199,18 @@ func (m *model) mayOpen(b, old *modelBatch) fault.Code {
 		}
 	}
 	left := roomInModel - m.used() - bytes
+	if batches < batchesInModel {
+		gives = nil
+	}
 	switch {
 	case len(b.files) > 0 && b.waiting() == 0:
-		return ""
-	case batches >= batchesInModel || links > linksInModel:
-		return fault.RateLimited
+		return "", nil
+	case batches >= batchesInModel && gives == nil || links > linksInModel:
+		return fault.RateLimited, nil
 	case wanted > left || left <= 0:
-		return fault.PlanLimitReached
+		return fault.PlanLimitReached, nil
 	}
-	return ""
+	return "", gives
 }
 
 // repeat asks for the links once more: those of before stop working.
