@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pressroom/internal/fault"
+	"pressroom/internal/notice"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 )
@@ -18,7 +19,8 @@ type (
 		List     adminPeopleList     `cmd:"" help:"List people."`
 		Hold     adminPeopleHold     `cmd:"" help:"Put a person's account on hold: no assistant of the person works, and no key or assistant of the teams that the person owns."`
 		Release  adminPeopleRelease  `cmd:"" help:"End a hold."`
-		Recover  adminPeopleRecover  `cmd:"" help:"Print a link by which a person sets a new password. It works once, for an hour."`
+		Recover  adminPeopleRecover  `cmd:"" help:"Print or mail a link to set a new password. It works once, for an hour."`
+		Unlink   adminPeopleUnlink   `cmd:"" help:"Forget who a person is in the directory. The next sign-in by the directory with this e-mail address links the account anew: make sure that the address still belongs to the same person."`
 		Operator adminPeopleOperator `cmd:"" help:"Say who runs the service: the operator's page is for them alone."`
 	}
 	adminPeopleAdd struct {
@@ -40,7 +42,18 @@ type (
 	adminPeopleRecover struct {
 		storeFlags
 		linkFlags
+		letterFlags
 		Email string `arg:"" help:"The person's e-mail address."`
+	}
+	adminPeopleUnlink struct {
+		storeFlags
+		Email string `arg:"" help:"The person's e-mail address."`
+	}
+	// letterFlags are what a command needs that can mail its link.
+	letterFlags struct {
+		Mail     bool   `help:"Mail the link instead of printing it. Using it then proves the e-mail address."`
+		SMTP     string `name:"smtp" help:"Mail server, as for serve." env:"PRESSROOM_SMTP"`
+		MailFrom string `name:"mail-from" help:"The sender's address of mails." env:"PRESSROOM_MAIL_FROM"`
 	}
 	// linkFlags are what a command needs that prints a link.
 	linkFlags struct {
@@ -52,6 +65,8 @@ type (
 		Email string `arg:"" help:"The person's e-mail address."`
 		On    bool   `help:"The person runs the service." xor:"on" required:""`
 		Off   bool   `help:"The person does not." xor:"on" required:""`
+
+		Unconfirmed bool `help:"Also if nobody has proved that the e-mail address belongs to the person. Without it such an account is refused: somebody else may have made it."`
 	}
 	// forceFlags are what a command has that can leave nobody who runs the service in the app.
 	forceFlags struct {
@@ -112,22 +127,52 @@ func plainly(err error) error {
 	}
 }
 
-// recovered is a link for a person; whoever has it can become that person.
+// recovered is a link for a person, which gives access to the account. It is empty if it was mailed.
 type recovered struct {
 	team.Recovery
 
-	Link string `json:"link"`
+	Link   string `json:"link,omitempty"`
+	Mailed bool   `json:"mailed,omitempty"`
 }
 
-// Run prints a link by which a person sets a new password.
+// Run prints or mails a link to set a new password.
 func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	if !isAddress(c.PublicURL) {
-		return errPublicURL
+	cfg, err := c.letters(c.storeFlags, c.linkFlags, log)
+	if err != nil {
+		return err
 	}
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (recovered, error) {
+	return withConfig(ctx, cfg, p, func(s *server.Server) (recovered, error) {
+		if c.Mail {
+			r, err := s.Letters.Recover(ctx, c.Email)
+			return recovered{Recovery: r, Mailed: true}, plainly(err)
+		}
 		r, err := s.Teams.Recover(ctx, c.Email)
-		return recovered{r, c.link(team.RecoveryPath, r.Token)}, err
+		return recovered{Recovery: r, Link: c.link(team.RecoveryPath, r.Token)}, err
 	})
+}
+
+// letters is the configuration of a command that prints or mails a link.
+func (f letterFlags) letters(store storeFlags, link linkFlags, log *slog.Logger) (server.Config, error) {
+	if !isAddress(link.PublicURL) {
+		return server.Config{}, errPublicURL
+	}
+	if err := store.there(); err != nil {
+		return server.Config{}, err
+	}
+	cfg, err := store.config(log)
+	cfg.PublicURL = strings.TrimRight(link.PublicURL, "/")
+	if f.Mail {
+		if f.SMTP == "" {
+			return cfg, errors.New("to mail a link, say by which mail server: PRESSROOM_SMTP (--smtp) and PRESSROOM_MAIL_FROM (--mail-from)")
+		}
+		cfg.Mail = notice.Server{URL: f.SMTP, From: f.MailFrom}
+	}
+	return cfg, err
+}
+
+// Run forgets who a person is in the directory.
+func (c adminPeopleUnlink) Run(ctx context.Context, p *program, log *slog.Logger) error {
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Person, error) { return s.Teams.Unlink(ctx, c.Email) })
 }
 
 // Run says whether a person runs the service.
@@ -136,7 +181,11 @@ func (c adminPeopleOperator) Run(ctx context.Context, p *program, log *slog.Logg
 		var changed team.Person
 		err := c.change(ctx, s, func(ctx context.Context) error {
 			var err error
-			changed, err = s.Teams.SetOperator(ctx, c.Email, c.On)
+			if c.On && !c.Unconfirmed {
+				changed, err = s.Teams.MakeOperator(ctx, c.Email)
+			} else {
+				changed, err = s.Teams.SetOperator(ctx, c.Email, c.On)
+			}
 			return err
 		})
 		return changed, err

@@ -17,7 +17,7 @@ type (
 		List         adminTeamsList         `cmd:"" help:"List teams."`
 		Members      adminTeamsMembers      `cmd:"" help:"List the people of a team."`
 		Member       adminTeamsMember       `cmd:"" help:"Give a person a role in a team, or take the person out. A new owner takes the place of the one before, whose keys end."`
-		Invite       adminTeamsInvite       `cmd:"" help:"Print a link by which the person of an e-mail address joins a team. It works once, for 7 days."`
+		Invite       adminTeamsInvite       `cmd:"" help:"Print or mail a link by which the person of an e-mail address joins a team. It works once, for 7 days."`
 		Plan         adminTeamsPlan         `cmd:"" help:"Put a team on a plan."`
 		Timezone     adminTeamsTimezone     `cmd:"" help:"Move a team to another time zone."`
 		DailyCredits adminTeamsDailyCredits `cmd:"" help:"Limit what the team's keys and assistants spend in a day."`
@@ -48,6 +48,7 @@ type (
 	adminTeamsInvite struct {
 		teamFlags
 		linkFlags
+		letterFlags
 		Email string `required:"" help:"The person's e-mail address."`
 		Role  string `required:"" enum:"admin,editor,viewer,client" help:"admin, editor, viewer or client."`
 	}
@@ -144,19 +145,24 @@ func (c adminTeamsReopen) Run(ctx context.Context, p *program, log *slog.Logger)
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Reopen(ctx, c.Team) })
 }
 
-// invited is an invitation with its link, which is shown this once.
+// invited is an invitation with its link, which is shown this once. The link is empty if it was mailed.
 type invited struct {
 	team.Invitation
 
-	Link string `json:"link"`
+	Link string `json:"link,omitempty"`
 }
 
 // Run invites a person into a team.
 func (c adminTeamsInvite) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	if !isAddress(c.PublicURL) {
-		return errPublicURL
+	cfg, err := c.letters(c.storeFlags, c.linkFlags, log)
+	if err != nil {
+		return err
 	}
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (invited, error) {
+	return withConfig(ctx, cfg, p, func(s *server.Server) (invited, error) {
+		if c.Mail {
+			i, err := s.Letters.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
+			return invited{Invitation: i}, plainly(err)
+		}
 		i, token, err := s.Teams.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
 		return invited{i, c.link(team.InvitationPath, token)}, plainly(err)
 	})

@@ -1,10 +1,13 @@
 // Package directory lets people sign in by the operator's own directory, over OpenID Connect: by the authorization code
-// flow with a proof of who began it (RFC 7636), a state and a nonce. What a person is known by is a verified e-mail address.
+// flow with a proof of who began it (RFC 7636), a state and a nonce. A person is known by issuer and subject, which never
+// change; the verified e-mail address leads to the account at the first sign-in.
 package directory
 
 import (
 	"context"
 	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,11 +35,12 @@ const ReturnPath = "/sign-in/directory/return"
 
 // Options say which directory it is, and what this service is called there.
 type Options struct {
-	Issuer       string // its address, by which its settings are found; there is no directory where empty
+	Issuer       string // its https address, by which its settings are found; there is no directory where empty
 	ClientID     string
 	ClientSecret string
-	Only         bool   // nobody signs in by anything else
-	PublicURL    string // the service's address, without a slash at its end
+	Only         bool           // nobody signs in by anything else
+	PublicURL    string         // the service's address, without a slash at its end
+	Roots        *x509.CertPool // certificates that it trusts; the system's if nil
 	Now          func() time.Time
 	Log          *slog.Logger
 }
@@ -62,13 +66,16 @@ func New(o Options) (*Directory, error) {
 		return nil, nil //nolint:nilnil // there is none, and that is no error
 	}
 	u, err := url.Parse(o.Issuer)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New("the directory's issuer has to be an absolute address such as https://login.example.com")
+	if err != nil || u.Host == "" || u.Scheme != "https" {
+		// Anybody on the way could answer for an http address, and sign in as anybody.
+		return nil, errors.New("PRESSROOM_OIDC_ISSUER (--oidc-issuer) must be an https address such as https://login.example.com; for a certificate of your own authority, set SSL_CERT_FILE")
 	}
 	if o.ClientID == "" {
 		return nil, errors.New("the directory needs the id that this service has there")
 	}
-	return &Directory{Options: o, client: &http.Client{Timeout: answersWithin}}, nil
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented to be one
+	transport.TLSClientConfig = &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
+	return &Directory{Options: o, client: &http.Client{Timeout: answersWithin, Transport: transport}}, nil
 }
 
 // Attempt is a sign-in under way, kept in the browser's session.
@@ -81,9 +88,11 @@ type Attempt struct {
 	Again    bool      `json:"again,omitempty"` // the directory has to authenticate the person anew
 }
 
-// Person is whom the directory has recognised.
+// Person is somebody whom the directory has recognized.
 type Person struct {
-	Email, Name string
+	Issuer, Subject string // identify the person for good (OpenID Connect Core 1.0, section 5.7)
+	Email           string // verified by the directory
+	Name            string // empty if the directory does not give one
 	// AuthenticatedAt is when the person authenticated at the directory (auth_time); zero if it does not say.
 	AuthenticatedAt time.Time
 }
@@ -182,10 +191,14 @@ func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oa
 	if err := told.Claims(&claims); err != nil {
 		return Person{}, fmt.Errorf("reading the directory's token: %w", err)
 	}
+	if told.Subject == "" {
+		d.Log.WarnContext(ctx, "the directory's token has no subject")
+		return Person{}, errRefused
+	}
 	if claims.Email == "" || !claims.Verified {
 		return Person{}, errNoEmail
 	}
-	return Person{claims.Email, claims.Name, authenticatedAt(claims.AuthTime, d.Now())}, nil
+	return Person{told.Issuer, told.Subject, claims.Email, claims.Name, authenticatedAt(claims.AuthTime, d.Now())}, nil
 }
 
 // authenticatedAt reads auth_time. A time ahead of our clock is now: it must not stay recent for longer.

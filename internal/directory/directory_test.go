@@ -2,6 +2,7 @@ package directory_test
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"log/slog"
 	"maps"
@@ -18,23 +19,22 @@ import (
 	"pressroom/internal/directory"
 	"pressroom/internal/fault"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/oidc"
 )
 
 // world is a directory and a provider behind it, which lets everybody in at once.
 type world struct {
 	*directory.Directory
-	provider *mockoidc.MockOIDC
+	provider *oidc.Provider
 	clock    *testkit.Clock
 }
 
 func open(t *testing.T) world {
 	t.Helper()
-	provider, err := mockoidc.Run()
-	must(t, err)
-	t.Cleanup(func() { must(t, provider.Shutdown()) })
+	provider := oidc.Run(t)
 	clock := testkit.NewClock(time.Now())
 	d, err := directory.New(directory.Options{
-		Issuer: provider.Issuer(), ClientID: provider.ClientID, ClientSecret: provider.ClientSecret, PublicURL: "https://press.example", Now: clock.Now, Log: slog.New(slog.DiscardHandler),
+		Issuer: provider.Issuer(), ClientID: provider.ClientID, ClientSecret: provider.ClientSecret, PublicURL: "https://press.example", Roots: provider.Roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	must(t, err)
 	return world{d, provider, clock}
@@ -48,12 +48,11 @@ func must(t *testing.T, err error) {
 }
 
 // visit goes to the provider and gives what it sends the person back with.
-func visit(t *testing.T, address string) url.Values {
+func (w world) visit(t *testing.T, address string) url.Values {
 	t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	must(t, err)
-	resp, err := client.Do(req)
+	resp, err := w.provider.Client().Do(req)
 	must(t, err)
 	defer resp.Body.Close()
 	back, err := resp.Location()
@@ -96,8 +95,9 @@ func TestWhomTheDirectoryKnows(t *testing.T) {
 		claims map[string]any
 		want   directory.Person // empty where nobody is let in
 	}{
-		"verified":          {map[string]any{"email": "ada@example.com", "email_verified": true, "name": "Ada"}, directory.Person{Email: "ada@example.com", Name: "Ada"}},
-		"verified, as text": {map[string]any{"email": "ada@example.com", "email_verified": "true"}, directory.Person{Email: "ada@example.com"}},
+		"verified":          {map[string]any{"email": "ada@example.com", "email_verified": true, "name": "Ada"}, directory.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com", Name: "Ada"}},
+		"verified, as text": {map[string]any{"email": "ada@example.com", "email_verified": "true"}, directory.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com"}},
+		"no subject":        {map[string]any{"email": "ada@example.com", "email_verified": true, "sub": ""}, directory.Person{}},
 		"not verified":      {map[string]any{"email": "ada@example.com", "email_verified": false}, directory.Person{}},
 		"verified unsaid":   {map[string]any{"email": "ada@example.com"}, directory.Person{}},
 		"no address":        {map[string]any{"email_verified": true}, directory.Person{}},
@@ -109,7 +109,7 @@ func TestWhomTheDirectoryKnows(t *testing.T) {
 		w.knows(c.claims)
 		address, attempt, err := w.Begin(t.Context(), "/posts", false)
 		must(t, err)
-		got, err := w.Finish(t.Context(), attempt, visit(t, address))
+		got, err := w.Finish(t.Context(), attempt, w.visit(t, address))
 		if got != c.want || (err == nil) != (c.want != directory.Person{}) {
 			t.Errorf("%s: %+v (%v)", name, got, err)
 		}
@@ -131,7 +131,7 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		w.knows(map[string]any{"email": "ada@example.com", "email_verified": true})
 		address, attempt, err := w.Begin(t.Context(), "/", false)
 		must(t, err)
-		answer := visit(t, address)
+		answer := w.visit(t, address)
 		change(&attempt, answer)
 		_, err = w.Finish(t.Context(), attempt, answer)
 		if code := fault.Of(err).Code; code != fault.Unauthorized && code != fault.ValidationFailed {
@@ -159,7 +159,7 @@ func TestASilentDirectory(t *testing.T) {
 	t.Parallel()
 	asked, answers := 0, false
 	var provider *httptest.Server
-	provider = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	provider = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked++
 		if !answers {
 			http.Error(w, "out of order", http.StatusBadGateway)
@@ -168,8 +168,10 @@ func TestASilentDirectory(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": provider.URL, "authorization_endpoint": provider.URL + "/in", "token_endpoint": provider.URL + "/token", "jwks_uri": provider.URL + "/keys"})
 	}))
 	t.Cleanup(provider.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(provider.Certificate())
 	clock := testkit.NewClock(time.Now())
-	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
+	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	for range 3 {
 		if _, _, err := d.Begin(t.Context(), "/", false); !fault.Is(err, fault.ProviderUnavailable) {
@@ -230,7 +232,8 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%v (%v)", d, err)
 	}
 	for name, o := range map[string]directory.Options{
-		"only a directory that is not there": {Only: true}, "no address": {Issuer: "login", ClientID: "x"}, "a file": {Issuer: "file:///etc", ClientID: "x"}, "no client": {Issuer: "https://login.example"},
+		"only a directory that is not there": {Only: true}, "no address": {Issuer: "login", ClientID: "x"}, "a file": {Issuer: "file:///etc", ClientID: "x"}, "not encrypted": {Issuer: "http://login.example", ClientID: "x"},
+		"not encrypted, on this machine": {Issuer: "http://127.0.0.1:5556/dex", ClientID: "x"}, "no client": {Issuer: "https://login.example"},
 	} {
 		if _, err := directory.New(o); err == nil {
 			t.Errorf("%s: taken", name)
@@ -266,7 +269,7 @@ func TestStepUpNeedsRecentAuthTime(t *testing.T) {
 		if q := sent.Query(); (q.Get("prompt") == "login" && q.Get("max_age") == "0") != c.again {
 			t.Errorf("%s: asked with %v", name, q)
 		}
-		got, err := w.Finish(t.Context(), attempt, visit(t, address))
+		got, err := w.Finish(t.Context(), attempt, w.visit(t, address))
 		if (err == nil) != c.in || got.AuthenticatedAt.After(w.clock.Now()) {
 			t.Errorf("%s: %+v (%v)", name, got, err)
 		}

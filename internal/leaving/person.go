@@ -91,15 +91,18 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	if _, err := all(ctx, tx, []any{person},
 		`DELETE FROM passkeys WHERE person_id = ?`,
 		`DELETE FROM recoveries WHERE person_id = ?`,
+		`DELETE FROM email_proofs WHERE person_id = ?`,
+		`DELETE FROM directory_identities WHERE person_id = ?`,
 		`DELETE FROM sessions WHERE person_id = ?`,
 		`DELETE FROM known_browsers WHERE person_id = ?`,
 		`DELETE FROM connect_attempts WHERE person_id = ?`,
 		`DELETE FROM notices WHERE person_id = ?`,
 		`DELETE FROM notice_choices WHERE person_id = ?`,
 		`DELETE FROM invitations WHERE accepted_by = ?`,
+		`DELETE FROM invitations WHERE waiting_person = ?`,
 		`DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE person_id = ?)`,
 		`DELETE FROM oauth_grants WHERE person_id = ?`,
-		`UPDATE people SET name = '', email = 'deleted ' || id, password_hash = '', passkey_handle = NULL, operator = 0, epoch = epoch + 1 WHERE id = ?`); err != nil {
+		`UPDATE people SET name = '', email = 'deleted ' || id, password_hash = '', passkey_handle = NULL, operator = 0, epoch = epoch + 1, email_proved_at = 0 WHERE id = ?`); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM invitations WHERE email = ?`, email); err != nil {

@@ -20,6 +20,7 @@ var sweeps = []struct {
 	kept      time.Duration
 }{
 	{`DELETE FROM recoveries WHERE token_hash IN (SELECT token_hash FROM recoveries WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
+	{`DELETE FROM email_proofs WHERE token_hash IN (SELECT token_hash FROM email_proofs WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
 	{`DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
 	{`DELETE FROM grant_revocations WHERE id IN (SELECT id FROM grant_revocations WHERE asked_at < ? AND next_at = 0 ORDER BY asked_at LIMIT 1000)`, revokedKept},
 	{`DELETE FROM network_deletions WHERE code IN (SELECT code FROM network_deletions WHERE asked_at < ? ORDER BY asked_at LIMIT 1000)`, networkKept},

@@ -140,6 +140,7 @@ type Server struct {
 	Searches  *search.Service
 	Leaving   *leaving.Service // by it data goes
 	Notices   *notice.Service
+	Letters   *team.Letters  // mails links
 	Programs  *oauth.Service // by it people let assistants in
 	Hold      *hold.Service  // keeps a restored or copied database from publishing by itself
 
@@ -361,9 +362,24 @@ func (s *Server) buildNotices() error {
 		return err
 	}
 	s.Notices = notice.New(s.db, notice.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
+	s.Letters = team.NewLetters(s.Teams, s.cfg.PublicURL, s.sendLetter())
 	s.db.Listen(s.Notices.Hear)
 	s.Credits.Lowered = s.Notices.Lowered
 	return nil
+}
+
+// sendLetter returns what mails links; nil if there is no mail server.
+func (s *Server) sendLetter() func(context.Context, team.Letter) error {
+	if !s.Notices.Mails() {
+		return nil
+	}
+	return func(ctx context.Context, l team.Letter) error {
+		err := s.Notices.Send(ctx, notice.Mail{ID: l.ID, To: l.To, Subject: l.Subject, Text: l.Text})
+		if err != nil {
+			s.cfg.Log.WarnContext(ctx, "a mail with a link was not sent", "mail", l.ID, "error", err)
+		}
+		return err
+	}
 }
 
 // buildDelivery makes what hands posts to the networks.

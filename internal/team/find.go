@@ -113,12 +113,12 @@ func (s *Service) Team(ctx context.Context, team int64) (Team, error) {
 	return first(db.All(ctx, s.db, scanTeam, `SELECT `+teamColumns+` FROM teams WHERE id = ?`, team))
 }
 
-const personColumns = `id, name, email, held_at, operator, deleted_at`
+const personColumns = `id, name, email, held_at, operator, deleted_at, email_proved_at`
 
 func scanPerson(rows *sql.Rows, p *Person) error {
-	var held, operator, deleted int64
-	err := rows.Scan(&p.ID, &p.Name, &p.Email, &held, &operator, &deleted)
-	p.Held, p.Operator, p.Deleted = held > 0, operator > 0, deleted > 0
+	var held, operator, deleted, proved int64
+	err := rows.Scan(&p.ID, &p.Name, &p.Email, &held, &operator, &deleted, &proved)
+	p.Held, p.Operator, p.Deleted, p.EmailConfirmed = held > 0, operator > 0, deleted > 0, proved > 0
 	return err
 }
 

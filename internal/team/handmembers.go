@@ -101,7 +101,7 @@ func (s *Service) Member(ctx context.Context, team, person int64) (Member, error
 }
 
 func membersOf(ctx context.Context, q db.Querier, team, person int64) ([]Member, error) {
-	out, err := db.All(ctx, q, scanMember, `SELECT p.id, p.name, p.email, m.role FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id = ?`, team, person)
+	out, err := db.All(ctx, q, scanMember, `SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id = ?`, team, person)
 	if err != nil {
 		return nil, fmt.Errorf("reading a member: %w", err)
 	}
@@ -110,7 +110,7 @@ func membersOf(ctx context.Context, q db.Querier, team, person int64) ([]Member,
 
 // MemberPage lists members of a team by their ids, those above after, at most so many.
 func (s *Service) MemberPage(ctx context.Context, team, after int64, most int) ([]Member, error) {
-	out, err := db.All(ctx, s.db, scanMember, `SELECT p.id, p.name, p.email, m.role FROM memberships m JOIN people p ON p.id = m.person_id
+	out, err := db.All(ctx, s.db, scanMember, `SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id
 		WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, most)
 	if err != nil {
 		return nil, fmt.Errorf("listing members: %w", err)
@@ -122,15 +122,20 @@ func (s *Service) MemberPage(ctx context.Context, team, after int64, most int) (
 type Seats struct {
 	People  int64
 	Invited int64 // who did not answer yet
+	Waiting int64 // who accepted and has to be confirmed
 }
+
+// Taken is how many seats are taken in all.
+func (s Seats) Taken() int64 { return s.People + s.Invited + s.Waiting }
 
 // Seats counts them.
 func (s *Service) Seats(ctx context.Context, team int64) (Seats, error) {
 	var out Seats
-	err := s.db.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM memberships WHERE team_id = ?), (SELECT COUNT(*) FROM invitations i WHERE i.team_id = ? AND `+isOpen+`)`,
-		team, team, db.Micros(s.db.Now())).Scan(&out.People, &out.Invited)
+	err := s.db.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM memberships WHERE team_id = ?), COUNT(*), COUNT(CASE WHEN i.waiting_person > 0 THEN 1 END) FROM invitations i WHERE i.team_id = ? AND `+isOpen,
+		team, team, db.Micros(s.db.Now())).Scan(&out.People, &out.Invited, &out.Waiting)
 	if err != nil {
 		return out, fmt.Errorf("counting the seats of team %d: %w", team, err)
 	}
+	out.Invited -= out.Waiting
 	return out, nil
 }

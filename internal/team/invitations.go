@@ -32,6 +32,7 @@ type Invitation struct {
 	InvitedBy string      `json:"invited_by,omitempty"` // a person's name; empty for the operator
 	CreatedAt time.Time   `json:"created_at"`
 	ExpiresAt time.Time   `json:"expires_at"`
+	Mailed    bool        `json:"mailed,omitempty"` // only the owner of the address has the link
 }
 
 var (
@@ -45,7 +46,7 @@ var (
 	errEnded     = fault.BadState("ended", "This invitation has ended. Ask for a new one.")
 	errOther     = fault.New(fault.NotFound, "This invitation is for another e-mail address.")
 	errTeamShut  = fault.BadState("closed", "This team is closed. Nobody can join it.")
-	errKnown     = fault.BadState("known", "There is a person with this e-mail address already: sign in to accept the invitation.")
+	errKnown     = fault.BadState("known", "That did not work. If you have an account with this e-mail address, sign in with it to join. If you cannot sign in, ask whoever runs this service for a link to set a new password.")
 	errNoPerson  = fault.Invalid(fault.Malformed, "name", "Say your name, "+ofOneLine+".")
 	errNoManager = fault.Missing()
 )
@@ -59,22 +60,30 @@ func isEmail(email string) bool {
 	return err == nil && parsed.Address == email && isLine(email)
 }
 
-// Invite lets somebody into a team. The second value is the token of the link, which is kept nowhere. By is the owner or
+// Invite invites a person into a team. The second value is the token of the link, which is kept nowhere. By is the owner or
 // admin who invites, 0 for the operator; for anybody else it is not_found. An open invitation of the same address is
-// replaced. It is plan_limit_reached where members and open invitations take all seats of the plan.
+// replaced. It is plan_limit_reached if members and open invitations take all seats of the plan.
 func (s *Service) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, string, error) {
-	i := Invitation{Email: foldEmail(email), Role: role}
+	return s.invite(ctx, by, team, Invitation{Email: email, Role: role}, invitationLife)
+}
+
+func (s *Service) invite(ctx context.Context, by, team int64, i Invitation, life time.Duration) (Invitation, string, error) {
+	i.Email = foldEmail(i.Email)
 	if !isEmail(i.Email) {
 		return i, "", errEmail
 	}
-	if !role.Valid() || role == access.Owner {
+	if !i.Role.Valid() || i.Role == access.Owner {
 		return i, "", errRole
 	}
 	token := rand.Text()
-	hash := secret.Hash(token)
 	err := s.db.Write(ctx, "team.invite", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.mayInvite(ctx, tx, by, team, i.Email); err != nil {
 			return err
+		}
+		if i.Mailed {
+			if err := boundMails(ctx, tx, team, i.Email); err != nil {
+				return err
+			}
 		}
 		_, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE team_id = ? AND email = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()), team, i.Email)
 		if err != nil {
@@ -83,18 +92,26 @@ func (s *Service) Invite(ctx context.Context, by, team int64, email string, role
 		if err := s.checkSeats(ctx, tx, team, true); err != nil {
 			return err
 		}
-		i.CreatedAt, i.ExpiresAt = tx.Now(), tx.Now().Add(invitationLife)
-		row := tx.QueryRow(ctx, `INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-			team, i.Email, string(role), hash[:], by, db.Micros(i.CreatedAt), db.Micros(i.ExpiresAt))
-		if err := row.Scan(&i.ID); err != nil {
-			return fmt.Errorf("inviting: %w", err)
-		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: by}, "invitation.created", id(i.ID), map[string]any{"role": role})
+		i.CreatedAt, i.ExpiresAt = tx.Now(), tx.Now().Add(life)
+		return keepInvitation(ctx, tx, by, team, &i, token)
 	})
 	if err != nil {
 		return Invitation{}, "", err
 	}
 	return i, token, nil
+}
+
+func keepInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitation, token string) error {
+	hash, mailed := secret.Hash(token), int64(0)
+	if i.Mailed {
+		mailed = db.Micros(i.CreatedAt)
+	}
+	row := tx.QueryRow(ctx, `INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at, mailed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		team, i.Email, string(i.Role), hash[:], by, db.Micros(i.CreatedAt), db.Micros(i.ExpiresAt), mailed)
+	if err := row.Scan(&i.ID); err != nil {
+		return fmt.Errorf("inviting: %w", err)
+	}
+	return event.Record(ctx, tx, team, event.Actor{PersonID: by}, "invitation.created", id(i.ID), map[string]any{"role": i.Role})
 }
 
 // mayInvite holds the team and refuses who may not invite, and whom the team has already.
@@ -157,15 +174,15 @@ const isOpen = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND 
 
 const standsFor = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id AND b.person_id = i.invited_by AND b.role IN ('owner', 'admin')))`
 
-// Invitations lists a team's open invitations, the newest first.
+// Invitations lists a team's open invitations that nobody accepted yet, the newest first.
 func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, i *Invitation) error {
-		var created, ends int64
-		err := rows.Scan(&i.ID, &i.Email, &i.Role, &i.InvitedBy, &created, &ends)
-		i.CreatedAt, i.ExpiresAt = db.Time(created), db.Time(ends)
+		var created, ends, mailed int64
+		err := rows.Scan(&i.ID, &i.Email, &i.Role, &i.InvitedBy, &created, &ends, &mailed)
+		i.CreatedAt, i.ExpiresAt, i.Mailed = db.Time(created), db.Time(ends), mailed > 0
 		return err
-	}, `SELECT i.id, i.email, i.role, COALESCE(p.name, ''), i.created_at, i.expires_at FROM invitations i LEFT JOIN people p ON p.id = i.invited_by
-		WHERE i.team_id = ? AND `+isOpen+` ORDER BY i.id DESC`, team, db.Micros(s.db.Now()))
+	}, `SELECT i.id, i.email, i.role, COALESCE(p.name, ''), i.created_at, i.expires_at, i.mailed_at FROM invitations i LEFT JOIN people p ON p.id = i.invited_by
+		WHERE i.team_id = ? AND i.waiting_person = 0 AND `+isOpen+` ORDER BY i.id DESC`, team, db.Micros(s.db.Now()))
 }
 
 // Revoke takes an open invitation back, for an owner or admin of the team.
@@ -191,7 +208,7 @@ type Offer struct {
 
 	TeamID   int64
 	TeamName string
-	Known    bool // there is a person with this e-mail address
+	Waiting  bool // it was accepted, and an owner or admin has to confirm it
 }
 
 // Invited reads an invitation by its token: not_found for one that never was, wrong_state for one that is over.
@@ -202,18 +219,18 @@ func (s *Service) Invited(ctx context.Context, token string) (Offer, error) {
 func (s *Service) offer(ctx context.Context, q db.Querier, token string, now time.Time) (Offer, error) {
 	hash := secret.Hash(token)
 	var o Offer
-	var created, ends, accepted, revoked, closed, stands, known int64
+	var created, ends, accepted, revoked, closed, stands, mailed, waits int64
 	err := q.QueryRow(ctx, `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), i.created_at, i.expires_at, i.accepted_at, i.revoked_at, t.id, t.name, t.closed_at,
-		CASE WHEN `+standsFor+` THEN 1 ELSE 0 END, (SELECT COUNT(*) FROM people p WHERE p.email = i.email)
+		CASE WHEN `+standsFor+` THEN 1 ELSE 0 END, i.mailed_at, i.waiting_person
 		FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by WHERE i.token_hash = ?`, hash[:]).
-		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &ends, &accepted, &revoked, &o.TeamID, &o.TeamName, &closed, &stands, &known)
+		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &ends, &accepted, &revoked, &o.TeamID, &o.TeamName, &closed, &stands, &mailed, &waits)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Offer{}, fault.Missing()
 	}
 	if err != nil {
 		return Offer{}, fmt.Errorf("reading an invitation: %w", err)
 	}
-	o.CreatedAt, o.ExpiresAt, o.Known = db.Time(created), db.Time(ends), known > 0
+	o.CreatedAt, o.ExpiresAt, o.Mailed = db.Time(created), db.Time(ends), mailed > 0
 	switch {
 	case accepted > 0:
 		return Offer{}, errAccepted
@@ -223,11 +240,14 @@ func (s *Service) offer(ctx context.Context, q db.Querier, token string, now tim
 		return Offer{}, errEnded
 	case closed > 0:
 		return Offer{}, errTeamShut
+	case waits > 0:
+		return Offer{}, errWaiting
 	}
 	return o, nil
 }
 
-// Accept lets a person into the team of an invitation to the person's own e-mail address.
+// Accept lets a person into the team of an invitation to the person's own e-mail address. If the address is not proved,
+// the person may have to wait for an owner or admin of the team: the offer says so.
 func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer, error) {
 	var o Offer
 	err := s.change(ctx, "team.accept_invitation", func(ctx context.Context, tx *db.Tx) error {
@@ -235,7 +255,7 @@ func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer
 		if o, err = s.lockOffer(ctx, tx, token); err != nil {
 			return err
 		}
-		return s.join(ctx, tx, o, person)
+		return s.join(ctx, tx, &o, person)
 	})
 	return o, err
 }
@@ -252,20 +272,57 @@ func (s *Service) lockOffer(ctx context.Context, tx *db.Tx, token string) (Offer
 	return s.offer(ctx, tx, token, tx.Now())
 }
 
-// join makes a person a member. Who is one by now keeps the role that the person has.
-func (s *Service) join(ctx context.Context, tx *db.Tx, o Offer, person int64) error {
-	var email string
-	var member int64
-	err := tx.QueryRow(ctx, `SELECT p.email, (SELECT COUNT(*) FROM memberships m WHERE m.person_id = p.id AND m.team_id = ?) FROM people p WHERE p.id = ? AND p.held_at = 0`, o.TeamID, person).
-		Scan(&email, &member)
+// joiner is a person who accepts an invitation.
+type joiner struct {
+	email  string
+	proved bool
+	first  bool // the operator made the account, and it is in no team yet
+	member bool // of the team already
+}
+
+// joiner reads and holds a person; not_found for a person on hold.
+func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (joiner, error) {
+	var j joiner
+	var proved, made, teams, member int64
+	err := tx.QueryRow(ctx, `SELECT email, email_proved_at, made_by_operator FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(), person).Scan(&j.email, &proved, &made)
 	if errors.Is(err, sql.ErrNoRows) {
-		return fault.Missing()
+		return j, fault.Missing()
+	}
+	if err == nil {
+		err = tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN team_id = ? THEN 1 END) FROM memberships WHERE person_id = ?`, team, person).Scan(&teams, &member)
 	}
 	if err != nil {
-		return fmt.Errorf("looking up who joins: %w", err)
+		return j, fmt.Errorf("looking up who joins: %w", err)
 	}
-	if email != o.Email {
+	j.proved, j.first, j.member = proved > 0, made > 0 && teams == 0, member > 0
+	return j, nil
+}
+
+// join makes a known person a member, or has the person wait for confirmation. A member keeps the role.
+func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {
+	j, err := s.joiner(ctx, tx, o.TeamID, person)
+	if err != nil {
+		return err
+	}
+	if j.email != o.Email {
 		return errOther
+	}
+	if o.Mailed {
+		if err := s.proveEmail(ctx, tx, person, "invitation"); err != nil {
+			return err
+		}
+	}
+	if !j.member && !j.first && !j.proved && !o.Mailed {
+		return s.wait(ctx, tx, o, person)
+	}
+	return s.letIn(ctx, tx, *o, person)
+}
+
+// letIn makes a person a member by an invitation. A member keeps the role.
+func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) error {
+	var member int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ?`, o.TeamID, person).Scan(&member); err != nil {
+		return fmt.Errorf("looking for a member: %w", err)
 	}
 	if member == 0 {
 		if err := s.checkSeats(ctx, tx, o.TeamID, false); err != nil {

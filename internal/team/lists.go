@@ -39,6 +39,8 @@ type Member struct {
 	Name     string      `json:"name"`
 	Email    string      `json:"email"`
 	Role     access.Role `json:"role"`
+
+	EmailConfirmed bool `json:"email_confirmed"`
 }
 
 // Members lists the people of a team.
@@ -47,11 +49,14 @@ func (s *Service) Members(ctx context.Context, team int64) ([]Member, error) {
 		return nil, err
 	}
 	return db.All(ctx, s.db, scanMember,
-		`SELECT p.id, p.name, p.email, m.role FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? ORDER BY p.id`, team)
+		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? ORDER BY p.id`, team)
 }
 
 func scanMember(rows *sql.Rows, m *Member) error {
-	return rows.Scan(&m.PersonID, &m.Name, &m.Email, &m.Role)
+	var proved int64
+	err := rows.Scan(&m.PersonID, &m.Name, &m.Email, &m.Role, &proved)
+	m.EmailConfirmed = proved > 0
+	return err
 }
 
 func (s *Service) mustExist(ctx context.Context, team int64) error {

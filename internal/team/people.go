@@ -40,13 +40,14 @@ func checkPassword(password string, whose Person) error {
 type Change struct {
 	Person   int64
 	Old, New string
+	Keep     []string // ids of credentials that stay
 }
 
 var errOldPassword = fault.Invalid(fault.NotAllowedValue, "old", "This is not your present password.")
 
 // ChangePassword gives a signed-in person another password. The present one is asked for if there is one. Wrong ones
 // delay the next try of the same person, whatever the browser. All of the person's sessions end: the caller begins a new
-// one with the person that is returned.
+// one with the person that is returned. A change, unlike a first password, also removes every credential that is not kept.
 func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) {
 	p, hash, err := s.teams.personAndHash(ctx, c.Person)
 	if err != nil {
@@ -69,8 +70,11 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 	if err != nil {
 		return Person{}, err
 	}
-	err = s.db.Write(ctx, "team.change_password", func(ctx context.Context, tx *db.Tx) error {
-		return setPassword(ctx, tx, &p, made, hash, "person.password_changed")
+	err = s.teams.change(ctx, "team.change_password", func(ctx context.Context, tx *db.Tx) error {
+		if err := setPassword(ctx, tx, &p, made, hash, "person.password_changed"); err != nil || hash == "" {
+			return err
+		}
+		return s.teams.removeCredentials(ctx, tx, p.ID, c.Keep)
 	})
 	return p, err
 }
@@ -131,11 +135,34 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 	})
 }
 
-// SetOperator makes the person of an e-mail address somebody who runs the service, or no more.
+// errUnconfirmedOperator keeps the right to run the service from an account that somebody else may have made.
+var errUnconfirmedOperator = invalid("nobody has proved that this e-mail address belongs to the person with this account, so somebody else could use it; have the address confirmed first (by the directory, or by a link that is mailed), or repeat this with --unconfirmed if you know whose account it is")
+
+// MakeOperator makes the person of an e-mail address an operator. An address that is not proved is refused.
+func (s *Service) MakeOperator(ctx context.Context, email string) (Person, error) {
+	var p Person
+	err := s.db.Write(ctx, "team.make_operator", func(ctx context.Context, tx *db.Tx) error {
+		var proved int64
+		err := tx.QueryRow(ctx, `SELECT email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(), foldEmail(email)).Scan(&proved)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("looking up who is to run the service: %w", err)
+		}
+		if err == nil && proved == 0 {
+			return errUnconfirmedOperator
+		}
+		p, err = s.SetOperator(ctx, email, true)
+		return err
+	})
+	return p, err
+}
+
+// SetOperator makes the person of an e-mail address an operator, or not one any more. It does not ask whether the
+// address is proved.
 func (s *Service) SetOperator(ctx context.Context, email string, on bool) (Person, error) {
 	p := Person{Email: foldEmail(email), Operator: on}
+	var proved int64
 	err := s.db.Write(ctx, "team.set_operator", func(ctx context.Context, tx *db.Tx) error {
-		err := tx.QueryRow(ctx, `UPDATE people SET operator = ? WHERE email = ? RETURNING id, name`, unless(!on, 1), p.Email).Scan(&p.ID, &p.Name)
+		err := tx.QueryRow(ctx, `UPDATE people SET operator = ? WHERE email = ? RETURNING id, name, email_proved_at`, unless(!on, 1), p.Email).Scan(&p.ID, &p.Name, &proved)
 		if errors.Is(err, sql.ErrNoRows) {
 			return invalid("there is no person with this e-mail address")
 		}
@@ -144,5 +171,6 @@ func (s *Service) SetOperator(ctx context.Context, email string, on bool) (Perso
 		}
 		return event.Record(ctx, tx, 0, event.Actor{}, "person.operator", id(p.ID), map[string]any{"operator": on, "on": on})
 	})
+	p.EmailConfirmed = proved > 0
 	return p, err
 }

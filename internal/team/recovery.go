@@ -29,6 +29,11 @@ type Recovery struct {
 
 // Recover makes a link for the person of an e-mail address, for the operator. Earlier links of the person end.
 func (s *Service) Recover(ctx context.Context, email string) (Recovery, error) {
+	return s.recoverBy(ctx, email, false)
+}
+
+// recoverBy makes a link that is shown to the operator or mailed to the person. Only the latter proves the address.
+func (s *Service) recoverBy(ctx context.Context, email string, mailed bool) (Recovery, error) {
 	r := Recovery{Token: rand.Text()}
 	hash := secret.Hash(r.Token)
 	err := s.db.Write(ctx, "team.recover", func(ctx context.Context, tx *db.Tx) error {
@@ -39,17 +44,36 @@ func (s *Service) Recover(ctx context.Context, email string) (Recovery, error) {
 		if err != nil {
 			return fmt.Errorf("looking up whom to recover: %w", err)
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, r.Person.ID); err != nil {
-			return fmt.Errorf("ending earlier links: %w", err)
-		}
 		r.ExpiresAt = tx.Now().Add(recoveryLife)
-		_, err = tx.Exec(ctx, `INSERT INTO recoveries (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`, hash[:], r.Person.ID, db.Micros(tx.Now()), db.Micros(r.ExpiresAt))
-		if err != nil {
-			return fmt.Errorf("keeping a link: %w", err)
+		if err := keepRecovery(ctx, tx, r, hash[:], mailed); err != nil {
+			return err
 		}
-		return event.Record(ctx, tx, 0, event.Actor{}, "person.recovery", id(r.Person.ID), nil)
+		return event.Record(ctx, tx, 0, event.Actor{}, "person.recovery", id(r.Person.ID), map[string]any{"mailed": mailed})
 	})
 	return r, err
+}
+
+// keepRecovery keeps the hash of a link in place of earlier ones.
+func keepRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, mailed bool) error {
+	if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, r.Person.ID); err != nil {
+		return fmt.Errorf("ending earlier links: %w", err)
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO recoveries (token_hash, person_id, created_at, expires_at, mailed_at) VALUES (?, ?, ?, ?, ?)`,
+		hash, r.Person.ID, db.Micros(tx.Now()), db.Micros(r.ExpiresAt), unless(!mailed, db.Micros(tx.Now())))
+	if err != nil {
+		return fmt.Errorf("keeping a link: %w", err)
+	}
+	return nil
+}
+
+// dropRecoveries ends the links of a person that were not used.
+func (s *Service) dropRecoveries(ctx context.Context, person int64) error {
+	return s.db.Write(ctx, "team.drop_recoveries", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, person); err != nil {
+			return fmt.Errorf("ending links: %w", err)
+		}
+		return nil
+	})
 }
 
 var (
@@ -84,8 +108,9 @@ func (s *Service) recovering(ctx context.Context, q db.Querier, token string, no
 	return p, former, nil
 }
 
-// Recover sets a new password by a link of the operator's. All of the person's sessions end.
-func (s *SignIns) Recover(ctx context.Context, token, password string) (Person, error) {
+// Recover sets a new password by a link of the operator's. All of the person's sessions end, and every credential is
+// removed whose id is not kept: an intruder may have added it.
+func (s *SignIns) Recover(ctx context.Context, token, password string, keep ...string) (Person, error) {
 	p, err := s.teams.Recovering(ctx, token)
 	if err != nil {
 		return Person{}, err
@@ -97,21 +122,37 @@ func (s *SignIns) Recover(ctx context.Context, token, password string) (Person, 
 	if err != nil {
 		return Person{}, err
 	}
-	err = s.db.Write(ctx, "team.use_recovery", func(ctx context.Context, tx *db.Tx) error {
+	err = s.teams.change(ctx, "team.use_recovery", func(ctx context.Context, tx *db.Tx) error {
 		now, former, err := s.teams.recovering(ctx, tx, token, tx.Now())
 		if err != nil {
 			return err
 		}
 		p = now
-		hash := secret.Hash(token)
-		n, err := tx.Exec(ctx, `UPDATE recoveries SET used_at = ? WHERE token_hash = ? AND used_at = 0`, db.Micros(tx.Now()), hash[:])
+		mailed, err := useRecovery(ctx, tx, token)
 		if err != nil {
-			return fmt.Errorf("using a link: %w", err)
+			return err
 		}
-		if n == 0 {
-			return errRecoveryUsed
+		if err := setPassword(ctx, tx, &p, made, former, "person.recovered"); err != nil {
+			return err
 		}
-		return setPassword(ctx, tx, &p, made, former, "person.recovered")
+		if err := s.teams.removeCredentials(ctx, tx, p.ID, keep); err != nil || !mailed {
+			return err
+		}
+		return s.teams.proveEmail(ctx, tx, p.ID, "recovery")
 	})
 	return p, err
+}
+
+// useRecovery spends a link and reports whether it was mailed.
+func useRecovery(ctx context.Context, tx *db.Tx, token string) (bool, error) {
+	hash := secret.Hash(token)
+	var mailed int64
+	err := tx.QueryRow(ctx, `UPDATE recoveries SET used_at = ? WHERE token_hash = ? AND used_at = 0 RETURNING mailed_at`, db.Micros(tx.Now()), hash[:]).Scan(&mailed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, errRecoveryUsed
+	}
+	if err != nil {
+		return false, fmt.Errorf("using a link: %w", err)
+	}
+	return mailed > 0, nil
 }

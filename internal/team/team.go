@@ -46,6 +46,8 @@ type Person struct {
 	Operator bool   `json:"operator,omitempty"` // runs the service
 	Deleted  bool   `json:"deleted,omitempty"`  // only the number is left
 	Epoch    int64  `json:"-"`                  // counts up when all sessions of the person end
+
+	EmailConfirmed bool `json:"email_confirmed"` // it is proved that the address is the person's
 }
 
 // Team is a customer's team.
@@ -103,7 +105,7 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 		return p, err
 	}
 	err = s.db.Write(ctx, "team.add_person", func(ctx context.Context, tx *db.Tx) error {
-		row := tx.QueryRow(ctx, `INSERT INTO people (name, email, password_hash, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (email) DO NOTHING RETURNING id`,
+		row := tx.QueryRow(ctx, `INSERT INTO people (name, email, password_hash, created_at, made_by_operator) VALUES (?, ?, ?, ?, 1) ON CONFLICT (email) DO NOTHING RETURNING id`,
 			p.Name, p.Email, hash, db.Micros(tx.Now()))
 		if err := row.Scan(&p.ID); err != nil {
 			return invalid("somebody has this e-mail address already")

@@ -46,10 +46,11 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 	})
 }
 
-func (w world) count(t *testing.T, table string) int {
+// count counts rows: a table, or a table with its condition.
+func (w world) count(t *testing.T, from string, args ...any) int {
 	t.Helper()
 	var n int
-	if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+table).Scan(&n); err != nil {
+	if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+from, args...).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/oidc"
 )
 
 const newPassword = "four plain words here"
@@ -233,11 +234,11 @@ func TestInvitations(t *testing.T) {
 		c, other := h.crew(t), h.crew(t)
 		path := c.invite(t, "new@harbour.example", access.Editor)
 		b := h.browser(t)
-		b.open(path).wants(200, "Join "+c.team.Name, "Ada owner has invited", "new@harbour.example", "as editor", "Make your account")
-		join := func() *form { return b.open(path).form("Join the team") }
+		b.open(path).wants(200, "Join "+c.team.Name, "Ada owner has invited", "new@harbour.example", "as editor", "I’m new here", "I have an account")
+		join := func() *form { return b.open(path).form("Create account and join") }
 		join().fill("name", "").fill("password", newPassword).press().wants(422, "Say your name")
 		p := join().fill("name", "Nora & New").fill("password", "aaaaaaaaaaaaaaaa").press().wants(422, "easily guessed").lacks("aaaaaaaaaaaaaaaa")
-		if got := p.form("Join the team").values.Get("name"); got != "Nora & New" {
+		if got := p.form("Create account and join").values.Get("name"); got != "Nora & New" {
 			t.Errorf("the name is lost: %q", got)
 		}
 		join().fill("name", "Nora & New").fill("password", newPassword).press().wants(200, "You are in the team now.", "Nora & New", "editor")
@@ -246,7 +247,8 @@ func TestInvitations(t *testing.T) {
 			t.Error("the new person cannot sign in")
 		}
 
-		// Somebody signed in joins by a button, and sees the new team.
+		// A signed-in person whose address is proved joins by a button, and sees the new team.
+		h.change(t, `UPDATE people SET email_proved_at = 1 WHERE id IN (?, ?)`, other.people[access.Viewer].ID, other.people[access.Admin].ID)
 		path = c.invite(t, other.people[access.Viewer].Email, access.Viewer)
 		visitor := other.as(t, access.Viewer)
 		visitor.open(path).form("Join the team").press().wants(200, "You are in the team now.")
@@ -257,16 +259,15 @@ func TestInvitations(t *testing.T) {
 		stranger := other.as(t, access.Editor)
 		stranger.open(path).wants(200, "which is another address")
 		stranger.send(http.MethodPost, path+"/accept", url.Values{}).wants(404)
-		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(401, "The password is wrong.")
+		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(401, "There is no account with this e-mail address and password.")
 		h.browser(t).send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
 
 		// Somebody known signs in on the page.
 		path = c.invite(t, other.people[access.Admin].Email, access.Client)
 		known := h.browser(t)
-		known.open(path).wants(200, "You have an account here already.")
-		known.open(path).form("Join the team").fill("password", "wrong").press().wants(401, "The password is wrong.")
-		known.send(http.MethodPost, path+"/join", url.Values{"name": {"Thief"}, "password": {newPassword}}).wants(422, "sign in to accept")
-		known.open(path).form("Join the team").fill("password", password).press().wants(200, "You are in the team now.", c.team.Name)
+		known.open(path).form("Sign in and join").fill("password", "wrong").press().wants(401, "There is no account with this e-mail address and password.")
+		known.send(http.MethodPost, path+"/join", url.Values{"name": {"Thief"}, "password": {newPassword}}).wants(422, "That did not work.")
+		known.open(path).form("Sign in and join").fill("password", password).press().wants(200, "You are in the team now.", c.team.Name)
 	})
 }
 
@@ -340,13 +341,12 @@ func TestOtherSitesAreRefused(t *testing.T) {
 }
 
 // registered is a directory that lets in whoever is queued, and how the program finds it.
-func registered(t *testing.T, only bool) (*mockoidc.MockOIDC, func(*server.Config)) {
+func registered(t *testing.T, only bool) (*oidc.Provider, func(*server.Config)) {
 	t.Helper()
-	provider, err := mockoidc.Run()
-	must(t, err)
-	t.Cleanup(func() { must(t, provider.Shutdown()) })
+	provider := oidc.Run(t)
 	return provider, func(cfg *server.Config) {
 		cfg.Directory.Issuer, cfg.Directory.ClientID, cfg.Directory.ClientSecret, cfg.Directory.Only = provider.Issuer(), provider.ClientID, provider.ClientSecret, only
+		cfg.Directory.Roots = provider.Roots
 	}
 }
 
@@ -398,7 +398,7 @@ func TestDirectoryAlone(t *testing.T) {
 		for _, at := range []string{"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", path + "/join", path + "/sign-in", path + "/options", team.RecoveryPath + "x"} {
 			b.send(http.MethodPost, at, url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).wants(403, "by the directory alone")
 		}
-		provider.QueueUser(&mockoidc.MockUser{Email: c.people[access.Owner].Email, EmailVerified: true})
+		provider.Knows("owner", c.people[access.Owner].Email)
 		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
 		b.open("/account").wants(200, "You sign in with your organisation’s directory.").lacks("/account/password")
 		for _, at := range []string{"/account/password", "/account/passkeys/new"} {

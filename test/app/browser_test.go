@@ -24,7 +24,7 @@ func (h *house) browser(tb testing.TB) *browser {
 	tb.Helper()
 	jar, err := cookiejar.New(nil)
 	must(tb, err)
-	return &browser{t: tb, root: h.root, http: &http.Client{Jar: jar}}
+	return &browser{t: tb, root: h.root, http: &http.Client{Jar: jar, Transport: h.transport}}
 }
 
 // page is an answer, read to its end.

@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/operation"
+	"pressroom/internal/secret"
 	"pressroom/internal/team"
 	"pressroom/internal/voice"
 	"pressroom/internal/web/frame"
@@ -29,7 +30,7 @@ type samples map[string]string
 var nothing = samples{
 	"assets{name}": "none.css", "files{token}": "AAAA", "files{name}": "none.png", "uploads{link}": "nobodys", "upload{batch}": nobody,
 	"connect{token}": "AAAA", "callback{platform}": "bluesky", "choose{attempt}": "987654", "connected{account}": "987654", "approval{token}": "AAAA",
-	"media{id}": "987654", "passkeys{passkey}": "987654", "sessions{session}": "NOBODYSSESSION", "invitation{token}": "AAAA", "recovery{token}": "AAAA",
+	"media{id}": "987654", "passkeys{passkey}": "987654", "sessions{session}": "NOBODYSSESSION", "invitation{token}": "AAAA", "recovery{token}": "AAAA", "confirm-email{token}": "AAAA",
 	"accounts{id}": "987654", "accounts{account}": "987654", "posts{id}": nobody, "hashtags{id}": "987654", "keys{key}": "987654", "assistants{connection}": "987654",
 	"teams{team}": "987654", "deletions{code}": "NONE", "api{chapter}": "none", "notices{id}": "987654", "people{person}": "987654", "members{person}": "987654",
 	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody, "voices{id}": "987654", "material{material}": "987654",
@@ -119,6 +120,9 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 	r, err := c.Teams.Recover(ctx, c.people[access.Client].Email)
 	must(tb, err)
 	s["recovery{token}"] = r.Token
+	proof := secret.Hash(marked)
+	s["confirm-email{token}"] = marked
+	c.change(tb, `INSERT INTO email_proofs (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`, proof[:], ownerID, db.Micros(c.now()), db.Micros(c.now().Add(time.Hour)))
 	c.change(tb, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', ?)`, ownerID, []byte(marked), marked, db.Micros(c.now()))
 	var passkey, notice int64
 	must(tb, c.db.QueryRow(ctx, `SELECT id FROM passkeys WHERE person_id = ?`, ownerID).Scan(&passkey))

@@ -262,4 +262,10 @@ var matrix = map[string]entry{
 	"OPTIONS /oauth/revoke":                             {who: frame.Anyone, open: true},
 	"GET /oauth/authorize":                              {who: frame.Anyone, gone: 422},
 	"POST /oauth/authorize":                             {who: frame.People},
+
+	"POST /account/email/confirm":                     {who: frame.People},
+	"GET /confirm-email/{token}":                      {who: mine},
+	"POST /confirm-email/{token}":                     {who: mine, later: 1},
+	"POST /settings/invitations/{invitation}/confirm": {who: frame.Managers},
+	"POST /settings/invitations/{invitation}/decline": {who: frame.Managers},
 }

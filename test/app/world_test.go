@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,6 +43,8 @@ type house struct {
 	ahead   atomic.Int64 // how far the program's clock is ahead of the real one
 	people  atomic.Int64
 	known   sync.Map // by the person's id, what the person's usual browser holds
+
+	transport http.RoundTripper // of its browsers: trusts the directory
 }
 
 // houses runs a test on a program of its own on each database.
@@ -72,6 +75,9 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *house {
 	}
 	for _, c := range change {
 		c(&cfg)
+	}
+	if roots := cfg.Directory.Roots; roots != nil {
+		h.transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
 	}
 	h.Server, err = server.Open(tb.Context(), cfg)
 	must(tb, err)

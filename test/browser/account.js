@@ -121,8 +121,8 @@ async function invited(browser) {
   await page.goto(world.new);
   await look(page, 'invitation');
   await page.getByLabel('Your name').fill('Nora New');
-  await page.getByLabel('Password').fill('aaaaaaaaaaaaaa');
-  await page.getByRole('button', { name: 'Join the team', exact: true }).click();
+  await page.getByLabel('Choose a password').fill('aaaaaaaaaaaaaa');
+  await page.getByRole('button', { name: 'Create account and join', exact: true }).click();
   assert.match(await alert(page), /easily guessed/);
   await look(page, 'invitation-wrong');
   await page.keyboard.type(password);
@@ -135,7 +135,7 @@ async function invited(browser) {
   await device(keyed);
   await keyed.goto(world.keyed);
   await keyed.getByLabel('Your name').fill('Kay Keyed');
-  await keyed.getByRole('button', { name: 'Join with a passkey instead of a password' }).click();
+  await keyed.getByRole('button', { name: 'Create account with a passkey' }).click();
   await keyed.getByText('You are in the team now.').waitFor();
   await signOut(keyed);
   await keyed.goto('/sign-in');

@@ -9,38 +9,34 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oauth2-proxy/mockoidc"
+	"pressroom/internal/testkit/oidc"
 )
 
 // TestDirectory signs people in by a directory of their organisation, the only way in there is.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t)}
-	provider, err := mockoidc.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := provider.Shutdown(); err != nil {
-			t.Error(err)
-		}
-	})
+	provider := oidc.Run(t)
 	for _, email := range []string{"unknown@harbour.example", "ada@harbour.example", "ada@harbour.example"} { // one for each sign-in
-		provider.QueueUser(&mockoidc.MockUser{Subject: email, Email: email, EmailVerified: true})
+		provider.Knows(email, email)
 	}
 	world["directory"] = provider.Addr()
 	drive(t, "directory.js", servedWith(t, provider), world)
 }
 
 // servedWith runs the program with a team of Ada's and a directory, until the test ends.
-func servedWith(t *testing.T, provider *mockoidc.MockOIDC) greeting {
+func servedWith(t *testing.T, provider *oidc.Provider) greeting {
 	t.Helper()
 	dir := t.TempDir()
 	binary, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "PRESSROOM_DATABASE=sqlite:"+filepath.Join(dir, "pressroom.db"), "PRESSROOM_ADDR=127.0.0.1:0", "PRESSROOM_METRICS_ADDR=", "PRESSROOM_LOG_FORMAT=json",
+	trusted := filepath.Join(dir, "provider.pem")
+	if err := os.WriteFile(trusted, provider.PEM, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "SSL_CERT_FILE="+trusted, "PRESSROOM_DATABASE=sqlite:"+filepath.Join(dir, "pressroom.db"), "PRESSROOM_ADDR=127.0.0.1:0", "PRESSROOM_METRICS_ADDR=", "PRESSROOM_LOG_FORMAT=json",
 		"PRESSROOM_OIDC_ISSUER="+provider.Issuer(), "PRESSROOM_OIDC_CLIENT_ID="+provider.ClientID, "PRESSROOM_OIDC_CLIENT_SECRET="+provider.ClientSecret, "PRESSROOM_OIDC_ONLY=true")
 	for _, args := range [][]string{
 		{binary, "admin", "people", "add", "--name", "Ada", "--email", "ada@harbour.example"},

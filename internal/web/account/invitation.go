@@ -52,7 +52,11 @@ func (p *Part) refuseInvitation(w http.ResponseWriter, r *http.Request, err erro
 		return
 	}
 	if wrong, ok := p.wrongOf(w, r, err); ok {
-		p.showInvitation(w, r, frame.StatusOf(err), invitationView{Name: r.PostForm.Get("name"), Wrong: wrong, Field: fieldOf(err)})
+		field := fieldOf(err)
+		if fault.Is(err, fault.Unauthorized) {
+			field = "present"
+		}
+		p.showInvitation(w, r, frame.StatusOf(err), invitationView{Name: r.PostForm.Get("name"), Wrong: wrong, Field: field})
 	}
 }
 
@@ -68,11 +72,24 @@ func (p *Part) accept(w http.ResponseWriter, r *http.Request) {
 	p.welcome(w, r, o)
 }
 
-// welcome shows the team that a signed-in person has joined.
+// welcome shows the team that a signed-in person has joined, or what happens next if somebody has to confirm the person.
 func (p *Part) welcome(w http.ResponseWriter, r *http.Request, o team.Offer) {
+	if o.Waiting {
+		p.tellWaiting(w, r, o, p.Letters.Possible())
+		return
+	}
 	p.LookAt(r.Context(), o.TeamID)
 	p.Say(r, "You are in the team now.")
 	frame.Redirect(w, r, "/")
+}
+
+// tellWaiting says what happens next to a person who accepted an invitation and has to be confirmed.
+func (p *Part) tellWaiting(w http.ResponseWriter, r *http.Request, o team.Offer, mails bool) {
+	text := "Nobody has checked yet that " + o.Email + " is your address. So an owner or admin of " + o.TeamName + " has to confirm that it is you. You are in the team as soon as that is done."
+	if mails {
+		text += " To join without waiting, confirm your e-mail address under Your account."
+	}
+	p.Notice(w, r, http.StatusOK, "Waiting for confirmation", text)
 }
 
 // acceptKnown lets somebody in who is known and says the password, or uses a passkey.
@@ -80,12 +97,11 @@ func (p *Part) acceptKnown(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	o, err := p.offer(r)
-	if err != nil {
+	if _, err := p.offer(r); err != nil {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	person, err := p.acceptAs(r)
+	o, person, err := p.acceptAs(r)
 	if err != nil {
 		p.refuseInvitation(w, r, err)
 		return
@@ -93,30 +109,32 @@ func (p *Part) acceptKnown(w http.ResponseWriter, r *http.Request) {
 	p.settle(w, r, o, person, methodOf(r, frame.Password))
 }
 
-func (p *Part) acceptAs(r *http.Request) (int64, error) {
+func (p *Part) acceptAs(r *http.Request) (team.Offer, int64, error) {
 	token := r.PathValue("token")
 	if r.PostForm.Get("passkey") == "" {
-		person, err := p.signIns.JoinKnown(r.Context(), token, team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
-		return person.ID, err
+		person, o, err := p.signIns.JoinKnown(r.Context(), token, team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
+		return o, person.ID, err
 	}
 	person, err := p.byPasskey(r)
 	if err != nil {
-		return 0, err
+		return team.Offer{}, 0, err
 	}
-	if _, err := p.Teams.Accept(r.Context(), token, person); err != nil {
-		if fault.Is(err, fault.NotFound) {
-			return 0, errOthers
-		}
-		return 0, err
+	o, err := p.Teams.Accept(r.Context(), token, person)
+	if fault.Is(err, fault.NotFound) {
+		err = errOthers
 	}
-	return person, nil
+	return o, person, err
 }
 
 var errOthers = fault.New(fault.Unauthorized, "This passkey is of another e-mail address than the invitation.")
 
-// settle signs somebody in who has just joined.
+// settle signs somebody in who has accepted an invitation. Somebody who waits and is in no other team cannot sign in yet.
 func (p *Part) settle(w http.ResponseWriter, r *http.Request, o team.Offer, person int64, by frame.Method) {
 	account, err := p.Teams.Account(r.Context(), person)
+	if o.Waiting && fault.Is(err, fault.NotFound) {
+		p.tellWaiting(w, r, o, false)
+		return
+	}
 	if err == nil {
 		err = p.SignIn(r.Context(), account.Person, p.Proved(by))
 	}
@@ -143,9 +161,6 @@ func (p *Part) askNewcomer(w http.ResponseWriter, r *http.Request) {
 	o, err := p.offer(r)
 	if err == nil {
 		err = p.signIns.Begin(r.Context(), p.Client(r), p.KnownBrowser(r))
-	}
-	if err == nil && o.Known {
-		err = fault.BadState("known", "Sign in to accept the invitation.")
 	}
 	var asked passkey.Question
 	if err == nil {

@@ -2,6 +2,7 @@ package account
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,6 +21,9 @@ type view struct {
 	Sessions []frame.Session
 
 	Assistants []team.KeyLine // that the person lets work, over all teams
+
+	Mails      bool   // a link that confirms the address can be mailed
+	WrongEmail string // why none was
 }
 
 // mostAssistants is how many of them the page shows.
@@ -52,7 +56,7 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, out view
 		p.Broken(w, r, err)
 		return
 	}
-	out.Ways = p.ways()
+	out.Ways, out.Mails = p.ways(), p.Letters.Possible()
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -92,6 +96,28 @@ func in(at time.Time, zone *time.Location) time.Time {
 type passwordForm struct {
 	Asks         bool // for the present one
 	Wrong, Field string
+	Credentials  []keepable // that a change removes
+}
+
+// keepable is a credential that a new password removes unless its box is ticked.
+type keepable struct {
+	team.Credential
+
+	Keep bool
+}
+
+// keepables lists a person's credentials, with those ticked that the form keeps.
+func (p *Part) keepables(r *http.Request, person int64, zone *time.Location) ([]keepable, error) {
+	all, err := p.Teams.Credentials(r.Context(), person)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]keepable, len(all))
+	for i, c := range all {
+		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
+		out[i] = keepable{c, slices.Contains(r.PostForm["keep"], c.ID)}
+	}
+	return out, nil
 }
 
 func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +126,23 @@ func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
 		p.StepUp(w, r, "/account/password", nil)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["password"], "Password", passwordForm{Asks: v.HasPassword})
+	p.showPassword(w, r, http.StatusOK, passwordForm{})
+}
+
+func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, form passwordForm) {
+	v := frame.VisitorOf(r.Context())
+	zone, err := time.LoadLocation(v.Team.Timezone)
+	if err != nil {
+		p.Broken(w, r, err)
+		return
+	}
+	if form.Asks = v.HasPassword; form.Asks { // a first password replaces nothing
+		if form.Credentials, err = p.keepables(r, v.ID, zone); err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
+	}
+	p.Show(w, r, status, pages["password"], "Password", form)
 }
 
 func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
@@ -112,10 +154,10 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	person, err := p.signIns.ChangePassword(ctx, team.Change{Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password")})
+	person, err := p.signIns.ChangePassword(ctx, team.Change{Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), Keep: r.PostForm["keep"]})
 	if err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.Show(w, r, frame.StatusOf(err), pages["password"], "Password", passwordForm{v.HasPassword, wrong, fieldOf(err)})
+			p.showPassword(w, r, frame.StatusOf(err), passwordForm{Wrong: wrong, Field: fieldOf(err)})
 		}
 		return
 	}

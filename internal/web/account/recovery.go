@@ -2,6 +2,7 @@ package account
 
 import (
 	"net/http"
+	"time"
 
 	"pressroom/internal/fault"
 	"pressroom/internal/team"
@@ -13,6 +14,7 @@ type recoveryView struct {
 	team.Person
 
 	Path, Wrong string
+	Credentials []keepable // that the new password removes
 }
 
 func (p *Part) recoveryPage(w http.ResponseWriter, r *http.Request) {
@@ -26,6 +28,9 @@ func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, 
 		view.Person, err = p.Teams.Recovering(r.Context(), r.PathValue("token"))
 		return err
 	})
+	if err == nil {
+		view.Credentials, err = p.keepables(r, view.Person.ID, time.UTC)
+	}
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -40,7 +45,7 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 	var person team.Person
 	err := p.signIns.Guarded(p.Client(r), func() error {
 		var err error
-		person, err = p.signIns.Recover(r.Context(), r.PathValue("token"), r.PostForm.Get("password"))
+		person, err = p.signIns.Recover(r.Context(), r.PathValue("token"), r.PostForm.Get("password"), r.PostForm["keep"]...)
 		return err
 	})
 	switch f := fault.Of(err); {

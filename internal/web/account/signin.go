@@ -283,7 +283,7 @@ func (p *Part) fromDirectory(w http.ResponseWriter, r *http.Request) {
 	if !invited {
 		token = ""
 	}
-	joined, err := p.Teams.FromDirectory(ctx, known.Email, known.Name, token)
+	joined, err := p.Teams.FromDirectory(ctx, team.DirectoryIdentity{Issuer: known.Issuer, Subject: known.Subject, Email: known.Email, Name: known.Name}, token)
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)
 		return

@@ -24,6 +24,7 @@ type Options struct {
 	Teams     *team.Service
 	Registry  *operation.Registry
 	Pipeline  *pipeline.Pipeline
+	Letters   *team.Letters // mails links; nil if there is no mail server
 	// TrustedProxies are networks whose X-Forwarded-For is believed: it tells guessing clients apart.
 	TrustedProxies []string
 	DB             *db.DB // sessions lie there, and its clock is theirs

@@ -32,6 +32,7 @@ type personView struct {
 
 	Teams []team.OwnTeam
 	Self  bool // the operator's own
+	Mails bool // a recovery link can be mailed
 }
 
 // person finds the person of the address, or answers.
@@ -61,7 +62,7 @@ func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
 	if found.Deleted {
 		title = "Deleted person"
 	}
-	p.Show(w, r, http.StatusOK, pages["person"], title, personView{found, teams, found.ID == frame.VisitorOf(r.Context()).ID})
+	p.Show(w, r, http.StatusOK, pages["person"], title, personView{found, teams, found.ID == frame.VisitorOf(r.Context()).ID, p.Letters.Possible()})
 }
 
 // onPerson does something to the person of the address. Nobody does it to themselves, so that an operator remains.
@@ -103,10 +104,15 @@ func (p *Part) setOperator(w http.ResponseWriter, r *http.Request) {
 		if on {
 			said = "This person runs the service now."
 		}
+		if on && r.PostForm.Get("unconfirmed") != "yes" && !found.EmailConfirmed {
+			return "", errUnconfirmed
+		}
 		_, err := p.Teams.SetOperator(r.Context(), found.Email, on)
 		return said, err
 	})
 }
+
+var errUnconfirmed = fault.Refusal("nobody has proved that this e-mail address belongs to the person; go back and tick the box if you know whose account it is")
 
 // recoveryView is the one page that shows a recovery's link.
 type recoveryView struct {
@@ -116,8 +122,15 @@ type recoveryView struct {
 }
 
 func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
 	found, ok := p.person(w, r)
 	if !ok {
+		return
+	}
+	if r.PostForm.Get("mail") == "yes" {
+		p.mailRecovery(w, r, found)
 		return
 	}
 	made, err := p.Teams.Recover(r.Context(), found.Email)
@@ -126,4 +139,13 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["recovery"], "Recovery link", recoveryView{made, p.PublicURL + team.RecoveryPath + made.Token})
+}
+
+// mailRecovery sends a recovery link to the person, so that nobody else sees it.
+func (p *Part) mailRecovery(w http.ResponseWriter, r *http.Request, found team.Person) {
+	if _, err := p.Letters.Recover(r.Context(), found.Email); err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	p.did(w, r, "We sent a recovery link to "+found.Email+".", fmt.Sprintf("/operator/people/%d", found.ID))
 }

@@ -52,9 +52,13 @@ var kinds = []kind{
 	{"member.set", "Members", "Role given", "made a member {role}"},
 	{"member.removed", "Members", "Member removed", "took a member out of the team"},
 	{"member.left", "Members", "Member left", "left the team"},
+	{"member.confirmed", "Members", "Member confirmed", "confirmed a new member as {role}"},
+	{"member.declined", "Members", "Member declined", "declined somebody who was invited"},
 	{"invitation.created", "Members", "Invitation made", "invited somebody as {role}"},
 	{"invitation.accepted", "Members", "Invitation accepted", "joined by an invitation as {role}"},
 	{"invitation.revoked", "Members", "Invitation taken back", "took an invitation back"},
+	{"invitation.waiting", "Members", "Invitation accepted, to be confirmed", "accepted an invitation as {role} and has to be confirmed"},
+	{"invitation.not_mailed", "Members", "Invitation not sent", "withdrew an invitation that could not be mailed"},
 	{"social_account.connected", "Social accounts", "Account connected", "connected an account on {platform}"},
 	{"social_account.expiring", "Social accounts", "Connection about to end", "noticed that an account’s connection is about to end"},
 	{"social_account.lost", "Social accounts", "Connection lost", "noticed that an account’s connection is lost"},
@@ -210,7 +214,7 @@ var places = map[string]string{
 }
 
 // gone are kinds of events after which there is nothing to be shown any more, or whose subject is no item with a page.
-var gone = []string{"key.forgotten", "assistant.forgotten", "member.left", "member.removed", "post.deleted", "social_account.disconnected", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted", "media.deleted", "media.import", "media.download"}
+var gone = []string{"key.forgotten", "assistant.forgotten", "member.left", "member.removed", "member.declined", "post.deleted", "social_account.disconnected", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted", "media.deleted", "media.import", "media.download"}
 
 // linkOf is where what an event is about is shown; empty where it is nowhere.
 func linkOf(e event.Event) string {

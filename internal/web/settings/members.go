@@ -1,8 +1,10 @@
 package settings
 
 import (
+	"context"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"pressroom/internal/access"
 	"pressroom/internal/team"
@@ -21,6 +23,8 @@ type membersView struct {
 
 	Members     []team.Member
 	Invitations []team.Invitation
+	Waiting     []team.Waiting // who accepted an invitation and has to be confirmed
+	Mails       bool           // invitations are mailed
 	Seats       team.Seats
 	Limit       int64 // of seats
 	Pages       *pager
@@ -31,7 +35,7 @@ type membersView struct {
 
 // Full tells whether nobody more can be invited.
 func (v membersView) Full() bool {
-	return v.Limit != terms.Unlimited && v.Seats.People+v.Seats.Invited >= v.Limit
+	return v.Limit != terms.Unlimited && v.Seats.Taken() >= v.Limit
 }
 
 func (p *Part) membersPage(w http.ResponseWriter, r *http.Request) {
@@ -72,9 +76,17 @@ func (p *Part) fillMembers(r *http.Request, view *membersView, after int64) erro
 	for i := range view.Invitations {
 		view.Invitations[i].ExpiresAt = in(view.Invitations[i].ExpiresAt, zone(r))
 	}
+	if view.Waiting, err = p.Teams.Waiting(ctx, here(r)); err != nil {
+		return err
+	}
+	for i := range view.Waiting {
+		wait := &view.Waiting[i]
+		wait.Since, wait.AccountMade = in(wait.Since, zone(r)), in(wait.AccountMade, zone(r))
+	}
 	if view.Seats, err = p.Teams.Seats(ctx, here(r)); err != nil {
 		return err
 	}
+	view.Mails = p.Letters.Possible()
 	plan, err := p.Teams.Plan(ctx, here(r))
 	view.Limit, view.Roles = plan.Seats, roles()
 	return err
@@ -92,15 +104,56 @@ func (p *Part) invite(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	email, role := r.PostForm.Get("email"), access.Role(r.PostForm.Get("role"))
-	i, token, err := p.Teams.Invite(r.Context(), frame.VisitorOf(r.Context()).ID, here(r), email, role)
+	shown, err := p.sendInvitation(r, email, role)
 	if err != nil {
 		if told, ok := p.wrongOf(w, r, err); ok {
 			p.showMembers(w, r, frame.StatusOf(err), membersView{wrong: told, Email: email, Role: role})
 		}
 		return
 	}
+	if shown == nil {
+		p.did(w, r, "We sent an invitation to "+strings.TrimSpace(email)+".", "/settings/members")
+		return
+	}
+	p.Show(w, r, http.StatusOK, pages["invited"], "Invitation", shown)
+}
+
+// sendInvitation mails an invitation and returns nil. Without a mail server it returns what shows the link.
+func (p *Part) sendInvitation(r *http.Request, email string, role access.Role) (*invitedView, error) {
+	by := frame.VisitorOf(r.Context()).ID
+	if p.Letters.Possible() {
+		_, err := p.Letters.Invite(r.Context(), by, here(r), email, role)
+		return nil, err
+	}
+	i, token, err := p.Teams.Invite(r.Context(), by, here(r), email, role)
+	if err != nil {
+		return nil, err
+	}
 	i.ExpiresAt = in(i.ExpiresAt, zone(r))
-	p.Show(w, r, http.StatusOK, pages["invited"], "Invitation", invitedView{i, p.PublicURL + team.InvitationPath + token})
+	return &invitedView{i, p.PublicURL + team.InvitationPath + token}, nil
+}
+
+func (p *Part) confirmMember(w http.ResponseWriter, r *http.Request) {
+	p.onWaiting(w, r, "That person is a member now.", team.Hand.ConfirmMember)
+}
+
+func (p *Part) declineMember(w http.ResponseWriter, r *http.Request) {
+	p.onWaiting(w, r, "That person is not let in. The invitation works no more.", team.Hand.DeclineMember)
+}
+
+// onWaiting decides about the person who waits by the invitation of the address.
+func (p *Part) onWaiting(w http.ResponseWriter, r *http.Request, said string, do func(team.Hand, context.Context, int64) error) {
+	id, err := numberIn(r, "invitation")
+	if err == nil {
+		err = do(p.hand(r), r.Context(), id)
+	}
+	if err != nil {
+		if told, ok := p.wrongOf(w, r, err); ok {
+			p.showMembers(w, r, frame.StatusOf(err), membersView{wrong: told, Role: access.Editor})
+		}
+		return
+	}
+	p.did(w, r, said, "/settings/members")
 }
 
 func (p *Part) takeBack(w http.ResponseWriter, r *http.Request) {

@@ -74,6 +74,8 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /settings/members/{person}/owner", For: frame.Owners, Do: p.handOn, Recent: true},
 		{Pattern: "POST /settings/invitations", For: frame.Managers, Do: p.invite, Resumes: true, Page: "/settings/members"},
 		{Pattern: "POST /settings/invitations/{invitation}/revoke", For: frame.Managers, Do: p.takeBack},
+		{Pattern: "POST /settings/invitations/{invitation}/confirm", For: frame.Managers, Do: p.confirmMember},
+		{Pattern: "POST /settings/invitations/{invitation}/decline", For: frame.Managers, Do: p.declineMember},
 		{Pattern: "GET /settings/plan", For: frame.Members, Do: p.planPage},
 		{Pattern: "GET /settings/credits", For: frame.Members, Do: p.creditsPage},
 		{Pattern: "POST /settings/credits/limit", For: frame.Owners, Do: p.setLimit},

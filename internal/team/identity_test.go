@@ -1,0 +1,425 @@
+package team_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/fault"
+	"pressroom/internal/secret"
+	"pressroom/internal/team"
+)
+
+func (w world) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	}))
+}
+
+// passkey gives a person a passkey that nobody holds.
+func (w world) passkey(t *testing.T, person int64, name string) {
+	t.Helper()
+	w.exec(t, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', 1)`, person, []byte(name), name)
+}
+
+// letAssistant connects an assistant in a person's name.
+func (w world) letAssistant(t *testing.T, person int64, name string) int64 {
+	t.Helper()
+	var made int64
+	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		made, err = w.Connect(ctx, tx, team.NewConnection{TeamID: w.team.ID, PersonID: person, Client: name, ClientID: name, Capabilities: []access.Capability{access.Read}})
+		return err
+	}))
+	return made
+}
+
+// roastery is a second team, with an owner of its own.
+func (w world) roastery(t *testing.T) (team.Team, int64) {
+	t.Helper()
+	owner, err := w.AddPerson(t.Context(), "Olga", "olga@example.com", "")
+	must(t, err)
+	made, err := w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"}, owner.ID)
+	must(t, err)
+	return made, owner.ID
+}
+
+func identity(subject, email string) team.DirectoryIdentity {
+	return team.DirectoryIdentity{Issuer: "https://login.example", Subject: subject, Email: email, Name: "Dee Rectory"}
+}
+
+// The first sign-in by the directory leaves nothing by which somebody else gets into the account, and a later one does
+// not touch what the person added meanwhile.
+func TestDirectoryTakesAnUnprovedAccountOver(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		w.passkey(t, 1, "planted")
+		assistant := w.letAssistant(t, 1, "planted")
+		r, err := w.Recover(t.Context(), "ada@example.com")
+		must(t, err)
+		p, err := w.FromDirectory(t.Context(), identity("ada", "Ada@Example.com"), "")
+		if err != nil || p.ID != 1 || p.Epoch != 1 {
+			t.Fatalf("%+v (%v)", p, err)
+		}
+		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse"}); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("the former password: %v", err)
+		}
+		if _, err := w.Recovering(t.Context(), r.Token); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a link that was made before: %v", err)
+		}
+		if line, err := w.ConnectionLine(t.Context(), w.team.ID, assistant); err != nil || line.RevokedAt.IsZero() || w.count(t, "passkeys") != 0 {
+			t.Errorf("%+v (%v), %d passkeys", line, err, w.count(t, "passkeys"))
+		}
+		for _, kind := range []string{"person.sign_ins_removed", "passkey.removed", "assistant.revoked", "person.directory_linked", "person.email_confirmed"} {
+			if n := w.count(t, "events WHERE kind = ?", kind); n != 1 {
+				t.Errorf("%d events %s, want 1", n, kind)
+			}
+		}
+		w.passkey(t, 1, "own")
+		if p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), ""); err != nil || p.Epoch != 1 || w.count(t, "passkeys") != 1 {
+			t.Errorf("%+v (%v), %d passkeys", p, err, w.count(t, "passkeys"))
+		}
+	})
+}
+
+// A proved address keeps its credentials when the directory is first used.
+func TestDirectoryLinksAProvedAccount(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.exec(t, `UPDATE people SET email_proved_at = 1 WHERE id = 1`)
+		w.passkey(t, 1, "own")
+		p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), "")
+		if err != nil || p.Epoch != 0 || w.count(t, "passkeys") != 1 {
+			t.Errorf("%+v (%v)", p, err)
+		}
+		for name, who := range map[string]team.DirectoryIdentity{
+			"another subject": identity("eve", "ada@example.com"),
+			"another issuer":  {Issuer: "https://other.example", Subject: "ada", Email: "ada@example.com"},
+			"no subject":      identity("", "ada@example.com"),
+			"no issuer":       {Subject: "ada", Email: "ada@example.com"},
+		} {
+			if _, err := w.FromDirectory(t.Context(), who, ""); !fault.Is(err, fault.Unauthorized) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if n := w.count(t, "events WHERE kind = 'person.directory_refused'"); n != 2 {
+			t.Errorf("%d events of refusals, want 2", n)
+		}
+		if p, err := w.FromDirectory(t.Context(), identity("ada", "married@example.com"), ""); err != nil || p.ID != 1 {
+			t.Errorf("a changed address: %+v (%v)", p, err)
+		}
+		if _, err := w.Unlink(t.Context(), "ada@example.com"); err != nil {
+			t.Error(err)
+		}
+		if p, err := w.FromDirectory(t.Context(), identity("eve", "ada@example.com"), ""); err != nil || p.ID != 1 || p.Epoch != 1 {
+			t.Errorf("after unlinking: %+v (%v)", p, err)
+		}
+	})
+}
+
+// Several first sign-ins at once make one person, linked once.
+func TestFirstSignInsAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.invite(t, 1, "new@example.com", access.Editor)
+		for _, email := range []string{"new@example.com", "ada@example.com"} {
+			var wg sync.WaitGroup
+			people, errs := make([]team.Person, 4), make([]error, 4)
+			for i := range people {
+				wg.Go(func() { people[i], errs[i] = w.FromDirectory(t.Context(), identity(email, email), "") })
+			}
+			wg.Wait()
+			for i, p := range people {
+				if errs[i] != nil || p.ID == 0 || p.ID != people[0].ID || p.Epoch != people[0].Epoch {
+					t.Errorf("%s: %+v (%v)", email, p, errs[i])
+				}
+			}
+		}
+		if n := w.count(t, "directory_identities"); n != 2 {
+			t.Errorf("%d links, want 2", n)
+		}
+	})
+}
+
+// A person whose address nobody proved is no member of a second team before its owner or admin confirms it.
+func TestSecondTeamWaits(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx := t.Context()
+		other, olga := w.roastery(t)
+		asks := func() (team.Offer, string) {
+			t.Helper()
+			_, token, err := w.Invite(ctx, olga, other.ID, "ada@example.com", access.Admin)
+			must(t, err)
+			o, err := w.Accept(ctx, token, 1)
+			must(t, err)
+			return o, token
+		}
+		isMember := func() bool { return w.count(t, "memberships WHERE team_id = ? AND person_id = 1", other.ID) > 0 }
+		o, token := asks()
+		if !o.Waiting || isMember() {
+			t.Fatalf("waits: %t, member: %t", o.Waiting, isMember())
+		}
+		if _, err := w.Accept(ctx, token, 1); !strings.Contains(fault.Of(err).Detail, "has to confirm") {
+			t.Errorf("again: %v", err)
+		}
+		waiting, err := w.Waiting(ctx, other.ID)
+		if err != nil || len(waiting) != 1 || waiting[0].Email != "ada@example.com" || waiting[0].Role != access.Admin || waiting[0].AccountMade.IsZero() {
+			t.Fatalf("%+v (%v)", waiting, err)
+		}
+		if open, err := w.Invitations(ctx, other.ID); err != nil || len(open) != 0 {
+			t.Errorf("%+v (%v)", open, err)
+		}
+		if seats, err := w.Seats(ctx, other.ID); err != nil || seats != (team.Seats{People: 1, Waiting: 1}) || seats.Taken() != 2 {
+			t.Errorf("%+v (%v)", seats, err)
+		}
+		for name, hand := range map[string]team.Hand{"another team's owner": w.Hand(1, w.team.ID), "the person itself": w.Hand(1, other.ID)} {
+			if err := errors.Join(hand.ConfirmMember(ctx, waiting[0].Invitation)); !fault.Is(err, fault.NotFound) {
+				t.Errorf("%s confirms: %v", name, err)
+			}
+		}
+		must(t, w.Hand(olga, other.ID).DeclineMember(ctx, waiting[0].Invitation))
+		if err := w.Hand(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation); !fault.Is(err, fault.NotFound) || isMember() {
+			t.Errorf("after declining: %v", err)
+		}
+		asks()
+		waiting, err = w.Waiting(ctx, other.ID)
+		must(t, err)
+		must(t, w.Hand(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation))
+		if !isMember() {
+			t.Error("the confirmed person is no member")
+		}
+	})
+}
+
+// To prove the address completes what waits; a team that the person has left alone stays so.
+func TestProofCompletesWhatWaits(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		other, olga := w.roastery(t)
+		_, token, err := w.Invite(t.Context(), olga, other.ID, "ada@example.com", access.Viewer)
+		must(t, err)
+		if o, err := w.Accept(t.Context(), token, 1); err != nil || !o.Waiting {
+			t.Fatalf("%+v (%v)", o, err)
+		}
+		var link string
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			_, link, _ = strings.Cut(l.Text, team.ConfirmPath)
+			link, _, _ = strings.Cut(link, "\n")
+			return nil
+		})
+		must(t, letters.Confirm(t.Context(), 1))
+		if err := w.ConfirmEmail(t.Context(), link, olga); !fault.Is(err, fault.NotFound) {
+			t.Errorf("somebody else uses the link: %v", err)
+		}
+		must(t, w.ConfirmEmail(t.Context(), link, 1))
+		if w.count(t, "memberships WHERE team_id = ? AND person_id = 1 AND role = 'viewer'", other.ID) != 1 {
+			t.Error("the person still waits")
+		}
+		if err := w.ConfirmEmail(t.Context(), link, 1); !strings.Contains(fault.Of(err).Detail, "used already") {
+			t.Errorf("a second time: %v", err)
+		}
+		if err := letters.Confirm(t.Context(), 1); !strings.Contains(fault.Of(err).Detail, "confirmed already") {
+			t.Errorf("once confirmed: %v", err)
+		}
+	})
+}
+
+// Links that confirm an address are bounded, end, and only their hashes are kept.
+func TestConfirmationLinks(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		var links []string
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			_, link, _ := strings.Cut(l.Text, team.ConfirmPath)
+			link, _, _ = strings.Cut(link, "\n")
+			links = append(links, link)
+			return nil
+		})
+		for range 5 {
+			must(t, letters.Confirm(t.Context(), 1))
+		}
+		if err := letters.Confirm(t.Context(), 1); !fault.Is(err, fault.RateLimited) || len(links) != 5 {
+			t.Errorf("%v, %d mails", err, len(links))
+		}
+		for i, link := range links {
+			if err := w.CheckProof(t.Context(), link, 1); (i == 4) != (err == nil) {
+				t.Errorf("link %d: %v", i, err)
+			}
+			hash := secret.Hash(link)
+			if n := w.count(t, "email_proofs WHERE token_hash = ?", hash[:]); n != 1 {
+				t.Errorf("%d rows of the hash", n)
+			}
+		}
+		w.clock.Advance(time.Hour)
+		if err := w.ConfirmEmail(t.Context(), links[4], 1); !strings.Contains(fault.Of(err).Detail, "expired") {
+			t.Errorf("an hour later: %v", err)
+		}
+		must(t, letters.Confirm(t.Context(), 1))
+	})
+}
+
+// A mailed invitation proves the address; one whose mail is not accepted is withdrawn at once.
+func TestMailedInvitations(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx := t.Context()
+		var sent []team.Letter
+		answer := error(nil)
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			sent = append(sent, l)
+			return answer
+		})
+		tokenOf := func(l team.Letter) string {
+			_, token, _ := strings.Cut(l.Text, "https://press.example"+team.InvitationPath)
+			token, _, _ = strings.Cut(token, "\n")
+			return token
+		}
+		i, err := letters.Invite(ctx, 1, w.team.ID, "New@example.com", access.Editor)
+		if err != nil || len(sent) != 1 || sent[0].To != "new@example.com" || !i.ExpiresAt.Equal(w.clock.Now().Add(7*24*time.Hour)) {
+			t.Fatalf("%+v, %+v (%v)", i, sent, err)
+		}
+		w.clock.Advance(6 * 24 * time.Hour)
+		p, err := team.NewSignIns(w.Service).Join(ctx, tokenOf(sent[0]), team.Newcomer{Name: "New", Password: goodPassword})
+		must(t, err)
+		if m, err := w.Member(ctx, w.team.ID, p.ID); err != nil || !m.EmailConfirmed {
+			t.Errorf("%+v (%v)", m, err)
+		}
+
+		answer = errors.New("550 no such mailbox")
+		_, err = letters.Invite(ctx, 1, w.team.ID, "gone@example.com", access.Editor)
+		if !fault.Is(err, fault.ProviderUnavailable) {
+			t.Errorf("%v", err)
+		}
+		if open, err := w.Invitations(ctx, w.team.ID); err != nil || len(open) != 0 {
+			t.Errorf("open although the mail was refused: %+v (%v)", open, err)
+		}
+		if _, err := w.Invited(ctx, tokenOf(sent[1])); !strings.Contains(fault.Of(err).Detail, "taken back") {
+			t.Errorf("the link that was not mailed: %v", err)
+		}
+	})
+}
+
+// An invitation ends by itself if the process dies before the mail server has answered.
+func TestInvitationWhoseMailIsNotAccepted(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		var ends time.Time
+		letters := team.NewLetters(w.Service, "https://press.example", func(ctx context.Context, _ team.Letter) error {
+			open, err := w.Invitations(ctx, w.team.ID)
+			if err == nil && len(open) == 1 {
+				ends = open[0].ExpiresAt
+			}
+			return err
+		})
+		_, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor)
+		must(t, err)
+		if life := ends.Sub(w.clock.Now()); life <= 0 || life > time.Minute {
+			t.Errorf("before the mail is accepted the invitation is open for %v", life)
+		}
+	})
+}
+
+// A team floods nobody's mailbox.
+func TestMailedInvitationsAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error { return nil })
+		for range 3 {
+			_, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor)
+			must(t, err)
+		}
+		if _, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor); !fault.Is(err, fault.RateLimited) {
+			t.Errorf("%v", err)
+		}
+		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 1 {
+			t.Errorf("a refusal changed something: %+v (%v)", open, err)
+		}
+	})
+}
+
+// A new password removes every credential that is not kept, in every team; a first password removes none.
+func TestNewPasswordRemovesCredentials(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		plant := func() []team.Credential {
+			t.Helper()
+			w.passkey(t, 1, "own")
+			w.passkey(t, 1, "planted")
+			w.letAssistant(t, 1, "Claude")
+			all, err := w.Credentials(t.Context(), 1)
+			if err != nil || len(all) != 3 {
+				t.Fatalf("%+v (%v)", all, err)
+			}
+			return all
+		}
+		left := func(after string, want ...string) {
+			t.Helper()
+			all, err := w.Credentials(t.Context(), 1)
+			var names []string
+			for _, c := range all {
+				names = append(names, c.Kind+" "+c.Name)
+			}
+			if err != nil || strings.Join(names, ", ") != strings.Join(want, ", ") {
+				t.Errorf("after %s: %q (%v), want %q", after, names, err, want)
+			}
+		}
+		all := plant()
+		_, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
+		if err == nil {
+			t.Fatal("a wrong password")
+		}
+		left("a refused change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
+		_, err = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse", New: goodPassword, Keep: []string{all[0].ID, all[2].ID, "passkey-999"}})
+		must(t, err)
+		left("a change", "Passkey own", "Assistant Claude (Harbour)")
+		r, err := w.Recover(t.Context(), "ada@example.com")
+		must(t, err)
+		_, err = door.Recover(t.Context(), r.Token, goodPassword+" 2", all[2].ID)
+		must(t, err)
+		left("a recovery", "Assistant Claude (Harbour)")
+		if w.count(t, "people WHERE email_proved_at > 0") != 0 {
+			t.Error("a link that was shown to the operator proves the address")
+		}
+
+		bea := w.person(t, "bea@example.com", "", access.Editor)
+		w.passkey(t, bea.ID, "bea's")
+		_, err = door.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: goodPassword})
+		if err != nil || w.count(t, "passkeys WHERE person_id = ?", bea.ID) != 1 {
+			t.Errorf("a first password removes a passkey (%v)", err)
+		}
+	})
+}
+
+func TestMailedRecoveryProvesTheAddress(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		var text string
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error { text = l.Text; return nil })
+		r, err := letters.Recover(t.Context(), "ada@example.com")
+		if err != nil || r.Token != "" {
+			t.Fatalf("%+v (%v)", r, err)
+		}
+		_, token, _ := strings.Cut(text, team.RecoveryPath)
+		token, _, _ = strings.Cut(token, "\n")
+		_, err = team.NewSignIns(w.Service).Recover(t.Context(), token, goodPassword)
+		must(t, err)
+		if a, err := w.Account(t.Context(), 1); err != nil || !a.EmailConfirmed {
+			t.Errorf("%+v (%v)", a, err)
+		}
+		none := team.NewLetters(w.Service, "", nil)
+		if _, err := none.Recover(t.Context(), "ada@example.com"); none.Possible() || fault.Of(err).Code != fault.ValidationFailed {
+			t.Errorf("without a mail server: %v", err)
+		}
+	})
+}
+
+func TestUnconfirmedOperator(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		if _, err := w.MakeOperator(t.Context(), "ada@example.com"); err == nil || !strings.Contains(err.Error(), "--unconfirmed") {
+			t.Errorf("%v", err)
+		}
+		w.exec(t, `UPDATE people SET email_proved_at = 1 WHERE id = 1`)
+		if p, err := w.MakeOperator(t.Context(), "ada@example.com"); err != nil || !p.Operator || !p.EmailConfirmed {
+			t.Errorf("%+v (%v)", p, err)
+		}
+	})
+}

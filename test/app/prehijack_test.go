@@ -1,0 +1,183 @@
+package app
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/oauth2-proxy/mockoidc"
+
+	"pressroom/internal/access"
+	"pressroom/internal/db"
+	"pressroom/internal/server"
+	"pressroom/internal/team"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/authenticator"
+)
+
+const (
+	victim     = "victim@corp.example"
+	planted    = "planted by somebody else"
+	inviteLink = `https?://[^"]*(/invitation/[A-Z2-7]+)`
+)
+
+// invites sends an invitation by the members page and returns the path of the link that the page shows.
+func (b *browser) invites(email string, role access.Role) string {
+	b.t.Helper()
+	p := b.open("/settings/members").form("Make the invitation").fill("email", email).fill("role", string(role)).press().wants(200)
+	found := regexp.MustCompile(inviteLink).FindStringSubmatch(p.source)
+	if found == nil {
+		b.t.Fatalf("no link is shown: %s", p.text())
+	}
+	return found[1]
+}
+
+// hijacker registers the victim's address by an invitation of her own team and returns her browser, signed in as the
+// victim.
+func (h *house) hijacker(t *testing.T) *browser {
+	t.Helper()
+	mallory := h.crew(t).as(t, access.Owner)
+	link := mallory.invites(victim, access.Viewer)
+	b := h.browser(t)
+	b.send(http.MethodPost, link+"/join", url.Values{"name": {"Vic Tim"}, "password": {planted}}).wants(200, "You are in the team now.")
+	return b
+}
+
+// An account that somebody else made for an address is of no use to them once the directory has recognized the owner of
+// the address (finding H-1).
+func TestPrehijackedAccountIsTakenBackByTheDirectory(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		provider, cfg := registered(t, false)
+		h := open(t, at, cfg)
+		mallory := h.hijacker(t)
+		person := h.personOf(t, victim)
+		h.assistantOf(t, person)
+
+		corp := h.crew(t)
+		link := corp.as(t, access.Owner).invites(victim, access.Admin)
+		provider.QueueUser(&mockoidc.MockUser{Subject: "v-1", Email: victim, EmailVerified: true})
+		b := h.browser(t)
+		p := b.open(link).follow("Join with your organisation’s directory").wants(200, "Join "+corp.team.Name)
+		p.form("Join the team").press().wants(200, "You are in the team now.", corp.team.Name)
+
+		if mallory.in() {
+			t.Error("the session that was begun before is signed in")
+		}
+		if h.enter(t, victim, planted).in() {
+			t.Error("the password that somebody else chose signs in")
+		}
+		if n := h.count(t, "api_keys WHERE person_id = ? AND kind = 'assistant' AND revoked_at = 0", person); n != 0 {
+			t.Errorf("%d assistants that somebody else connected work on", n)
+		}
+		if !b.in() {
+			t.Error("the owner of the address is not signed in")
+		}
+	})
+}
+
+// personOf returns the id of the person of an e-mail address.
+func (h *house) personOf(t *testing.T, email string) int64 {
+	t.Helper()
+	var id int64
+	must(t, h.db.QueryRow(t.Context(), `SELECT id FROM people WHERE email = ?`, email).Scan(&id))
+	return id
+}
+
+// assistantOf connects an assistant in a person's name to one of the person's teams.
+func (h *house) assistantOf(t *testing.T, person int64) {
+	t.Helper()
+	h.change(t, `INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash, created_at, daily_credits)
+		SELECT m.team_id, m.person_id, 'assistant', 'Planted assistant', 'read_only', 'read', 'planted', '', ?, ?, -1 FROM memberships m WHERE m.person_id = ?`,
+		[]byte("32 bytes that are no key's hash."), db.Micros(h.now()), person)
+}
+
+// Without a directory, a link by which the owner of the address sets a new password removes the passkey and the
+// assistant that somebody else added (findings H-1 and M-1).
+func TestPrehijackedAccountIsTakenBackByRecovery(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		h := open(t, at, func(cfg *server.Config) { cfg.PublicURL = "http://press.example" })
+		mallory := h.hijacker(t)
+		device := &authenticator.Device{Origin: "http://press.example"}
+		made, err := device.Create(mallory.asks("/account/passkeys/options"))
+		must(t, err)
+		mallory.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Planted passkey"}, "passkey": {string(made)}}).wants(200, "The passkey is added.")
+		person := h.personOf(t, victim)
+		h.assistantOf(t, person)
+
+		r, err := h.Teams.Recover(t.Context(), victim)
+		must(t, err)
+		b := h.browser(t)
+		p := b.open(team.RecoveryPath + r.Token)
+		p.form("Set the password").fill("password", newPassword).press().wants(200, "Your new password is set.")
+
+		if mallory.byPasskey(device).in() {
+			t.Error("the passkey that somebody else added signs in")
+		}
+		if h.enter(t, victim, planted).in() || !h.enter(t, victim, newPassword).in() {
+			t.Error("the former password signs in, or the new one does not")
+		}
+		if n := h.count(t, "api_keys WHERE person_id = ? AND kind = 'assistant' AND revoked_at = 0", person); n != 0 {
+			t.Errorf("%d assistants that somebody else connected work on", n)
+		}
+		p.wants(200, "Planted passkey", "Planted assistant")
+	})
+}
+
+// asks posts to an address that answers with the options of a passkey.
+func (b *browser) asks(path string) []byte {
+	b.t.Helper()
+	p := b.send(http.MethodPost, path, url.Values{}).wants(200)
+	if !json.Valid([]byte(p.source)) {
+		b.t.Fatalf("%s: %s", path, p.text())
+	}
+	return []byte(p.source)
+}
+
+// byPasskey signs in by a device.
+func (b *browser) byPasskey(device *authenticator.Device) *browser {
+	b.t.Helper()
+	answer, err := device.Get(b.asks("/sign-in/passkey/options"))
+	must(b.t, err)
+	b.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {string(answer)}})
+	return b
+}
+
+// The directory may give an address to somebody else. That person does not get the account of the former one
+// (finding L-1); a changed address leads to the same account.
+func TestDirectoryAddressOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		provider, cfg := registered(t, false)
+		h := open(t, at, cfg)
+		c := h.crew(t)
+		email := c.people[access.Editor].Email
+		comes := func(subject, email string) *browser {
+			t.Helper()
+			provider.QueueUser(&mockoidc.MockUser{Subject: subject, Email: email, EmailVerified: true})
+			b := h.browser(t)
+			b.open("/sign-in").follow(byDirectory)
+			return b
+		}
+		if !comes("ada", email).in() {
+			t.Fatal("the person is not signed in")
+		}
+		if comes("somebody else", email).in() {
+			t.Error("somebody else who has the address now is signed in")
+		}
+		if n := h.count(t, "events WHERE kind = 'person.directory_refused'"); n != 1 {
+			t.Errorf("%d events of it, want 1", n)
+		}
+		renamed := comes("ada", "married@harbour.example")
+		if !strings.Contains(renamed.open("/account").text(), email) {
+			t.Error("a changed address does not lead to the same account")
+		}
+	})
+}
