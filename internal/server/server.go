@@ -323,6 +323,7 @@ func (s *Server) buildGround(offered terms.Terms) error {
 		return err
 	}
 	s.Teams = team.New(s.db, guesses, offered)
+	s.Letters = team.NewLetters(s.Teams, s.cfg.PublicURL, s.sendLetter())
 	return nil
 }
 
@@ -362,7 +363,6 @@ func (s *Server) buildNotices() error {
 		return err
 	}
 	s.Notices = notice.New(s.db, notice.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
-	s.Letters = team.NewLetters(s.Teams, s.cfg.PublicURL, s.sendLetter())
 	s.db.Listen(s.Notices.Hear)
 	s.Credits.Lowered = s.Notices.Lowered
 	return nil

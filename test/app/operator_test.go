@@ -110,7 +110,8 @@ func TestOperatorLooksAfterPeople(t *testing.T) {
 		token, _, _ := strings.Cut(rest, `"`)
 		h.browser(t).open(team.RecoveryPath+token).wants(http.StatusOK, "password")
 
-		b.open(p.path).form("Let this person run the service").press().wants(http.StatusOK, "This person runs the service now.")
+		b.open(p.path).form("Let this person run the service").press().wants(http.StatusUnprocessableEntity, "Nobody has proved that this e-mail address belongs to the person")
+		b.open(p.path).form("Let this person run the service").fill("unconfirmed", "yes").press().wants(http.StatusOK, "This person runs the service now.")
 		b.open(p.path).form("Take this right away").press().wants(http.StatusOK, "runs the service no more")
 		own := fmt.Sprintf("/operator/people/%d", c.people[access.Viewer].ID)
 		b.open(own).wants(http.StatusOK, "This is your own account.")

@@ -96,7 +96,7 @@ func in(at time.Time, zone *time.Location) time.Time {
 type passwordForm struct {
 	Asks         bool // for the present one
 	Wrong, Field string
-	Credentials  []keepable // that a change removes
+	Credentials  keepables // that a change removes
 }
 
 // keepable is a credential that a new password removes unless its box is ticked.
@@ -106,16 +106,25 @@ type keepable struct {
 	Keep bool
 }
 
+// keepables are the credentials that a page shows, and how many more there are, which cannot be kept.
+type keepables struct {
+	Shown []keepable
+	More  int
+}
+
+// mostKeepable is how many credentials a page shows.
+const mostKeepable = 150
+
 // keepables lists a person's credentials, with those ticked that the form keeps.
-func (p *Part) keepables(r *http.Request, person int64, zone *time.Location) ([]keepable, error) {
+func (p *Part) keepables(r *http.Request, person int64, zone *time.Location) (keepables, error) {
 	all, err := p.Teams.Credentials(r.Context(), person)
 	if err != nil {
-		return nil, err
+		return keepables{}, err
 	}
-	out := make([]keepable, len(all))
-	for i, c := range all {
+	out := keepables{More: max(0, len(all)-mostKeepable)}
+	for _, c := range all[:len(all)-out.More] {
 		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
-		out[i] = keepable{c, slices.Contains(r.PostForm["keep"], c.ID)}
+		out.Shown = append(out.Shown, keepable{c, slices.Contains(r.PostForm["keep"], c.ID)})
 	}
 	return out, nil
 }

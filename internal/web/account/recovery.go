@@ -14,7 +14,7 @@ type recoveryView struct {
 	team.Person
 
 	Path, Wrong string
-	Credentials []keepable // that the new password removes
+	Credentials keepables // that the new password removes
 }
 
 func (p *Part) recoveryPage(w http.ResponseWriter, r *http.Request) {
