@@ -42,36 +42,35 @@ var (
 	ErrNoTime    = errors.New("a date without a time")
 )
 
-// Parse reads a time with a time part. Without an offset it is read in the zone: a time that the clock skips
-// is ErrSkipped, one that occurs twice is the earlier. A date alone is ErrNoTime.
+// Parse reads a time with a time part: any time of RFC 3339, and of ISO 8601 the basic format (20270504T100000Z),
+// reduced precision (2027-05-04T10), a fraction of the last part (10:30,5) and 24:00, which is 00:00 of the next
+// day. A second of 60 is the first one of the next minute, as in POSIX. What is finer than a microsecond is cut off.
+// Without an offset the time is read in the zone: one that the clock skips is ErrSkipped, and one that occurs twice
+// is the earlier. A date alone is ErrNoTime. Week dates, ordinal dates and years of more than four digits are
+// ErrMalformed. The year of the instant is -1 to 10000 in UTC, so
+// that the last second of 9999 is one in every zone.
 func Parse(text string, zone *time.Location) (time.Time, error) {
-	text = mendPlus(text)
-	if _, err := time.Parse(time.DateOnly, text); err == nil {
+	day, rest, err := cutDate(text)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case rest == "":
 		return time.Time{}, ErrNoTime
 	}
-	wall, offset, found := cutOffset(text)
-	t, err := parseWall(wall)
+	basic := text[4] != '-'
+	clock, offset, found, err := cutOffset(rest[1:])
 	if err != nil {
 		return time.Time{}, err
 	}
-	if found {
-		return writable(t.Add(-offset), zone)
-	}
-	t, err = earliest(t, zone)
+	since, err := parseClock(clock, basic)
 	if err != nil {
-		return t, err
+		return time.Time{}, err
 	}
-	return writable(t, zone)
-}
-
-// writable refuses an instant whose year has no four digits in the zone or in UTC: no answer could show it.
-func writable(t time.Time, zone *time.Location) (time.Time, error) {
-	for _, year := range []int{t.UTC().Year(), t.In(zone).Year()} {
-		if year < 1 || year > 9999 {
-			return time.Time{}, ErrMalformed
-		}
+	wall := day.Add(since).Truncate(time.Microsecond)
+	if found {
+		return wall.Add(-offset), nil
 	}
-	return t, nil
+	return earliest(wall, zone)
 }
 
 // ParseBound reads a time or a date; a date is the first instant of that day in the zone.
@@ -80,9 +79,9 @@ func ParseBound(text string, zone *time.Location) (time.Time, error) {
 	if !errors.Is(err, ErrNoTime) {
 		return t, err
 	}
-	day, err := time.Parse(time.DateOnly, text)
+	day, _, err := cutDate(text)
 	if err != nil {
-		return time.Time{}, ErrMalformed
+		return time.Time{}, err
 	}
 	return StartOfDay(day.Year(), day.Month(), day.Day(), zone), nil
 }
@@ -112,67 +111,127 @@ func Day(t time.Time, zone *time.Location) (time.Time, time.Time) {
 	return StartOfDay(local.Year(), local.Month(), local.Day(), zone), StartOfDay(next.Year(), next.Month(), next.Day(), zone)
 }
 
-const day = 24 * 60 * 60 // seconds
-
-// mendPlus gives back the + of an offset that a query string turned into a space.
-func mendPlus(text string) string {
-	if i := strings.LastIndexByte(text, ' '); i > len("2006-01-02") {
-		return text[:i] + "+" + text[i+1:]
+// cutDate reads the date that a text begins with, in the extended or the basic format, and returns it as midnight in
+// UTC with what follows: nothing, or a T or a space (RFC 3339, section 5.6) and more.
+func cutDate(text string) (time.Time, string, error) {
+	layout := "20060102"
+	if len(text) > 4 && text[4] == '-' {
+		layout = time.DateOnly
 	}
-	return text
+	if len(text) < len(layout) {
+		return time.Time{}, "", ErrMalformed
+	}
+	day, err := time.Parse(layout, text[:len(layout)])
+	rest := text[len(layout):]
+	if err != nil || rest != "" && !strings.ContainsRune("Tt ", rune(rest[0])) {
+		return time.Time{}, "", ErrMalformed
+	}
+	return day, rest, nil
 }
 
-// cutOffset takes Z, ±hh:mm, ±hhmm or ±hh off the end of a time.
-func cutOffset(text string) (string, time.Duration, bool) {
-	clock := strings.IndexAny(text, "Tt")
-	if clock < 0 {
-		return text, 0, false
+// cutOffset takes Z, ±hh:mm, ±hhmm or ±hh off the end of a time of day and reports whether there was one. A space
+// before the offset is a + that a query string turned into a space.
+func cutOffset(text string) (string, time.Duration, bool, error) {
+	i := strings.IndexAny(text, "Zz+- ")
+	if i < 0 {
+		return text, 0, false, nil
 	}
-	if end := len(text) - 1; text[end] == 'Z' || text[end] == 'z' {
-		return text[:end], 0, true
-	}
-	i := strings.LastIndexAny(text, "+-")
-	if i < clock {
-		return text, 0, false
-	}
-	for _, layout := range []string{"-07:00", "-0700", "-07"} {
-		if t, err := time.Parse(layout, text[i:]); err == nil {
-			_, seconds := t.Zone()
-			if seconds <= -day || seconds >= day {
-				return text, 0, false
-			}
-			return text[:i], time.Duration(seconds) * time.Second, true
+	clock, sign, offset := text[:i], text[i], text[i+1:]
+	if sign == 'Z' || sign == 'z' {
+		if offset != "" {
+			return "", 0, false, ErrMalformed
 		}
+		return clock, 0, true, nil
 	}
-	return text, 0, false
+	parts, ok := pairs(offset, !strings.Contains(offset, ":"))
+	if !ok || len(parts) > 2 || parts[0] > 23 || len(parts) == 2 && parts[1] > 59 {
+		return "", 0, false, ErrMalformed
+	}
+	d := sum(parts)
+	if sign == '-' {
+		d = -d
+	}
+	return clock, d, true, nil
 }
 
-// parseWall reads a wall clock as if it were UTC.
-func parseWall(text string) (time.Time, error) {
-	text = strings.Replace(text, "t", "T", 1)
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
-		t, err := time.Parse(layout, text)
-		if err == nil && !strings.Contains(text, ",") && t.Year() >= 1 {
-			return t.Truncate(time.Microsecond), nil
+// units are those of the parts of a time of day.
+var units = [...]time.Duration{time.Hour, time.Minute, time.Second}
+
+// parseClock reads a time of day as the time since midnight: hh, hh:mm or hh:mm:ss, without the colons in the basic
+// format, the last part with a fraction perhaps.
+func parseClock(text string, basic bool) (time.Duration, error) {
+	whole, fraction := text, ""
+	if i := strings.IndexAny(text, ".,"); i >= 0 {
+		whole, fraction = text[:i], text[i+1:]
+		if fraction == "" {
+			return 0, ErrMalformed
 		}
 	}
-	return time.Time{}, ErrMalformed
+	parts, ok := pairs(whole, basic)
+	if !ok || len(parts) > len(units) {
+		return 0, ErrMalformed
+	}
+	for i, most := range [...]int{24, 59, 60} {
+		if i < len(parts) && parts[i] > most {
+			return 0, ErrMalformed
+		}
+	}
+	since, unit := sum(parts), units[len(parts)-1]
+	for _, c := range []byte(fraction) {
+		if c < '0' || c > '9' {
+			return 0, ErrMalformed
+		}
+		unit /= 10
+		since += time.Duration(c-'0') * unit
+	}
+	if parts[0] == 24 && since > 24*time.Hour {
+		return 0, ErrMalformed
+	}
+	return since, nil
+}
+
+// pairs splits a text into numbers of two digits, with colons between them or, in the basic format, with nothing.
+func pairs(text string, basic bool) ([]int, bool) {
+	step := 3
+	if basic {
+		step = 2
+	}
+	var out []int
+	for i := 0; ; i += step {
+		if len(text) < i+2 || text[i] < '0' || text[i] > '9' || text[i+1] < '0' || text[i+1] > '9' {
+			return nil, false
+		}
+		out = append(out, int(text[i]-'0')*10+int(text[i+1]-'0'))
+		switch {
+		case len(text) == i+2:
+			return out, true
+		case !basic && text[i+2] != ':':
+			return nil, false
+		}
+	}
+}
+
+// sum adds up hours, minutes and seconds.
+func sum(parts []int) time.Duration {
+	var d time.Duration
+	for i, n := range parts {
+		d += time.Duration(n) * units[i]
+	}
+	return d
 }
 
 // earliest finds the first instant at which the zone's clocks show this wall clock.
 func earliest(wall time.Time, zone *time.Location) (time.Time, error) {
 	var found time.Time
+	err := ErrSkipped
 	for _, near := range []time.Duration{-26 * time.Hour, 26 * time.Hour} {
 		_, offset := wall.Add(near).In(zone).Zone()
 		t := wall.Add(-time.Duration(offset) * time.Second)
-		if shows(t, wall, zone) && (found.IsZero() || t.Before(found)) {
-			found = t
+		if shows(t, wall, zone) && (err != nil || t.Before(found)) {
+			found, err = t, nil
 		}
 	}
-	if found.IsZero() {
-		return found, ErrSkipped
-	}
-	return found, nil
+	return found, err
 }
 
 func shows(t, wall time.Time, zone *time.Location) bool {

@@ -2,6 +2,7 @@ package moment_test
 
 import (
 	"errors"
+	"regexp"
 	"testing"
 	"time"
 
@@ -40,10 +41,48 @@ func TestParse(t *testing.T) {
 		{text: "2026-03-29", err: moment.ErrNoTime},
 		{text: "2026-02-30T10:00", err: moment.ErrMalformed},
 		{text: "2026-03-29T25:00", err: moment.ErrMalformed},
-		{text: "2026-03-29T10:00:60", err: moment.ErrMalformed},
-		{text: "2026-03-29T10:00:00,5", err: moment.ErrMalformed},
-		{text: "9999-12-31T23:30:00-01:00", err: moment.ErrMalformed},
-		{text: "9999-12-31T23:30:00Z", err: moment.ErrMalformed}, // the year 10000 in Berlin
+		{text: "2027-05-04T10", utc: "2027-05-04T08:00:00Z"}, // reduced precision
+		{text: "2027-05-04T10Z", utc: "2027-05-04T10:00:00Z"},
+		{text: "2027-05-04T10+02", utc: "2027-05-04T08:00:00Z"},
+		{text: "20270504T100000Z", utc: "2027-05-04T10:00:00Z"}, // the basic format
+		{text: "20270504T1000", utc: "2027-05-04T08:00:00Z"},
+		{text: "20270504T10", utc: "2027-05-04T08:00:00Z"},
+		{text: "20270504T100000.5+0200", utc: "2027-05-04T08:00:00.5Z"},
+		{text: "20270504T100000 0200", utc: "2027-05-04T08:00:00Z"},
+		{text: "20270504", err: moment.ErrNoTime},
+		{text: "2027-05-04T1000", err: moment.ErrMalformed}, // the two formats at once
+		{text: "20270504T10:00", err: moment.ErrMalformed},
+		{text: "2027-05-04T24:00", utc: "2027-05-04T22:00:00Z"}, // the next day's 00:00
+		{text: "2027-12-31T24:00:00Z", utc: "2028-01-01T00:00:00Z"},
+		{text: "2027-05-04T24", utc: "2027-05-04T22:00:00Z"},
+		{text: "2027-05-04T24:00:00.000Z", utc: "2027-05-05T00:00:00Z"},
+		{text: "2027-05-04T24:01", err: moment.ErrMalformed},
+		{text: "2027-05-04T24:00:00.1", err: moment.ErrMalformed},
+		{text: "2027-05-04T10:00:00,5Z", utc: "2027-05-04T10:00:00.5Z"},
+		{text: "2027-05-04T10:30,5Z", utc: "2027-05-04T10:30:30Z"},
+		{text: "2027-05-04T10.25Z", utc: "2027-05-04T10:15:00Z"},
+		{text: "2027-05-04T10:00:00.1234567Z", utc: "2027-05-04T10:00:00.123456Z"},
+		{text: "2027-05-04T10:00:00.Z", err: moment.ErrMalformed},
+		{text: "2027-05-04T10:00:00.5x", err: moment.ErrMalformed},
+		{text: "2026-12-31T23:59:60Z", utc: "2027-01-01T00:00:00Z"}, // a leap second
+		{text: "1990-12-31T15:59:60-08:00", utc: "1991-01-01T00:00:00Z"},
+		{text: "2026-03-29T10:00:61", err: moment.ErrMalformed},
+		{text: "2026-03-29T10:60", err: moment.ErrMalformed},
+		{text: "2026-07-01 10:15:00Z", utc: "2026-07-01T10:15:00Z"}, // RFC 3339, section 5.6
+		{text: "2026-07-01 10:15:00 02:00", utc: "2026-07-01T08:15:00Z"},
+		{text: "2026-07-01T10:15:00-00:00", utc: "2026-07-01T10:15:00Z"},
+		{text: "2027-W18-2T10:00Z", err: moment.ErrMalformed},
+		{text: "2027-124T10:00Z", err: moment.ErrMalformed},
+		{text: "2027-05T10:00Z", err: moment.ErrMalformed},
+		{text: "+002027-05-04T10:00Z", err: moment.ErrMalformed},
+		{text: "2027-05-04T", err: moment.ErrMalformed},
+		{text: "2027-05-04TZ", err: moment.ErrMalformed},
+		{text: "2027-05-04T10:00ZZ", err: moment.ErrMalformed},
+		{text: "2027-05-04T10:00+", err: moment.ErrMalformed},
+		{text: "2027-05-04T10:00+02:60", err: moment.ErrMalformed},
+		{text: "2027-05-04T10:00+02:00:00", err: moment.ErrMalformed},
+		{text: "9999-12-31T23:59:59Z", utc: "9999-12-31T23:59:59Z"}, // the year 10000 in Berlin
+		{text: "0001-01-01T00:00:00Z", utc: "0001-01-01T00:00:00Z"},
 		{text: "2026-07-01T10:15:00+24:00", err: moment.ErrMalformed},
 		{text: "tomorrow", err: moment.ErrMalformed},
 		{text: "", err: moment.ErrMalformed},
@@ -111,16 +150,84 @@ func TestWallClocks(t *testing.T) {
 	})
 }
 
+// Every time of RFC 3339 is read as the standard library reads it, in each of the forms that ISO 8601 has for it.
+func TestFormsAgree(t *testing.T) {
+	t.Parallel()
+	berlin := zone(t, "Europe/Berlin")
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.Unix(rapid.Int64Range(-62_135_596_800, 253_402_300_799).Draw(t, "at"), rapid.Int64Range(0, 999_999).Draw(t, "micros")*1000)
+		offset := rapid.IntRange(-23*60-59, 23*60+59).Draw(t, "offset")
+		local := at.In(time.FixedZone("", offset*60))
+		if local.Year() < 1 || local.Year() > 9999 {
+			return
+		}
+		for _, layout := range []string{
+			"2006-01-02T15:04:05.999999Z07:00", "2006-01-02t15:04:05,000000-0700", "2006-01-02 15:04:05.999999999Z07:00", "20060102T150405.999999Z0700",
+		} {
+			text := local.Format(layout)
+			got, err := moment.Parse(text, berlin)
+			if err != nil || !got.Equal(at) {
+				t.Fatalf("%s is %v (%v), want %v", text, got.UTC(), err, at.UTC())
+			}
+			if want, err := time.Parse(time.RFC3339Nano, text); err == nil && !got.Equal(want) {
+				t.Fatalf("%s is %v, and %v by time.Parse", text, got, want)
+			}
+		}
+		minute := local.Truncate(time.Minute)
+		for _, layout := range []string{"2006-01-02T15:04Z07:00", "20060102T1504Z0700"} {
+			if got, err := moment.Parse(minute.Format(layout), berlin); err != nil || !got.Equal(minute) {
+				t.Fatalf("%s is %v (%v), want %v", minute.Format(layout), got.UTC(), err, minute.UTC())
+			}
+		}
+	})
+}
+
+// A day's 24:00 is the 00:00 of the day after, also where the clock skips or repeats it.
+func TestEndOfDay(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		z := zone(t, rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Africa/Cairo", "America/Havana", "Pacific/Apia"}).Draw(t, "zone"))
+		day := time.Unix(rapid.Int64Range(1_200_000_000, 2_100_000_000).Draw(t, "day"), 0).UTC()
+		end, endErr := moment.Parse(day.Format(time.DateOnly)+"T24:00", z)
+		next, nextErr := moment.Parse(day.AddDate(0, 0, 1).Format(time.DateOnly)+"T00:00", z)
+		if !end.Equal(next) || !errors.Is(endErr, nextErr) {
+			t.Fatalf("%s: %v (%v) and %v (%v)", day.Format(time.DateOnly), end, endErr, next, nextErr)
+		}
+	})
+}
+
+// A bound at the end of the last year that can be written is one in every zone.
+func TestOpenEnd(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Pacific/Kiritimati", "Europe/Berlin", "UTC", "Pacific/Niue"} {
+		for _, text := range []string{"9999-12-31T23:59:59Z", "9999-12-31T24:00", "9999-12-31", "99991231T235959"} {
+			if at, err := moment.ParseBound(text, zone(t, name)); err != nil || at.UTC().Year() < 9999 {
+				t.Errorf("%s in %s: %v (%v)", text, name, at, err)
+			}
+		}
+	}
+}
+
+// grammar is that of RFC 3339; time.Parse takes more.
+var grammar = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"2026-03-29T02:30", "2026-10-25T02:30:00.5+01:00", "2026-01-01", "T", "2026-07-01T10:15:00 05:30", "-"} {
+	for _, text := range []string{"20270504T10,5 02", "2026-12-31T23:59:60Z", "2027-05-04T24:00", "2026-03-29T02:30", "2026-10-25T02:30:00.5+01:00", "2026-01-01", "T", "2026-07-01T10:15:00 05:30", "-"} {
 		f.Add(text)
 	}
 	berlin := zone(f, "Europe/Berlin")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, err := moment.Parse(text, berlin); err == nil && got.Year() > 10_000 {
+		_, _ = moment.ParseBound(text, berlin) // does not panic
+		got, err := moment.Parse(text, berlin)
+		if err == nil && (got.UTC().Year() < -1 || got.UTC().Year() > 10_000) {
 			t.Fatalf("%q became %v", text, got)
 		}
-		_, _ = moment.ParseBound(text, berlin)
+		if !grammar.MatchString(text) {
+			return
+		}
+		if want, other := time.Parse(time.RFC3339Nano, text); other == nil && (err != nil || !got.Equal(want.Truncate(time.Microsecond))) {
+			t.Fatalf("%q is %v (%v), and %v by time.Parse", text, got, err, want)
+		}
 	})
 }
 

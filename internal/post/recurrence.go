@@ -154,5 +154,5 @@ func instant(wall time.Time, zone *time.Location) (time.Time, bool) {
 		end, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds() // read by the old offset, it lies behind the gap
 		return end.UTC(), true
 	}
-	return at.UTC(), err == nil
+	return at.UTC(), err == nil && at.UTC().Year() <= 9999
 }
