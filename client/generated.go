@@ -1533,11 +1533,13 @@ type PostClientReview struct {
 
 // PostEntry is a record of the API's answers.
 type PostEntry struct {
-	ID          string             `json:"id"`
-	Status      PostStatus         `json:"status"`
-	ScheduledAt *Moment            `json:"scheduled_at,omitzero"`
-	PublishedAt *Moment            `json:"published_at,omitzero"`
-	Accounts    []PostEntryAccount `json:"accounts"`
+	ID          string     `json:"id"`
+	Status      PostStatus `json:"status"`
+	ScheduledAt *Moment    `json:"scheduled_at,omitzero"`
+	PublishedAt *Moment    `json:"published_at,omitzero"`
+	// Of the template or an occurrence of a recurring series.
+	Recurrence *PostEntryRecurrence `json:"recurrence,omitzero"`
+	Accounts   []PostEntryAccount   `json:"accounts"`
 	// The start of the text.
 	Excerpt string `json:"excerpt"`
 }
@@ -1547,6 +1549,15 @@ type PostEntryAccount struct {
 	ID       int64  `json:"id"`
 	Platform string `json:"platform"`
 	Username string `json:"username"`
+}
+
+// PostEntryRecurrence: Of the template or an occurrence of a recurring series.
+type PostEntryRecurrence struct {
+	SeriesID int64 `json:"series_id"`
+	// Whether the series is made from this post. A template never goes out itself; its occurrences do.
+	Template bool `json:"template"`
+	// Whether the series is paused.
+	Paused bool `json:"paused"`
 }
 
 // PostList is a record of the API's answers.
@@ -1576,7 +1587,7 @@ type PostRecurrence struct {
 	SeriesID int64 `json:"series_id"`
 	// Whether the series is made from this post.
 	Template bool `json:"template"`
-	// The post that the series is made from. Cancelling it pauses the series.
+	// The post that the series is made from.
 	TemplateID string `json:"template_id,omitzero"`
 	// When it recurs: an RRULE of RFC 5545, over wall clocks of the time zone.
 	Rule string `json:"rule"`
@@ -1872,12 +1883,23 @@ type UpdatePostInput struct {
 	ID string `json:"id"`
 	// The new text.
 	Caption *string `json:"caption,omitzero"`
-	// The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft.
+	// The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears
+	// the time of a draft.
 	ScheduledAt *string `json:"scheduled_at,omitzero"`
+	// Sends scheduled_at as null, which clears it.
+	ClearScheduledAt bool `json:"-"`
 	// Replaces all media.
 	MediaIDs []int64 `json:"media_ids,omitzero"`
 	// Replaces all accounts.
 	AccountIDs []int64 `json:"account_ids,omitzero"`
+}
+
+func (in UpdatePostInput) nulls() []string {
+	var out []string
+	if in.ClearScheduledAt {
+		out = append(out, "scheduled_at")
+	}
+	return out
 }
 
 // UploadBatch is a record of the API's answers.
@@ -1972,11 +1994,11 @@ func (c *Client) AddHashtags(ctx context.Context, in AddHashtagsInput, options .
 	return do[HashtagListChange](ctx, c, "add_hashtags", in, options)
 }
 
-// CancelPost: Take a scheduled post back. Makes a scheduled post a draft with its content kept, so that it never goes
-// out by itself. Of a recurring series the template is what pauses it, with the occurrences that have not begun; one
-// occurrence alone leaves the series as it is. A draft stays as it is. A post that was handed over is refused.
-// schedule_post schedules it again. wrong_state: it is on its way or published already, and nothing takes it back
-// from here.
+// CancelPost: Cancel a scheduled post. Makes a scheduled post a draft with its content kept and without a time, so
+// that it does not go out by itself. With the template or an occurrence of a recurring series the whole series is
+// paused, which notes say; a person resumes it in the app, where one occurrence can also be skipped while the series
+// goes on. A draft stays as it is. A post that was handed over is refused. schedule_post schedules it again.
+// wrong_state: it is on its way or published already, and nothing takes it back from here.
 //
 // POST /posts/{post_id}/cancel
 func (c *Client) CancelPost(ctx context.Context, in CancelPostInput, options ...CallOption) (*Answer[Post], error) {
@@ -2229,7 +2251,8 @@ func (c *Client) ListMediaAll(ctx context.Context, in ListMediaInput, options ..
 }
 
 // ListPosts: The team's posts. Posts, the newest first. With from or to, the posts scheduled or published within
-// them, the latest time first. Use it to see what is planned before you plan more, and to find a post by its state or
+// them, the latest time first. recurrence marks the occurrences of a recurring series, which go out, and its
+// template, which does not. Use it to see what is planned before you plan more, and to find a post by its state or
 // its day. Each is an excerpt; get_post has the whole of it.
 //
 // GET /posts
@@ -2327,11 +2350,11 @@ func (c *Client) RetryPost(ctx context.Context, in RetryPostInput, options ...Ca
 }
 
 // SchedulePost: Schedule a draft. The post goes out at that time with no further confirmation, so call it only when
-// the person asked for that time. A time without an offset is in the team's time zone. Refused while it waits for the
-// client's approval, breaks a network's rule, or the month's posts are used up. Until then cancel_post takes it back.
-// preflight_blocked: validate_post tells what to mend. awaiting_client_approval: the client has to approve it in the
-// app. plan_limit_reached: the month's posts are used up. wrong_state: it is scheduled or sent already; update_post
-// changes the time of a scheduled one.
+// the person asked for that time. A time without an offset is in the team's time zone; one more than ten years ahead
+// is refused. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are
+// used up. Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend.
+// awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used
+// up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.
 //
 // POST /posts/{post_id}/schedule
 func (c *Client) SchedulePost(ctx context.Context, in SchedulePostInput, options ...CallOption) (*Answer[Post], error) {
@@ -2364,9 +2387,10 @@ func (c *Client) SetReportTracking(ctx context.Context, in SetReportTrackingInpu
 }
 
 // UpdatePost: Change a draft or a scheduled post. Changes what is given and leaves the rest; a list that is given
-// takes the place of the whole list. A change to a post that the client had approved sends it back for approval.
-// Answers with the problems found after the change. Read the post with get_post first, as what is replaced is not
-// kept. Mend problems that are blocking. wrong_state: it was handed over or published, and stays as it is.
+// takes the place of the whole list. scheduled_at null clears the time of a draft. A change to a post that the client
+// had approved sends it back for approval, which notes say. Answers with the problems found after the change. Read
+// the post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was
+// handed over or published, and stays as it is.
 //
 // PATCH /posts/{id}
 func (c *Client) UpdatePost(ctx context.Context, in UpdatePostInput, options ...CallOption) (*Answer[PostChange], error) {
@@ -2398,8 +2422,8 @@ var operations = []Operation{
 	},
 	{
 		Name: "cancel_post", Method: "POST", Path: "/posts/{post_id}/cancel",
-		Summary:     "Take a scheduled post back",
-		Description: "Makes a scheduled post a draft with its content kept, so that it never goes out by itself. Of a recurring series the template is what pauses it, with the occurrences that have not begun; one occurrence alone leaves the series as it is. A draft stays as it is. A post that was handed over is refused. schedule_post schedules it again. wrong_state: it is on its way or published already, and nothing takes it back from here.", TakesKey: true,
+		Summary:     "Cancel a scheduled post",
+		Description: "Makes a scheduled post a draft with its content kept and without a time, so that it does not go out by itself. With the template or an occurrence of a recurring series the whole series is paused, which notes say; a person resumes it in the app, where one occurrence can also be skipped while the series goes on. A draft stays as it is. A post that was handed over is refused. schedule_post schedules it again. wrong_state: it is on its way or published already, and nothing takes it back from here.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's id."},
 		},
@@ -2580,7 +2604,7 @@ var operations = []Operation{
 	{
 		Name: "list_posts", Method: "GET", Path: "/posts",
 		Summary:     "The team's posts",
-		Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first. Use it to see what is planned before you plan more, and to find a post by its state or its day. Each is an excerpt; get_post has the whole of it.", Paged: true,
+		Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first. recurrence marks the occurrences of a recurring series, which go out, and its template, which does not. Use it to see what is planned before you plan more, and to find a post by its state or its day. Each is an excerpt; get_post has the whole of it.", Paged: true,
 		Arguments: []Argument{
 			{Name: "status", In: "query", Type: "string", Description: "Only posts in this state.", Values: []string{"draft", "scheduled", "processing", "published", "partially_published", "failed"}},
 			{Name: "account_id", In: "query", Type: "integer", Description: "Only posts that target this account. An account that is not there has none, so the list is empty."},
@@ -2644,7 +2668,7 @@ var operations = []Operation{
 	{
 		Name: "schedule_post", Method: "POST", Path: "/posts/{post_id}/schedule",
 		Summary:     "Schedule a draft",
-		Description: "The post goes out at that time with no further confirmation, so call it only when the person asked for that time. A time without an offset is in the team's time zone. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used up. Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend. awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.", TakesKey: true,
+		Description: "The post goes out at that time with no further confirmation, so call it only when the person asked for that time. A time without an offset is in the team's time zone; one more than ten years ahead is refused. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used up. Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend. awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's id."},
 			{Name: "scheduled_at", In: "body", Type: "string", Required: true, Description: "When it goes out, ISO 8601 with a time part; without an offset in the team's zone."},
@@ -2673,11 +2697,11 @@ var operations = []Operation{
 	{
 		Name: "update_post", Method: "PATCH", Path: "/posts/{id}",
 		Summary:     "Change a draft or a scheduled post",
-		Description: "Changes what is given and leaves the rest; a list that is given takes the place of the whole list. A change to a post that the client had approved sends it back for approval. Answers with the problems found after the change. Read the post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was handed over or published, and stays as it is.", TakesKey: true,
+		Description: "Changes what is given and leaves the rest; a list that is given takes the place of the whole list. scheduled_at null clears the time of a draft. A change to a post that the client had approved sends it back for approval, which notes say. Answers with the problems found after the change. Read the post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was handed over or published, and stays as it is.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "string", Required: true, Description: "The post's id."},
 			{Name: "caption", In: "body", Type: "string", Description: "The new text."},
-			{Name: "scheduled_at", In: "body", Type: "string", Description: "The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft."},
+			{Name: "scheduled_at", In: "body", Type: "string", Nullable: true, Description: "The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."},
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Replaces all media."},
 			{Name: "account_ids", In: "body", Type: "integers", Description: "Replaces all accounts."},
 		},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -34,6 +35,7 @@ type (
 		In          string // path, query or body
 		Type        string // string, integer, number, boolean, strings, integers or objects
 		Required    bool
+		Nullable    bool // null is a value of its own, which clears what the argument sets
 		Description string
 		Default     string
 		Values      []string // those that it may have, where they are few
@@ -62,7 +64,7 @@ type prepared struct {
 
 // prepare puts arguments, a struct or map with the names of the wire, where they belong. Nothing is sent.
 func (c *Client) prepare(o Operation, in any, options []CallOption) (*prepared, error) {
-	given, err := members(in)
+	given, err := o.members(in)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +116,12 @@ func (o Operation) place(given map[string]json.RawMessage) (string, url.Values, 
 	return path, query, nil
 }
 
-// members are an input's, without those that are null: the API takes no null.
-func members(in any) (map[string]json.RawMessage, error) {
+// clearing is an input of which arguments can be sent as null.
+type clearing interface{ nulls() []string }
+
+// members returns the members of an input. Null is left out, unless the input says that it is meant: a map by holding
+// it for a nullable argument, a generated struct by its Clear fields.
+func (o Operation) members(in any) (map[string]json.RawMessage, error) {
 	given := map[string]json.RawMessage{}
 	if in == nil {
 		return given, nil
@@ -130,15 +136,28 @@ func members(in any) (map[string]json.RawMessage, error) {
 	if err := json.Unmarshal(raw, &given); err != nil {
 		return nil, errors.New("the arguments are no JSON object")
 	}
-	for name, value := range given {
-		if string(value) == "null" {
-			delete(given, name)
-		}
-	}
+	explicit := reflect.ValueOf(in).Kind() == reflect.Map
+	maps.DeleteFunc(given, func(name string, value json.RawMessage) bool {
+		return string(value) == "null" && !(explicit && o.nullable(name))
+	})
 	if given == nil { // in was null itself
 		given = map[string]json.RawMessage{}
 	}
+	cleared, ok := in.(clearing)
+	if !ok {
+		return given, nil
+	}
+	for _, name := range cleared.nulls() {
+		if given[name] != nil {
+			return nil, fmt.Errorf("%s: %s is both set and cleared", o.Name, name)
+		}
+		given[name] = json.RawMessage("null")
+	}
 	return given, nil
+}
+
+func (o Operation) nullable(name string) bool {
+	return slices.ContainsFunc(o.Arguments, func(a Argument) bool { return a.Name == name && a.Nullable })
 }
 
 // legible tells whether all texts are UTF-8: package json would write others as U+FFFD.

@@ -61,6 +61,9 @@ func (v *value) Set(text string) error {
 }
 
 func (v *value) read(text string) (any, error) {
+	if v.argument.Nullable && text == "null" {
+		return nil, nil //nolint:nilnil // null is the value
+	}
 	switch v.argument.Type {
 	case "integer":
 		return integer(text)

@@ -1,5 +1,7 @@
 package clientgen
 
+import "slices"
+
 // told are optional texts of answers of which absent and empty differ.
 var told = map[string]bool{"PostAccount.caption": true}
 
@@ -20,7 +22,7 @@ func goType(r *record, f field) string {
 	switch {
 	case f.Shape.List:
 		return "[]" + base
-	case f.nullable():
+	case f.Nullable():
 		return "*" + base
 	case f.Required, f.Shape.Base == "any", f.Shape.Base == "texts":
 		return base
@@ -32,7 +34,11 @@ func goType(r *record, f field) string {
 	return "*" + base
 }
 
-func (f field) nullable() bool { return f.schema.Nullable }
+// Nullable reports whether null is one of the field's values.
+func (f field) Nullable() bool { return f.schema.Nullable }
+
+// Clears reports whether an input has arguments that null clears.
+func (r *record) Clears() bool { return r.Input && slices.ContainsFunc(r.Fields, field.Nullable) }
 
 // zeroIsAbsent tells whether the zero value of an argument can mean nothing but that it is left out.
 func (f field) zeroIsAbsent() bool {

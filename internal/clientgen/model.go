@@ -63,6 +63,7 @@ type (
 		Name, In    string
 		Description string
 		Required    bool
+		Nullable    bool
 		Type        string // string, integer, boolean, number, strings, integers or objects
 		Default     string
 		Enum        []string
@@ -263,7 +264,7 @@ func (b *builder) items(answer string) *field {
 }
 
 func (a *argument) describe() {
-	a.Enum, a.Type = a.schema.Enum, string(a.schema.Type)
+	a.Enum, a.Type, a.Nullable = a.schema.Enum, string(a.schema.Type), a.schema.Nullable
 	if a.schema.Type == "array" {
 		a.Type = string(a.schema.Items.Type) + "s"
 	}

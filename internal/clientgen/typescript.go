@@ -20,7 +20,7 @@ func tsType(r *record, f field) string {
 	} else if f.Shape.List {
 		base += "[]"
 	}
-	if f.nullable() {
+	if f.Nullable() {
 		base += " | null"
 	}
 	return base

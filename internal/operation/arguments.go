@@ -161,7 +161,10 @@ func (p place) one() string {
 }
 
 func check(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
-	switch s.Type {
+	if value == nil && nullable(s) {
+		return nil, nil //nolint:nilnil // null is the value
+	}
+	switch typeOf(s) {
 	case "string":
 		return checkString(value, s, at, forms[s])
 	case "integer":
@@ -183,7 +186,7 @@ func check(value any, s *jsonschema.Schema, at place, forms patterns) (any, erro
 func checkString(value any, s *jsonschema.Schema, at place, pattern *regexp.Regexp) (any, error) {
 	text, ok := value.(string)
 	if !ok {
-		return nil, notText(value, at)
+		return nil, notText(value, s, at)
 	}
 	length := utf8.RuneCountInString(text)
 	switch {
@@ -201,16 +204,20 @@ func checkString(value any, s *jsonschema.Schema, at place, pattern *regexp.Rege
 	return text, nil
 }
 
-func notText(value any, at place) error {
+func notText(value any, s *jsonschema.Schema, at place) error {
+	kind := "a string"
+	if nullable(s) {
+		kind = "a string or null"
+	}
 	switch value.(type) {
 	case []any, map[string]any:
 		return fault.Invalid(fault.NotASingleValue, at.name, at.each()+" takes one text.")
 	case nil:
 		return fault.Invalid(fault.Malformed, at.name, at.each()+" must be a string and cannot be null.")
 	case bool:
-		return fault.Invalid(fault.Malformed, at.name, at.each()+" must be a string, not a boolean. Put it in quotes.")
+		return fault.Invalid(fault.Malformed, at.name, at.each()+" must be "+kind+", not a boolean. Put it in quotes.")
 	}
-	return fault.Invalid(fault.Malformed, at.name, at.each()+" must be a string, not a number. Put it in quotes.")
+	return fault.Invalid(fault.Malformed, at.name, at.each()+" must be "+kind+", not a number. Put it in quotes.")
 }
 
 func checkInteger(value any, s *jsonschema.Schema, at place) (any, error) {

@@ -123,7 +123,7 @@ func (op *Operation) LookAhead(ctx context.Context, call Call, args []byte) erro
 	return op.Ahead.run(ctx, call, args)
 }
 
-// Again makes the answer to a repeat anew, where the first one held what is not kept.
+// Again makes the answer to a repeat: anew if the first one held what is not kept, or the first one with notes.
 type Again struct {
 	run func(context.Context, Call, []byte, Result) (Result, error)
 }
@@ -135,17 +135,38 @@ func Afresh[In, Out any](answer func(ctx context.Context, call Call, in In, kept
 		if err != nil {
 			return Result{}, err
 		}
-		raw, ok := first.Data.(json.RawMessage)
-		if !ok {
-			return Result{}, errors.New("a repeat has no kept answer")
-		}
-		var kept Out
-		if err := json.Unmarshal(raw, &kept); err != nil {
-			return Result{}, fmt.Errorf("reading what was kept of an answer: %w", err)
+		kept, err := keptData[Out](first)
+		if err != nil {
+			return Result{}, err
 		}
 		answer, err := answer(ctx, call, in, kept)
 		return answer.erase(), err
 	}}
+}
+
+// Noting makes an Again that gives the first answer with notes on what has changed since.
+func Noting[Out any](notes func(ctx context.Context, call Call, kept Out) ([]string, error)) *Again {
+	return &Again{run: func(ctx context.Context, call Call, _ []byte, first Result) (Result, error) {
+		kept, err := keptData[Out](first)
+		if err != nil {
+			return Result{}, err
+		}
+		more, err := notes(ctx, call, kept)
+		first.Notes = append(first.Notes, more...)
+		return first, err
+	}}
+}
+
+func keptData[Out any](first Result) (Out, error) {
+	var kept Out
+	raw, ok := first.Data.(json.RawMessage)
+	if !ok {
+		return kept, errors.New("a repeat has no kept answer")
+	}
+	if err := json.Unmarshal(raw, &kept); err != nil {
+		return kept, fmt.Errorf("reading what was kept of an answer: %w", err)
+	}
+	return kept, nil
 }
 
 // Example is one call of an operation, shown in the description and checked against the schemas.
@@ -200,7 +221,7 @@ func (op *Operation) Run(ctx context.Context, call Call, args []byte) (Result, e
 	return op.run(ctx, call, args)
 }
 
-// Repeat answers a repeat of an earlier call: with the first result, or where that held what is not kept, anew.
+// Repeat answers a repeat of an earlier call with the first result, or with what the operation's Again makes of it.
 func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 	if op.Again == nil {
 		return first, nil
@@ -259,7 +280,7 @@ func (op *Operation) mustFit(fail func(what string)) {
 		}
 	}
 	for _, name := range op.Times {
-		if p := op.Input.Properties[name]; p == nil || p.Type != "string" {
+		if p := op.Input.Properties[name]; p == nil || typeOf(p) != "string" {
 			fail("its time " + name + " is no text argument")
 		}
 	}

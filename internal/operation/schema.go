@@ -41,7 +41,7 @@ func components() map[reflect.Type]*jsonschema.Schema {
 }
 
 func inputSchema(t reflect.Type) *jsonschema.Schema {
-	s := infer(t, nil)
+	s := infer(t, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[NullableString](): {Type: "string"}})
 	// An argument with a default need not be given.
 	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return s.Properties[name].Default != nil })
 	return s
@@ -81,7 +81,7 @@ func dress(t reflect.Type, s *jsonschema.Schema) {
 
 // withoutNull takes away the null that Go's nil would allow: our answers leave such members out.
 func withoutNull(s *jsonschema.Schema) {
-	s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == "null" })
+	s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == null })
 	switch len(s.Types) {
 	case 0:
 		s.Types = nil
@@ -110,7 +110,7 @@ func applyTags(tag reflect.StructTag, s *jsonschema.Schema) {
 		s.Format = text
 	}
 	if _, ok := tag.Lookup("nullable"); ok {
-		s.Types, s.Type = []string{s.Type, "null"}, ""
+		s.Types, s.Type = []string{s.Type, null}, ""
 	}
 	if text, ok := tag.Lookup("enum"); ok {
 		for value := range strings.SplitSeq(text, "|") {

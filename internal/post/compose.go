@@ -261,12 +261,12 @@ func (s *Service) moveTo(ctx context.Context, tx *db.Tx, call operation.Call, p 
 	case p.IsTemplate || at.Equal(p.ScheduledAt):
 		return false, nil
 	case at.IsZero() && p.Status == Scheduled:
-		return false, fault.Invalid(fault.MissingArgument, "scheduled_at", "A scheduled post needs its time. To take the post back, cancel it on its page.")
+		return false, fault.Invalid(fault.MissingArgument, "scheduled_at", "A scheduled post needs a time. To unschedule the post, use the action on its page.")
 	case at.IsZero():
-		p.ScheduledAt = at
-		return true, nil
-	case !at.After(call.Now):
-		return false, errOver
+		return s.move(ctx, tx, call, p, at)
+	}
+	if err := mayCome(call, at); err != nil {
+		return false, err
 	}
 	return s.move(ctx, tx, call, p, at)
 }

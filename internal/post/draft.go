@@ -69,13 +69,14 @@ func (s *Service) targetsOf(ctx context.Context, call operation.Call, ids []int6
 // change is PATCH: what is given replaces, what is not stays.
 func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInput) (operation.Answer[Changed], error) {
 	var at time.Time
-	if in.ScheduledAt != nil {
+	if in.ScheduledAt.Value != nil {
 		var err error
-		if at, err = timeToCome(call, *in.ScheduledAt); err != nil {
+		if at, err = timeToCome(call, *in.ScheduledAt.Value); err != nil {
 			return operation.Answer[Changed]{}, err
 		}
 	}
 	var p Post
+	var before Approval
 	err := s.db.Write(ctx, "post.update", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, in.ID); err != nil {
@@ -84,6 +85,7 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 		if err := p.mayChange(); err != nil {
 			return err
 		}
+		before = p.Approval
 		if p.Status == Scheduled {
 			if err := call.Require(access.Publish); err != nil {
 				return err
@@ -95,7 +97,8 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 		return operation.Answer[Changed]{}, err
 	}
 	full, problems := s.answer(call, p), s.problems(call, p, nil)
-	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Data: Changed{full.Data, problems}, Said: full.Said + saidOfProblems(problems)}, nil
+	notes := slices.Concat(full.Notes, p.returnedNote(before), farNote(call, at))
+	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Notes: notes, Data: Changed{full.Data, problems}, Said: full.Said + saidOfProblems(problems)}, nil
 }
 
 func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput, at time.Time) error {
@@ -107,7 +110,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 	}{
 		{"caption", in.Caption != nil, func() (bool, error) { return rewrite(p, *in.Caption), nil }},
 		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.swapMedia(ctx, tx, p, in.MediaIDs) }},
-		{"scheduled_at", in.ScheduledAt != nil, func() (bool, error) { return s.move(ctx, tx, call, p, at) }},
+		{"scheduled_at", in.ScheduledAt.Given, func() (bool, error) { return s.move(ctx, tx, call, p, at) }},
 		{"account_ids", in.AccountIDs != nil, func() (bool, error) { return s.retarget(ctx, tx, call, p, in.AccountIDs) }},
 	} {
 		if !part.given {
@@ -134,9 +137,12 @@ func rewrite(p *Post, caption string) bool {
 	return differs
 }
 
-// move gives a post another time: a scheduled one goes out then, a draft wishes to.
+// move gives a post another time: a scheduled one goes out then, a draft wishes to. The zero time clears the wish.
 func (s *Service) move(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
-	if at.Equal(p.ScheduledAt) {
+	switch {
+	case at.IsZero() && p.Status == Scheduled:
+		return false, errNeedsTime
+	case at.Equal(p.ScheduledAt):
 		return false, nil
 	}
 	if p.Status == Scheduled && !sameMonth(at, p.ScheduledAt, call.Zone) {
@@ -185,45 +191,63 @@ func (s *Service) retarget(ctx context.Context, tx *db.Tx, call operation.Call, 
 	return true, err
 }
 
-// cancel takes a scheduled post back: it becomes a draft and never goes out by itself.
-func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Full], error) {
-	var p Post
-	err := s.db.Write(ctx, "post.cancel", func(ctx context.Context, tx *db.Tx) error {
-		var err error
-		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil || p.Status == Draft {
-			return err
-		}
-		if p.Status != Scheduled {
-			return fault.BadState(string(p.Status), "Only a scheduled post can be cancelled; this one was handed over for publishing already.")
-		}
-		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
-			return err
-		}
-		p.Status = Draft
-		if err := update(ctx, tx, &p); err != nil {
-			return err
-		}
-		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.cancelled", p.ID, nil)
-	})
-	if err != nil {
-		return operation.Answer[Full]{}, err
-	}
-	return s.answer(call, p), nil
-}
-
 // timeToCome reads a time of the future with a time part, in the team's zone where it has no offset.
 func timeToCome(call operation.Call, text string) (time.Time, error) {
 	at, err := moment.Parse(text, call.Zone)
 	if err != nil {
 		return at, badTime("scheduled_at", err)
 	}
-	if !at.After(call.Now) {
-		return at, errOver
-	}
-	return at, nil
+	return at, mayCome(call, at)
 }
 
-var errOver = fault.Invalid(fault.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
+// How far ahead a post may be scheduled, and from when on a note asks whether the year is meant.
+const (
+	mostYearsAhead    = 10
+	unlikelyYearAhead = 1
+)
+
+// mayCome refuses a time that is over, or further ahead than anybody plans.
+func mayCome(call operation.Call, at time.Time) error {
+	switch {
+	case !at.After(call.Now):
+		return errOver
+	case TooFar(call.Now, at):
+		return errFar
+	}
+	return nil
+}
+
+var (
+	errOver      = fault.Invalid(fault.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
+	errFar       = fault.Invalid(fault.OutOfRange, "scheduled_at", "The time is more than ten years ahead. Check the year.")
+	errNeedsTime = fault.BadState(string(Scheduled), "A scheduled post needs a time. Cancel the post to make it a draft without one.").With("argument", "scheduled_at")
+)
+
+// TooFar reports whether a time is further ahead than a post may be scheduled.
+func TooFar(now, at time.Time) bool { return at.After(now.AddDate(mostYearsAhead, 0, 0)) }
+
+// FarAhead reports whether a time is so far ahead that the year may be a mistake.
+func FarAhead(now, at time.Time) bool { return at.After(now.AddDate(unlikelyYearAhead, 0, 0)) }
+
+// farNote asks whether the year of a time that was sent is meant.
+func farNote(call operation.Call, at time.Time) []string {
+	if !FarAhead(call.Now, at) {
+		return nil
+	}
+	return []string{"scheduled_at is more than a year ahead, in " + at.In(call.Zone).Format("2006") + ". Check the year."}
+}
+
+// returnedNote says that a change has sent a post back to its client, who had decided on an earlier version.
+func (p Post) returnedNote(before Approval) []string {
+	if before != Approved && before != Rejected || p.Approval != Waiting {
+		return nil
+	}
+	note := "The client had " + string(before) + " an earlier version. After this change the post waits for the client's approval again and is not sent before it."
+	if p.Status == Scheduled {
+		note += " If it is not approved by its scheduled time, its accounts fail with " + missedApproval + "."
+	}
+	return []string{note}
+}
 
 func badTime(argument string, err error) error {
 	switch {
@@ -232,7 +256,7 @@ func badTime(argument string, err error) error {
 	case errors.Is(err, moment.ErrSkipped):
 		return fault.Invalid(fault.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
 	}
-	return fault.Invalid(fault.Malformed, argument, "The time has to be one that exists, in the years 1 to 9999, in the extended form of ISO 8601, as in 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
+	return fault.Invalid(fault.Malformed, argument, "This is not a time in ISO 8601. Write it like 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
 }
 
 func sameMonth(a, b time.Time, zone *time.Location) bool {

@@ -26,6 +26,7 @@ type List struct {
 type row struct {
 	id, status, excerpt             string
 	scheduled, submitted, published int64
+	series, template                int64
 }
 
 // slot is the time by which lists know the post.
@@ -40,7 +41,38 @@ func (r row) slot() int64 {
 }
 
 func scanRow(rows *sql.Rows, r *row) error {
-	return rows.Scan(&r.id, &r.status, &r.excerpt, &r.scheduled, &r.submitted, &r.published)
+	return rows.Scan(&r.id, &r.status, &r.excerpt, &r.scheduled, &r.submitted, &r.published, &r.series, &r.template)
+}
+
+// recurrence says which series a post belongs to, of which some are paused; nil for none.
+func (r row) recurrence(paused map[int64]bool) *RecurrenceEntry {
+	if r.series == 0 {
+		return nil
+	}
+	return &RecurrenceEntry{r.series, r.template != 0, paused[r.series]}
+}
+
+// pausedOf returns which series of a page of posts are paused, in one query, and none if no post belongs to a series.
+func (s *Service) pausedOf(ctx context.Context, team int64, page []row) (map[int64]bool, error) {
+	args := []any{team}
+	for _, r := range page {
+		if r.series != 0 && !slices.Contains(args[1:], any(r.series)) {
+			args = append(args, r.series)
+		}
+	}
+	paused := map[int64]bool{}
+	if len(args) == 1 {
+		return paused, nil
+	}
+	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+		`SELECT id FROM post_series WHERE team_id = ? AND paused_at > 0 AND id IN (`+db.Marks(len(args)-1)+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading which series are paused: %w", err)
+	}
+	for _, id := range ids {
+		paused[id] = true
+	}
+	return paused, nil
 }
 
 // list gives posts, the newest first: by when they were made, or, where from or to bounds it, by the time that
@@ -67,10 +99,14 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if err != nil {
 		return out, err
 	}
+	paused, err := s.pausedOf(ctx, call.TeamID, page)
+	if err != nil {
+		return out, err
+	}
 	out.Data.Posts = make([]Summary, len(page))
 	for i, r := range page {
 		out.Data.Posts[i] = Summary{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt, Accounts: named(accounts, r.id),
-			ScheduledAt: call.Maybe(db.Time(r.scheduled)), PublishedAt: call.Maybe(db.Time(r.published))}
+			ScheduledAt: call.Maybe(db.Time(r.scheduled)), PublishedAt: call.Maybe(db.Time(r.published)), Recurrence: r.recurrence(paused)}
 	}
 	return out, nil
 }
@@ -173,7 +209,7 @@ func (q *listQuery) after(call operation.Call, cursor *string) error {
 }
 
 func (q *listQuery) sql(limit int) (string, []any) {
-	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.submitted_at, p.published_at FROM ` + q.from +
+	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.submitted_at, p.published_at, p.series_id, p.is_template FROM ` + q.from +
 		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.Page(limit), q.args
 }
 

@@ -65,15 +65,18 @@ func end(ctx context.Context, tx *db.Tx, template *Post) error {
 
 // occur makes one occurrence of a template: a scheduled post with all that the template has. One that was taken back
 // together with its series is scheduled again, and shows what the template shows by now where nobody has changed it by
-// hand; it is false for one that has gone out meanwhile.
+// hand; it is false for one that has gone out meanwhile, or was cancelled by itself.
 func occur(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, error) {
 	var id, status string
-	err := tx.QueryRow(ctx, `SELECT id, status FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`, template.SeriesID, db.Micros(at)).Scan(&id, &status)
+	var skipped int64
+	err := tx.QueryRow(ctx, `SELECT id, status, skipped FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`, template.SeriesID, db.Micros(at)).Scan(&id, &status, &skipped)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return true, copyTemplate(ctx, tx, template, at)
 	case err != nil:
 		return false, fmt.Errorf("looking for an occurrence: %w", err)
+	case skipped != 0:
+		return false, nil
 	}
 	if Status(status) == Draft {
 		if err := follow(ctx, tx, template, id); err != nil {

@@ -42,11 +42,11 @@ type (
 	}
 	// UpdateInput is a change of a draft or a scheduled post; what is not given stays.
 	UpdateInput struct {
-		ID          string  `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
-		Caption     *string `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
-		ScheduledAt *string `json:"scheduled_at,omitempty" maxLength:"64" jsonschema:"The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft."`
-		MediaIDs    []int64 `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
-		AccountIDs  []int64 `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
+		ID          string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
+		Caption     *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
+		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true" jsonschema:"The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."`
+		MediaIDs    []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
+		AccountIDs  []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
 	}
 	// ScheduleInput names a draft and its time.
 	ScheduleInput struct {
@@ -70,7 +70,7 @@ func (s *Service) reads() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "list_posts", Method: http.MethodGet, Path: "/posts", Needs: access.Read, Success: http.StatusOK,
 			Summary:     "The team's posts",
-			Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first. Use it to see what is planned before you plan more, and to find a post by its state or its day.",
+			Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first. recurrence marks the occurrences of a recurring series, which go out, and its template, which does not. Use it to see what is planned before you plan more, and to find a post by its state or its day.",
 			Next:        "Each is an excerpt; get_post has the whole of it.",
 			Listing:     &operation.Listing{Member: "posts", Item: "get_post", Arguments: map[string]string{"id": "id"}, Label: []string{"excerpt", "status"}},
 			Example:     operation.Example{Arguments: map[string]any{"status": "scheduled", "limit": 1}, Data: List{[]Summary{exampleSummary}}},
@@ -98,6 +98,7 @@ func (s *Service) writes() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "create_post", Method: http.MethodPost, Path: "/posts", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusCreated,
+			Again:       operation.Noting(s.repeatedNotes),
 			Summary:     "Draft a post",
 			Description: "Makes a draft, to the accounts and with the media named by their ids from list_social_accounts and list_media. Nothing is sent to any network. A caption that is too long is refused, not shortened. Charges nothing.",
 			Next:        "Then validate_post, and schedule_post or publish_post when the person asks for it. Without an Idempotency-Key each call makes another draft. not_found names in context.argument which id is nobody's.",
@@ -106,8 +107,9 @@ func (s *Service) writes() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write, Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
 			Also:        operation.When(access.Publish, "the post is scheduled", s.isScheduled),
+			Again:       operation.Noting(s.repeatedChangeNotes),
 			Summary:     "Change a draft or a scheduled post",
-			Description: "Changes what is given and leaves the rest; a list that is given takes the place of the whole list. A change to a post that the client had approved sends it back for approval. Answers with the problems found after the change.",
+			Description: "Changes what is given and leaves the rest; a list that is given takes the place of the whole list. scheduled_at null clears the time of a draft. A change to a post that the client had approved sends it back for approval, which notes say. Answers with the problems found after the change.",
 			Next:        "Read the post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was handed over or published, and stays as it is.",
 			Final:       true, Repeatable: true,
 			Example: operation.Example{Arguments: map[string]any{"id": exampleID, "scheduled_at": "2026-03-29T10:15"},
@@ -115,8 +117,9 @@ func (s *Service) writes() []operation.Operation {
 		}, s.change),
 		operation.Define(operation.Spec{
 			Tool: "cancel_post", Method: http.MethodPost, Path: "/posts/{post_id}/cancel", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
-			Summary:     "Take a scheduled post back",
-			Description: "Makes a scheduled post a draft with its content kept, so that it never goes out by itself. Of a recurring series the template is what pauses it, with the occurrences that have not begun; one occurrence alone leaves the series as it is. A draft stays as it is. A post that was handed over is refused.",
+			Again:       operation.Noting(s.repeatedNotes),
+			Summary:     "Cancel a scheduled post",
+			Description: "Makes a scheduled post a draft with its content kept and without a time, so that it does not go out by itself. With the template or an occurrence of a recurring series the whole series is paused, which notes say; a person resumes it in the app, where one occurrence can also be skipped while the series goes on. A draft stays as it is. A post that was handed over is refused.",
 			Next:        "schedule_post schedules it again. wrong_state: it is on its way or published already, and nothing takes it back from here.",
 			Repeatable:  true,
 			Urgent:      true,
@@ -124,8 +127,9 @@ func (s *Service) writes() []operation.Operation {
 		}, s.cancel),
 		operation.Define(operation.Spec{
 			Tool: "schedule_post", Method: http.MethodPost, Path: "/posts/{post_id}/schedule", Needs: access.Publish, Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
+			Again:       operation.Noting(s.repeatedNotes),
 			Summary:     "Schedule a draft",
-			Description: "The post goes out at that time with no further confirmation, so call it only when the person asked for that time. A time without an offset is in the team's time zone. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used up.",
+			Description: "The post goes out at that time with no further confirmation, so call it only when the person asked for that time. A time without an offset is in the team's time zone; one more than ten years ahead is refused. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used up.",
 			Next:        "Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend. awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.",
 			Repeatable:  true,
 			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID, "scheduled_at": "2026-03-29T10:15"}, Data: exampleFull},

@@ -64,6 +64,7 @@ type Post struct {
 	Series      Series    // that series
 	IsTemplate  bool      // it is what that series is made from
 	OccursAt    time.Time // of one that was made from the template: when it was to go out
+	Skipped     bool      // of one that was made from the template: it was cancelled, and its series does not take it up again
 	ScheduledAt time.Time
 	SubmittedAt time.Time
 	PublishedAt time.Time

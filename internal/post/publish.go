@@ -52,7 +52,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		if err := s.allow(ctx, tx, call, at); err != nil {
 			return err
 		}
-		p.Status, p.ScheduledAt = Scheduled, at
+		p.Status, p.ScheduledAt, p.Skipped = Scheduled, at, false
 		if err := update(ctx, tx, &p); err != nil {
 			return err
 		}
@@ -61,10 +61,15 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
-	return s.answer(call, p), nil
+	out := s.answer(call, p)
+	out.Notes = append(out.Notes, farNote(call, at)...)
+	return out, nil
 }
 
 func (p Post) mayBeScheduled() error {
+	if err := p.mayGoOut(); err != nil {
+		return err
+	}
 	switch {
 	case p.IsTemplate:
 		return fault.BadState("recurring_template", "The template of a recurring series is not scheduled itself.")
@@ -73,7 +78,7 @@ func (p Post) mayBeScheduled() error {
 	case p.Status != Draft:
 		return fault.BadState(string(p.Status), "The post was handed over for publishing already.")
 	}
-	return p.mayGoOut()
+	return nil
 }
 
 // publish hands a post over now. A post that was handed over before is never sent again.
@@ -114,11 +119,11 @@ func (s *Service) publication(ctx context.Context, call operation.Call, p Post, 
 }
 
 func (s *Service) mayBePublished(ctx context.Context, tx *db.Tx, call operation.Call, p Post) error {
-	if p.IsTemplate {
-		return fault.BadState("recurring_template", "The template of a recurring series is not published itself.")
-	}
 	if err := p.mayGoOut(); err != nil {
 		return err
+	}
+	if p.IsTemplate {
+		return fault.BadState("recurring_template", "The template of a recurring series is not published itself.")
 	}
 	if err := s.mayBeSent(call, p); err != nil {
 		return err
@@ -161,11 +166,11 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 		if err != nil {
 			return err
 		}
-		if p.Status == Draft || p.Status == Scheduled {
-			return fault.BadState(string(p.Status), "The post was not sent yet, so nothing failed.")
-		}
 		if err := p.mayGoOut(); err != nil {
 			return err
+		}
+		if p.Status == Draft || p.Status == Scheduled {
+			return fault.BadState(string(p.Status), "The post was not sent yet, so nothing failed.")
 		}
 		again, skipped, err := s.choose(p, in.AccountIDs, tx.Now())
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
+
 	"pressroom/internal/fault"
 	"pressroom/internal/job"
 )
@@ -16,12 +18,23 @@ const excerptLen = 140 // characters of a caption that lists show
 
 // excerpt is the start of a caption on one line.
 func excerpt(caption string) string {
-	start := strings.ToValidUTF8(caption[:min(len(caption), excerptLen*16)], "") // the cut may go through a character
-	line := strings.Join(strings.Fields(start), " ")
-	if utf8.RuneCountInString(line) <= excerptLen {
-		return line
+	return Shorten(strings.Join(strings.Fields(caption), " "), excerptLen)
+}
+
+// Shorten returns a text of at most so many characters: the text itself or its start with an ellipsis. What readers
+// see as one character, a grapheme cluster (UAX 29), is never cut.
+func Shorten(text string, most int) string {
+	if len(text) <= most || utf8.RuneCountInString(text) <= most {
+		return text
 	}
-	return string([]rune(line)[:excerptLen-1]) + "…"
+	end, left, state := 0, most-1, -1
+	for {
+		cluster, _, _, next := uniseg.FirstGraphemeClusterInString(text[end:], state)
+		if left -= utf8.RuneCountInString(cluster); left < 0 {
+			return strings.TrimRight(text[:end], " ") + "…"
+		}
+		end, state = end+len(cluster), next
+	}
 }
 
 // mayChange refuses what PATCH may not change (spec, Post transitions, rule 1).

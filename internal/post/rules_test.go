@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
 	"pressroom/internal/job"
@@ -84,8 +85,43 @@ func TestExcerpt(t *testing.T) {
 			t.Fatalf("%q", got)
 		}
 		line := strings.Join(strings.Fields(caption), " ")
+		if (got == line) != (utf8.RuneCountInString(line) <= excerptLen) {
+			t.Fatalf("%q of %d characters is shown as %q", line, utf8.RuneCountInString(line), got)
+		}
 		if start := strings.TrimSuffix(got, "…"); !strings.HasPrefix(line, start) {
 			t.Fatalf("%q does not begin with %q", line, start)
+		}
+	})
+}
+
+// An excerpt ends between two grapheme clusters, and says that it is not the whole text wherever it is not.
+func TestExcerptKeepsGraphemes(t *testing.T) {
+	t.Parallel()
+	family := "👨‍👩‍👧‍👦" // 7 characters
+	for _, c := range []struct{ caption, want string }{
+		{strings.Repeat(family, 200), strings.Repeat(family, 19) + "…"},
+		{strings.Repeat(family, 20), strings.Repeat(family, 20)},
+		{"a" + strings.Repeat("🇩🇪", 100), "a" + strings.Repeat("🇩🇪", 69) + "…"},
+		{strings.Repeat("e\u0301", 100), strings.Repeat("e\u0301", 69) + "…"},
+		{"a" + strings.Repeat("\u0301", 200), "…"},
+		{"a" + strings.Repeat(" ", 5000) + "b", "a b"},
+	} {
+		if got := excerpt(c.caption); got != c.want {
+			t.Errorf("%q is shown as %q, want %q", c.caption, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOf(rapid.SampledFrom([]string{family, "🇩🇪", "e\u0301", "각", "x", " ", "\u200d", "\u0301"})).Draw(t, "parts")
+		caption := strings.Repeat(strings.Join(parts, ""), rapid.IntRange(1, 60).Draw(t, "times"))
+		line := strings.Join(strings.Fields(caption), " ")
+		start, cut := strings.CutSuffix(excerpt(caption), "…")
+		ends := map[string]bool{line: true, "": true}
+		for g, before := uniseg.NewGraphemes(line), ""; g.Next(); {
+			before += g.Str()
+			ends[before], ends[strings.TrimRight(before, " ")] = true, true
+		}
+		if !ends[start] || cut == (start == line) && line != "" {
+			t.Fatalf("%q is shown as %q", line, start)
 		}
 	})
 }

@@ -82,6 +82,7 @@ func TestTheVerdictIsSaid(t *testing.T) {
 			w.says(t, "get_post", of, id+" is scheduled for ", want)
 			w.says(t, "validate_post", its, "it would not go out as it is.", want)
 		}
+		w.exec(t, `UPDATE posts SET approval = 'approved' WHERE id = ?`, id)
 		_, err := w.try(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)})
 		if err == nil || !strings.Contains(err.Error(), "update_post, PATCH /posts/{id}") {
 			t.Errorf("scheduled again: %v", err)

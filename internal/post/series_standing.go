@@ -39,12 +39,13 @@ func (s *Service) Standing(ctx context.Context, template Post, most int) ([]Stan
 		if len(out) == most || at.After(until) {
 			break
 		}
-		one, ok := made[db.Micros(at)]
+		found, ok := made[db.Micros(at)]
+		one := found.Slot
 		switch {
 		case !ok:
 			one = Slot{PostID: template.ID, ToCome: true, Excerpt: template.Excerpt}
-		case one.Status != Draft:
-			continue // it has gone out meanwhile
+		case one.Status != Draft || found.skipped != 0:
+			continue // it has gone out meanwhile, or was skipped
 		}
 		one.At, one.InSeries = at, true
 		byHand := false
@@ -79,21 +80,25 @@ func TakenUp(list []Standing) string {
 	return strings.Join(out, " ")
 }
 
-// madeOf are the occurrences of a series that are there behind a time, by their own times in microseconds.
-func (s *Service) madeOf(ctx context.Context, template Post, behind time.Time) (map[int64]Slot, error) {
-	type row struct {
-		Slot
+// occurrence is one that a series has made.
+type occurrence struct {
+	Slot
 
-		at int64
-	}
-	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error { return rows.Scan(&r.PostID, &r.Status, &r.Excerpt, &r.at) },
-		`SELECT id, status, excerpt, occurs_at FROM posts WHERE series_id = ? AND team_id = ? AND occurs_at > ? AND occurs_at > 0`, template.SeriesID, template.TeamID, db.Micros(behind))
+	at, skipped int64
+}
+
+// madeOf are the occurrences of a series that are there behind a time, by their own times in microseconds.
+func (s *Service) madeOf(ctx context.Context, template Post, behind time.Time) (map[int64]occurrence, error) {
+	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, r *occurrence) error {
+		return rows.Scan(&r.PostID, &r.Status, &r.Excerpt, &r.at, &r.skipped)
+	},
+		`SELECT id, status, excerpt, occurs_at, skipped FROM posts WHERE series_id = ? AND team_id = ? AND occurs_at > ? AND occurs_at > 0`, template.SeriesID, template.TeamID, db.Micros(behind))
 	if err != nil {
 		return nil, fmt.Errorf("reading what is made of a series that stands: %w", err)
 	}
-	out := map[int64]Slot{}
+	out := map[int64]occurrence{}
 	for _, r := range rows {
-		out[r.at] = r.Slot
+		out[r.at] = r
 	}
 	return out, nil
 }

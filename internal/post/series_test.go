@@ -109,7 +109,8 @@ func TestWhatCanBeRepeated(t *testing.T) {
 		_, err := w.Repeat(ctx, w.person, id, daily)
 		must(t, err)
 		refused(fault.ValidationFailed, "scheduled", id, daily)
-		w.do(t, "cancel_post", map[string]any{"post_id": w.occurrence(t)})
+		_, err = w.Skip(ctx, w.person, w.occurrence(t))
+		must(t, err)
 		refused(fault.ValidationFailed, "occurrence", w.occurrence(t), daily)
 		late := w.draft(t, "late", soon)
 		w.clock.Advance(2 * time.Hour)
@@ -223,14 +224,105 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 	})
 }
 
-// One occurrence that is cancelled, moved or published early leaves the series as it is.
+// An occurrence that a client cancels pauses its series, and stays a draft when the series goes on.
+func TestCancelledOccurrence(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY")
+		first := w.occurrence(t)
+		got, err := w.try(t, "cancel_post", map[string]any{"post_id": first})
+		must(t, err)
+		full := got.Data.(post.Full)
+		if full.Status != post.Draft || full.ScheduledAt != nil || !full.Recurrence.Paused || full.Recurrence.NextAt != nil || full.Recurrence.TemplateID != id {
+			t.Errorf("%+v, %+v", full, full.Recurrence)
+		}
+		if len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], "The series is paused") {
+			t.Errorf("notes: %q", got.Notes)
+		}
+		w.tick(t)
+		w.clock.Advance(3 * day)
+		w.tick(t)
+		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" || w.told(t, "series.paused") != 1 {
+			t.Error(got)
+		}
+		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+		must(t, err)
+		w.do(t, "cancel_post", map[string]any{"post_id": first}) // a draft stays as it is, and so does its series
+		if got := w.occurrences(t); got != "21T13 draft, 24T13 scheduled" {
+			t.Error(got)
+		}
+		w.wantSent(t)
+	})
+}
+
+// A series that goes on takes up what pausing made drafts, but no occurrence that was cancelled or skipped by itself,
+// unless that was scheduled again.
+func TestSkippedStaysSkipped(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY")
+		first := w.occurrence(t)
+		w.exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id) // the next one, too
+		w.tick(t)
+		second := w.occurrence(t)
+		_, err := w.Skip(t.Context(), w.person, second)
+		must(t, err)
+		w.do(t, "cancel_post", map[string]any{"post_id": id})
+		if got := w.occurrences(t); got != "21T13 draft, 22T13 draft" {
+			t.Fatal(got)
+		}
+		held, err := w.Look(t.Context(), w.call.TeamID, id)
+		must(t, err)
+		if next, err := w.Standing(t.Context(), held, 2); err != nil || len(next) != 2 || next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*day {
+			t.Errorf("%+v, %v", next, err)
+		}
+		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+		must(t, err)
+		w.clock.Advance(90 * time.Minute)
+		w.tick(t)
+		if got := w.occurrences(t); got != "21T13 published, 22T13 draft, 23T13 scheduled" {
+			t.Error(got)
+		}
+		w.do(t, "schedule_post", map[string]any{"post_id": second, "scheduled_at": "2026-11-25T08:00"})
+		held, err = w.Look(t.Context(), w.call.TeamID, second)
+		if err != nil || held.Skipped {
+			t.Errorf("%+v, %v", held, err)
+		}
+	})
+}
+
+// What is not a scheduled occurrence cannot be skipped, and nobody skips without the right to write.
+func TestWhatCannotBeSkipped(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		template := w.repeated(t, "FREQ=DAILY")
+		plain := w.draft(t, "plain", time.Time{})
+		refused := func(person int64, id string, code fault.Code) {
+			t.Helper()
+			before := w.occurrences(t)
+			if _, err := w.Skip(t.Context(), person, id); !fault.Is(err, code) || w.occurrences(t) != before {
+				t.Errorf("%v, want %s: %s", err, code, w.occurrences(t))
+			}
+		}
+		for _, id := range []string{template, plain} {
+			refused(w.person, id, fault.ValidationFailed)
+		}
+		first := w.occurrence(t)
+		refused(w.person+1, first, fault.NotFound)
+		w.exec(t, `UPDATE memberships SET role = 'viewer' WHERE person_id = ?`, w.person)
+		refused(w.person, first, fault.NotFound)
+		w.exec(t, `UPDATE memberships SET role = 'editor' WHERE person_id = ?`, w.person)
+		w.do(t, "publish_post", map[string]any{"post_id": first})
+		refused(w.person, first, fault.ValidationFailed)
+	})
+}
+
+// One occurrence that is skipped, moved or published early leaves the series as it is.
 func TestOneOccurrence(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.repeated(t, "FREQ=DAILY")
 		first := w.occurrence(t)
-		cancelled := w.do(t, "cancel_post", map[string]any{"post_id": first})
-		if r, _ := cancelled["recurrence"].(map[string]any); cancelled["status"] != "draft" || r["paused"] != false {
-			t.Errorf("%v", cancelled)
+		skipped, err := w.Skip(t.Context(), w.person, first)
+		must(t, err)
+		if skipped.Status != post.Draft || skipped.Series.Paused || !skipped.ScheduledAt.IsZero() {
+			t.Errorf("%+v", skipped)
 		}
 		w.tick(t)
 		if got := w.occurrences(t); got != "21T13 draft, 22T13 scheduled" {
@@ -387,6 +479,47 @@ func TestCancelRaces(t *testing.T) {
 			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
 			must(t, err)
 			w.clock.Advance(day)
+		}
+	})
+}
+
+// An occurrence that is cancelled while its series makes the next one, or at its very time, pauses the series all the
+// same: it goes out or does not, and nothing more is made or sent.
+func TestCancelOccurrenceRaces(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		other := node(t, w.url, w.clock, w.sealer)
+		id := w.repeated(t, "FREQ=DAILY")
+		for i := range 12 {
+			sent, first := len(other.box.sent), w.occurrence(t)
+			if i%2 == 0 { // it is due
+				w.clock.Advance(time.Hour)
+			} else { // the next one is
+				w.exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id)
+			}
+			var work sync.WaitGroup
+			work.Go(func() { other.tick(t) })
+			work.Go(func() { _, _ = w.try(t, "cancel_post", map[string]any{"post_id": first}) })
+			work.Wait()
+			var status string
+			must(t, w.db.QueryRow(t.Context(), `SELECT status FROM posts WHERE id = ?`, first).Scan(&status))
+			if cancelled := status == "draft"; cancelled {
+				other.tick(t)
+				w.clock.Advance(2 * day)
+				other.tick(t)
+				if got := w.status(t, id); got != "draft" || len(other.box.sent) != sent {
+					t.Fatalf("the template is %s, %d sent: %s", got, len(other.box.sent)-sent, w.occurrences(t))
+				}
+			} else {
+				w.do(t, "cancel_post", map[string]any{"post_id": id})
+			}
+			var scheduled int
+			must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE status = 'scheduled'`).Scan(&scheduled))
+			if scheduled != 0 {
+				t.Fatalf("%d are scheduled: %s", scheduled, w.occurrences(t))
+			}
+			w.clock.Advance(2 * day)
+			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+			must(t, err)
 		}
 	})
 }

@@ -11,12 +11,20 @@ import (
 
 // Summary is a post as lists show it (contract, Records: Post entry).
 type Summary struct {
-	ID          string         `json:"id" format:"uuid"`
-	Status      Status         `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
-	ScheduledAt *moment.Moment `json:"scheduled_at,omitempty"`
-	PublishedAt *moment.Moment `json:"published_at,omitempty"`
-	Accounts    []AccountRef   `json:"accounts"`
-	Excerpt     string         `json:"excerpt" jsonschema:"The start of the text."`
+	ID          string           `json:"id" format:"uuid"`
+	Status      Status           `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
+	ScheduledAt *moment.Moment   `json:"scheduled_at,omitempty"`
+	PublishedAt *moment.Moment   `json:"published_at,omitempty"`
+	Recurrence  *RecurrenceEntry `json:"recurrence,omitempty" jsonschema:"Of the template or an occurrence of a recurring series."`
+	Accounts    []AccountRef     `json:"accounts"`
+	Excerpt     string           `json:"excerpt" jsonschema:"The start of the text."`
+}
+
+// RecurrenceEntry says which recurring series a listed post belongs to.
+type RecurrenceEntry struct {
+	SeriesID int64 `json:"series_id"`
+	Template bool  `json:"template" jsonschema:"Whether the series is made from this post. A template never goes out itself; its occurrences do."`
+	Paused   bool  `json:"paused" jsonschema:"Whether the series is paused."`
 }
 
 // AccountRef names a targeted account.
@@ -59,7 +67,7 @@ type Media struct {
 type Recurrence struct {
 	SeriesID   int64          `json:"series_id"`
 	Template   bool           `json:"template" jsonschema:"Whether the series is made from this post."`
-	TemplateID string         `json:"template_id,omitempty" jsonschema:"The post that the series is made from. Cancelling it pauses the series."`
+	TemplateID string         `json:"template_id,omitempty" jsonschema:"The post that the series is made from."`
 	Rule       string         `json:"rule" jsonschema:"When it recurs: an RRULE of RFC 5545, over wall clocks of the time zone."`
 	Timezone   string         `json:"timezone,omitempty" jsonschema:"IANA name of the zone in which the time of day stays the same."`
 	Paused     bool           `json:"paused"`

@@ -13,16 +13,16 @@ import (
 	"pressroom/internal/social"
 )
 
-const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id, p.is_template, p.occurs_at, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media, p.created_at, p.updated_at`
+const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id, p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media, p.created_at, p.updated_at`
 
 type scanner interface{ Scan(...any) error }
 
 func scanPost(row scanner, p *Post) error {
 	var status, approval string
-	var template, media, occurs, scheduled, submitted, published, created, updated int64
-	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template, &occurs, &scheduled, &submitted, &published, &p.JobID, &media, &created, &updated)
+	var template, media, occurs, skipped, scheduled, submitted, published, created, updated int64
+	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template, &occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &created, &updated)
 	p.Status, p.Approval, p.IsTemplate = Status(status), Approval(approval), template != 0
-	p.hasMedia = media != 0
+	p.hasMedia, p.Skipped = media != 0, skipped != 0
 	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted), db.Time(published)
 	p.CreatedAt, p.UpdatedAt = db.Time(created), db.Time(updated)
 	return err
@@ -155,8 +155,12 @@ func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) 
 // update writes what can change of a post; its targets are written by their own statements.
 func update(ctx context.Context, tx *db.Tx, p *Post) error {
 	p.UpdatedAt = tx.Now()
-	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, job_id = ?, updated_at = ? WHERE id = ?`,
-		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), p.Round, db.Micros(p.ScheduledAt), db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), p.JobID, db.Micros(p.UpdatedAt), p.ID)
+	skipped := 0
+	if p.Skipped {
+		skipped = 1
+	}
+	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?, updated_at = ? WHERE id = ?`,
+		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), p.Round, db.Micros(p.ScheduledAt), db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), skipped, p.JobID, db.Micros(p.UpdatedAt), p.ID)
 	if err != nil {
 		return fmt.Errorf("changing a post: %w", err)
 	}

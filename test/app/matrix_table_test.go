@@ -177,6 +177,7 @@ var matrix = map[string]entry{
 	"POST /posts/{id}/publish":                       {who: frame.Publishers, later: 3},
 	"POST /posts/{id}/schedule":                      {who: frame.Publishers, later: 3},
 	"POST /posts/{id}/cancel":                        {who: frame.Writers, later: 3},
+	"POST /posts/{id}/skip":                          {who: frame.Writers, later: 3},
 	"POST /posts/{id}/retry":                         {who: frame.Publishers, later: 3},
 	"POST /posts/{id}/duplicate":                     {who: frame.Writers},
 	"POST /posts/{id}/approval":                      {who: frame.Writers},

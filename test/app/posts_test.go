@@ -171,7 +171,8 @@ func TestAScheduledPostIsTakenBack(t *testing.T) {
 		b := c.as(t, access.Editor)
 		at := c.now().Add(48 * time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")
 		p := b.open("/posts/"+id).form("Schedule for "+at).press().wants(200, "Scheduled. It goes out by itself.", "It goes out by itself at")
-		p.form("Take back: make it a draft").press().wants(200, "Taken back", "A draft.")
+		p.form("Unschedule").press().wants(200, "Unscheduled: it is a draft now. It was set for "+c.now().Add(48*time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006, 15:04")+".", "A draft.").lacks("Schedule for")
+		id = c.draft(t, "On Tuesday", c.wish(48*time.Hour))
 		stale := b.open("/posts/" + id)
 		h.advance(72 * time.Hour)
 		b = c.as(t, access.Editor)
@@ -330,6 +331,29 @@ func TestClientsDecideInTheApp(t *testing.T) {
 	})
 }
 
+// One post of a series is skipped while the series goes on, and the series is paused from the page of any of its posts.
+func TestAnOccurrenceIsSkipped(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		id := c.draft(t, "Every day", c.wish(24*time.Hour))
+		_, err := c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, id, "FREQ=DAILY")
+		must(t, err)
+		b := c.as(t, access.Editor)
+		next := func(days int) string {
+			return c.now().AddDate(0, 0, days).In(berlin(t)).Format("Mon 2 Jan 2006, 15:04")
+		}
+		first := b.open("/posts/"+id).follow(next(1)).wants(200, "Skip this one", "Pause the series").lacks("Unschedule")
+		b.send(http.MethodPost, "/posts/"+id+"/skip", url.Values{}).wants(422, "nothing to skip")
+		first.form("Skip this one").press().wants(200, "Skipped: this post is a draft now, and the series goes on with the next one. It was set for "+next(1)+".", "A draft.").lacks("Schedule for", "Skip this one")
+		must(t, c.Posts.Recur(t.Context()))
+		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "It goes out by itself at")
+		second.form("Pause the series").press().wants(200, "The series is paused", "If it went on now, it would go out:", next(2), next(3))
+		b.open(second.path).wants(200, "A draft.").lacks("Skip this one")
+		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series goes on.", next(2)).lacks(next(1))
+		b.open(first.path).wants(200, "A draft.")
+	})
+}
+
 func TestASeriesIsPausedAndEnded(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -345,7 +369,7 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 		if n := strings.Count(month.text(), "To come · series"); n == 0 {
 			t.Errorf("the calendar tells nothing to come: %s", month.text())
 		}
-		paused := p.form("Pause the series").press().wants(200, "The series is paused: nothing of it goes out", "stands still", "If it went on now, it would go out:", "Drafts that take over what the series is made from: 1.").lacks("Taken back", "Nothing of it is to come")
+		paused := p.form("Pause the series").press().wants(200, "The series is paused: nothing of it goes out", "stands still", "If it went on now, it would go out:", "Drafts that take over what the series is made from: 1.").lacks("Unscheduled", "Nothing of it is to come")
 		b.open(occurrence.path).wants(200, "A draft.")
 		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft.")
 		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series stands still")

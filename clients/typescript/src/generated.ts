@@ -1171,6 +1171,8 @@ export interface PostEntry {
   status: PostStatus | Other;
   scheduled_at?: Moment;
   published_at?: Moment;
+  /** Of the template or an occurrence of a recurring series. */
+  recurrence?: PostEntryRecurrence;
   accounts: PostEntryAccount[];
   /** The start of the text. */
   excerpt: string;
@@ -1180,6 +1182,15 @@ export interface PostEntryAccount {
   id: number;
   platform: string;
   username: string;
+}
+
+/** Of the template or an occurrence of a recurring series. */
+export interface PostEntryRecurrence {
+  series_id: number;
+  /** Whether the series is made from this post. A template never goes out itself; its occurrences do. */
+  template: boolean;
+  /** Whether the series is paused. */
+  paused: boolean;
 }
 
 export interface PostList {
@@ -1205,7 +1216,7 @@ export interface PostRecurrence {
   series_id: number;
   /** Whether the series is made from this post. */
   template: boolean;
-  /** The post that the series is made from. Cancelling it pauses the series. */
+  /** The post that the series is made from. */
   template_id?: string;
   /** When it recurs: an RRULE of RFC 5545, over wall clocks of the time zone. */
   rule: string;
@@ -1493,8 +1504,11 @@ export interface UpdatePostInput {
   id: string;
   /** The new text. */
   caption?: string;
-  /** The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. */
-  scheduled_at?: string;
+  /**
+   * The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears
+   * the time of a draft.
+   */
+  scheduled_at?: string | null;
   /** Replaces all media. */
   media_ids?: readonly number[];
   /** Replaces all accounts. */
@@ -1592,11 +1606,11 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Take a scheduled post back. Makes a scheduled post a draft with its content kept, so that it never goes out by
-   * itself. Of a recurring series the template is what pauses it, with the occurrences that have not begun; one
-   * occurrence alone leaves the series as it is. A draft stays as it is. A post that was handed over is refused.
-   * schedule_post schedules it again. wrong_state: it is on its way or published already, and nothing takes it back
-   * from here.
+   * Cancel a scheduled post. Makes a scheduled post a draft with its content kept and without a time, so that it does
+   * not go out by itself. With the template or an occurrence of a recurring series the whole series is paused, which
+   * notes say; a person resumes it in the app, where one occurrence can also be skipped while the series goes on. A
+   * draft stays as it is. A post that was handed over is refused. schedule_post schedules it again. wrong_state: it
+   * is on its way or published already, and nothing takes it back from here.
    */
   cancelPost(input: CancelPostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("cancel_post", input, options);
@@ -1836,8 +1850,9 @@ export class Pressroom extends Runtime {
 
   /**
    * The team's posts. Posts, the newest first. With from or to, the posts scheduled or published within them, the
-   * latest time first. Use it to see what is planned before you plan more, and to find a post by its state or its
-   * day. Each is an excerpt; get_post has the whole of it.
+   * latest time first. recurrence marks the occurrences of a recurring series, which go out, and its template, which
+   * does not. Use it to see what is planned before you plan more, and to find a post by its state or its day. Each is
+   * an excerpt; get_post has the whole of it.
    */
   listPosts(input: ListPostsInput = {}, options: CallOptions = {}): Promise<Answer<PostList>> {
     return this.call<PostList>("list_posts", input, options);
@@ -1924,11 +1939,11 @@ export class Pressroom extends Runtime {
 
   /**
    * Schedule a draft. The post goes out at that time with no further confirmation, so call it only when the person
-   * asked for that time. A time without an offset is in the team's time zone. Refused while it waits for the client's
-   * approval, breaks a network's rule, or the month's posts are used up. Until then cancel_post takes it back.
-   * preflight_blocked: validate_post tells what to mend. awaiting_client_approval: the client has to approve it in
-   * the app. plan_limit_reached: the month's posts are used up. wrong_state: it is scheduled or sent already;
-   * update_post changes the time of a scheduled one.
+   * asked for that time. A time without an offset is in the team's time zone; one more than ten years ahead is
+   * refused. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used
+   * up. Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend.
+   * awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used
+   * up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.
    */
   schedulePost(input: SchedulePostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("schedule_post", input, options);
@@ -1961,9 +1976,10 @@ export class Pressroom extends Runtime {
 
   /**
    * Change a draft or a scheduled post. Changes what is given and leaves the rest; a list that is given takes the
-   * place of the whole list. A change to a post that the client had approved sends it back for approval. Answers with
-   * the problems found after the change. Read the post with get_post first, as what is replaced is not kept. Mend
-   * problems that are blocking. wrong_state: it was handed over or published, and stays as it is.
+   * place of the whole list. scheduled_at null clears the time of a draft. A change to a post that the client had
+   * approved sends it back for approval, which notes say. Answers with the problems found after the change. Read the
+   * post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was
+   * handed over or published, and stays as it is.
    */
   updatePost(input: UpdatePostInput, options: CallOptions = {}): Promise<Answer<PostChange>> {
     return this.call<PostChange>("update_post", input, options);

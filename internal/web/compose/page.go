@@ -484,14 +484,24 @@ func (p *Part) forecast(out *outlook, weighed post.Weighed, held *post.Post, lan
 	out.count()
 }
 
-// when is the time that a form has chosen. One that is over is told too, with errOver; the time that a post has had
-// all along is not held against it.
+// when returns the time that a form has chosen, also with the error that refuses it. A post may keep the time that it has.
 func (p *Part) when(s sheet, zone *time.Location, held *post.Post) (time.Time, error) {
 	at, _, err := s.When.instant(zone)
-	if err == nil && !at.IsZero() && !at.After(p.DB.Now()) && (held == nil || !held.ScheduledAt.Equal(at)) {
-		err = errOver
+	if err == nil && !at.IsZero() && (held == nil || !held.ScheduledAt.Equal(at)) {
+		err = p.mayCome(at)
 	}
 	return at, err
+}
+
+// mayCome refuses a time that is over or too far ahead.
+func (p *Part) mayCome(at time.Time) error {
+	switch now := p.DB.Now(); {
+	case !at.After(now):
+		return errOver
+	case post.TooFar(now, at):
+		return errFar
+	}
+	return nil
 }
 
 const neighbours = 10 // posts of a day that the form shows
@@ -521,6 +531,8 @@ func (p *Part) beside(ctx context.Context, actor *access.Actor, s sheet, held *p
 
 // errOver is told of a time that nothing can go out at any more.
 var errOver = fault.Invalid(fault.InThePast, "date", "The time is over. Choose one that is to come, or publish the post now.")
+
+var errFar = fault.Invalid(fault.OutOfRange, "date", "That is more than ten years ahead. Check the year.")
 
 // count sums up what the networks say.
 func (o *outlook) count() {

@@ -183,6 +183,9 @@ func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string
 			return
 		}
 	}
+	if post.FarAhead(p.DB.Now(), at) {
+		said += " Its time is more than a year ahead, in " + at.Format("2006") + ": check the year."
+	}
 	p.Say(r, said)
 	frame.Redirect(w, r, "/posts/"+id)
 }
@@ -285,8 +288,10 @@ func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
 			return "", c.At, err
 		}
 	} else {
-		if !c.At.IsZero() && !c.At.After(p.DB.Now()) {
-			return "", c.At, errOver
+		if !c.At.IsZero() {
+			if err := p.mayCome(c.At); err != nil {
+				return "", c.At, err
+			}
 		}
 		made, replayed, err := p.create(r, c)
 		if err != nil || replayed {

@@ -50,6 +50,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /posts/{id}/publish", For: frame.Publishers, Do: p.publish},
 		{Pattern: "POST /posts/{id}/schedule", For: frame.Publishers, Do: p.schedule},
 		{Pattern: "POST /posts/{id}/cancel", For: frame.Writers, Do: p.cancel, Urgent: true},
+		{Pattern: "POST /posts/{id}/skip", For: frame.Writers, Do: p.skip, Urgent: true},
 		{Pattern: "POST /posts/{id}/retry", For: frame.Publishers, Do: p.retry},
 		{Pattern: "POST /posts/{id}/duplicate", For: frame.Writers, Do: p.duplicate},
 		{Pattern: "POST /posts/{id}/approval", For: frame.Writers, Do: p.askApproval},

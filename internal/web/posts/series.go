@@ -34,19 +34,46 @@ func (p *Part) stands(r *http.Request, v *view, zone *time.Location) error {
 	return nil
 }
 
-// cancel takes a post back, or pauses the series that is made from it.
+// cancel unschedules a post. With the template or an occurrence of a series the series is paused.
 func (p *Part) cancel(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	said := "Taken back: it is a draft and does not go out by itself."
-	id, err := idIn(r)
+	said := ""
+	held, err := p.stored(r)
 	if err == nil {
 		var full post.Full
-		full, _, err = frame.Ask[post.Full](p.Frame, r, "cancel_post", operation.Arguments{"post_id": id})
-		if err == nil && full.Recurrence != nil && full.Recurrence.Template {
-			said = "The series is paused: nothing of it goes out before somebody lets it go on. What was scheduled of it are drafts until then."
+		full, _, err = frame.Ask[post.Full](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
+		said = "Unscheduled: it is a draft now." + p.wasSet(r, held)
+		if err == nil && full.Recurrence != nil && full.Recurrence.Paused {
+			said = "The series is paused: nothing of it goes out before somebody lets it go on. Its scheduled posts are drafts until then."
 		}
+	}
+	p.done(w, r, err, said)
+}
+
+// wasSet says for when a post was scheduled that is not any more.
+func (p *Part) wasSet(r *http.Request, held post.Post) string {
+	zone, err := p.zone(r)
+	if err != nil || held.Status != post.Scheduled || held.ScheduledAt.IsZero() {
+		return ""
+	}
+	return " It was set for " + held.ScheduledAt.In(zone).Format("Mon 2 Jan 2006, 15:04") + "."
+}
+
+// skip cancels one post of a series, which goes on.
+func (p *Part) skip(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	said := ""
+	held, err := p.stored(r)
+	if err == nil {
+		err = p.allowed(r, "skip_occurrence", access.Write)
+	}
+	if err == nil {
+		_, err = p.posts.Skip(r.Context(), frame.VisitorOf(r.Context()).ID, held.ID)
+		said = "Skipped: this post is a draft now, and the series goes on with the next one." + p.wasSet(r, held)
 	}
 	p.done(w, r, err, said)
 }

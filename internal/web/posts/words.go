@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"pressroom/internal/delivery"
 	"pressroom/internal/moment"
@@ -35,12 +34,7 @@ func near(now, at time.Time) string {
 }
 
 // cut is the start of a text, of a number of characters at the most.
-func cut(most int, text string) string {
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return strings.TrimRight(string([]rune(text)[:most-1]), " ") + "…"
-}
+func cut(most int, text string) string { return post.Shorten(text, most) }
 
 // webAddress is a network's address as far as it may be linked: others than of the web stay empty.
 func webAddress(text string) string {

@@ -82,6 +82,7 @@ var kinds = []kind{
 	{"post.account_unconfirmed", "Posts", "Not confirmed on an account", "could not find out whether a post was published on an account"},
 	{"post.account_decided", "Posts", "Unconfirmed account decided", "decided whether a post is on a network: {decision}"},
 	{"series.started", "Posts", "Series begun", "began a series"},
+	{"series.paused", "Posts", "Series paused", "paused a series by cancelling one of its posts"},
 	{"series.resumed", "Posts", "Series gone on with", "went on with a series"},
 	{"series.stopped", "Posts", "Series ended by a person", "ended a series"},
 	{"series.ended", "Posts", "Series at its end", "came to the end of a series"},
