@@ -62,6 +62,14 @@ const (
 	UploadTooLarge   Code = "upload_too_large"
 )
 
+// The codes of requests that are refused before an operation is looked for (RFC 9110, RFC 6585).
+const (
+	MalformedRequest          Code = "malformed_request"
+	HeadersTooLarge           Code = "headers_too_large"
+	TransferCodingUnsupported Code = "transfer_coding_not_supported"
+	HTTPVersionUnsupported    Code = "http_version_not_supported"
+)
+
 // The reasons of validation_failed (spec, Errors, and the further ones pressroom adds).
 const (
 	UnknownArgument       = "unknown_argument"

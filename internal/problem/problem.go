@@ -69,6 +69,10 @@ var entries = []Entry{
 	{fault.UploadLinkUsed, http.StatusConflict, "The upload link was used."},
 	{fault.UploadLinkClosed, http.StatusGone, "The upload link has expired or was replaced."},
 	{fault.UploadTooLarge, http.StatusRequestEntityTooLarge, "More bytes than the link or the library takes."},
+	{fault.MalformedRequest, http.StatusBadRequest, "The request is not valid HTTP."},
+	{fault.HeadersTooLarge, http.StatusRequestHeaderFieldsTooLarge, "The header fields are too large."},
+	{fault.TransferCodingUnsupported, http.StatusNotImplemented, "The transfer coding is not supported."},
+	{fault.HTTPVersionUnsupported, http.StatusHTTPVersionNotSupported, "The HTTP version is not supported."},
 }
 
 var byCode = func() map[fault.Code]Entry {

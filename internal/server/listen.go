@@ -69,8 +69,10 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	failed := make(chan error, len(doors))
+	refusals := &refusals{s.cfg.PublicURL, s.cfg.Log}
 	for _, d := range doors {
 		d.server.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelWarn) // of connections that fail, mostly
+		refusals.attach(&d)
 		go func() { failed <- d.serve() }()
 	}
 	if s.certs != nil { // whoever gives certificates comes to look at what is being served

@@ -284,7 +284,11 @@ func TestWire(t *testing.T) {
 			t.Errorf("a body that waits to be asked for: %d", got.status)
 		}
 		for _, line := range []string{"GET /api/v1/posts/%zz HTTP/1.1", "GET /api/v1/me HTTP/9.9", "GET  HTTP/1.1"} {
-			if got := w.wire(line + "\n" + head + "\n"); got.status < 400 || got.status > 505 || bytes.Contains(got.raw, []byte(full(w))) {
+			got := w.wire(line + "\n" + head + "\n")
+			if got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Request-Id") == "" || got.number("status") != int64(got.status) {
+				t.Errorf("%.60q: %v, %s", line, got.header, got.raw)
+			}
+			if got.status < 400 || got.status > 505 || bytes.Contains(got.raw, []byte(full(w))) {
 				t.Errorf("%s: %d %s", line, got.status, got.raw)
 			}
 		}

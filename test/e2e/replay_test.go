@@ -172,6 +172,46 @@ func TestReplayIsTheFirstAnswer(t *testing.T) {
 	})
 }
 
+// A repeat says if the post differs by now from the first answer, over REST and as a tool.
+func TestRepeatsTellWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
+		for name, call := range map[string]func(tool string, args map[string]any) answer{
+			"REST": func(tool string, args map[string]any) answer { return w.rest(full(w), tool, args, tool) },
+			"tool": func(tool string, args map[string]any) answer {
+				return w.tool(full(w), tool, merged(args, map[string]any{"idempotency_key": tool + " by tool"}), "")
+			},
+		} {
+			at := ahead(48 * time.Hour)
+			aDraft(w)
+			id := w.its("post")
+			repeats := func(tool string, args map[string]any, note string) {
+				t.Helper()
+				got := call(tool, args)
+				if notes := fmt.Sprint(got.at("notes")); note == "" && got.at("notes") != nil || !strings.Contains(notes, note) {
+					t.Errorf("%s %s: notes %s, want %q: %s", name, tool, notes, note, got.raw)
+				}
+			}
+			schedule, cancel := map[string]any{"post_id": id, "scheduled_at": at}, map[string]any{"post_id": id}
+			repeats("schedule_post", schedule, "")
+			repeats("schedule_post", schedule, "")
+			repeats("cancel_post", cancel, "")
+			repeats("schedule_post", schedule, "its status is now draft.")
+			if got := call("schedule_post", schedule); got.text("data.status") != "scheduled" {
+				t.Errorf("%s: not the first answer: %s", name, got.raw)
+			}
+			repeats("update_post", map[string]any{"id": id, "caption": "new"}, "")
+			w.full("schedule_post", map[string]any{"post_id": id, "scheduled_at": ahead(72 * time.Hour)})
+			repeats("cancel_post", cancel, "its status is now scheduled, for ")
+			repeats("schedule_post", schedule, "its status is now scheduled, for ")
+			repeats("update_post", map[string]any{"id": id, "caption": "new"}, "its status is now scheduled, for ")
+			w.exec("DELETE FROM post_targets WHERE post_id = ?", id)
+			w.exec("DELETE FROM posts WHERE id = ?", id)
+			repeats("schedule_post", schedule, "The post was deleted since.")
+		}
+	})
+}
+
 // A repeat may write the same instant in another form, over REST and as a tool; another instant is another request.
 func TestRepeatWithTheSameInstant(t *testing.T) {
 	t.Parallel()

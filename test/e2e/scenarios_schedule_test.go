@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -51,11 +52,16 @@ func scheduleScenarios() []scenario {
 		bad("a number of seconds", 1900000000, "malformed"),
 		bad("a list of times", []string{ahead(time.Hour)}, "not_a_single_value"),
 		bad("a day that is none", "2099-02-30T10:00", "malformed"),
-		bad("hour 24", "2099-02-03T24:00", "malformed"),
+		bad("a minute after the end of the day", "2099-02-03T24:01", "malformed"),
+		bad("a week date", "2099-W05-2T10:00", "malformed"),
+		bad("more than ten years ahead", stamp(time.Now().UTC().AddDate(10, 0, 2)), "out_of_range"),
 		bad("an offset beyond all zones", "2099-02-03T10:00:00+25:00", "malformed"),
 		bad("words after a time", "2099-02-03T10:00:00Z and so on", "malformed"),
-		// The year 10000 has no place in ISO 8601: the answer could not show it.
-		bad("a time whose year in UTC has five digits", "9999-12-31T23:00:00-05:00", "malformed"),
+		bad("a time whose year in UTC has five digits", "9999-12-31T23:00:00-05:00", "out_of_range"),
+		{name: "schedule: more than a year ahead", tool: "schedule_post", prepare: aDraft, args: when(farAhead), effects: oneChange, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "notes.0": "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year."})
+		}},
+		not("a scheduled post that waits", with(aScheduled, set("approval = 'waiting'")), awaitingApproval),
 	}
 	for _, status := range []string{"scheduled", "processing", "published", "partially_published", "failed"} {
 		all = append(all, not("a post that is "+status, with(aDraft, set("status = ?, scheduled_at = 99999999999999999", status)), wrongState(status)))
@@ -75,6 +81,9 @@ func monthAfter(n int) time.Time {
 	now := time.Now().UTC()
 	return time.Date(now.Year(), now.Month()+time.Month(n), 10, 12, 0, 0, 0, time.UTC)
 }
+
+// farAhead is in the middle of a year that is more than one ahead.
+var farAhead = fmt.Sprintf("%d-07-01T10:00:00Z", time.Now().Year()+3)
 
 func stamp(at time.Time) string { return at.Format(time.RFC3339) }
 

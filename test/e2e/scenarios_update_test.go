@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -75,7 +76,29 @@ func updateScenarios() []scenario {
 		bad("to a status", map[string]any{"status": "published"}, invalid("unknown_argument", "status")),
 		bad("to a time that is over", map[string]any{"scheduled_at": ahead(-48 * time.Hour)}, invalid("in_the_past", "scheduled_at")),
 		bad("to a date", map[string]any{"scheduled_at": ahead(72 * time.Hour)[:10]}, invalid("no_time_part", "scheduled_at")),
-		bad("to no time", map[string]any{"scheduled_at": nil}, invalid("malformed", "scheduled_at")),
+		bad("to an empty time", map[string]any{"scheduled_at": ""}, invalid("malformed", "scheduled_at")),
+		bad("to a time more than ten years ahead", map[string]any{"scheduled_at": stamp(time.Now().UTC().AddDate(10, 0, 2))}, invalid("out_of_range", "scheduled_at")),
+		{name: "change: to no time", tool: "update_post", prepare: with(aDraft, func(w *world) {
+			w.full("update_post", map[string]any{"id": w.its("post"), "scheduled_at": ahead(48 * time.Hour)})
+		}), args: byID(map[string]any{"scheduled_at": nil}), effects: oneChange, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"data.status": "draft", "data.scheduled_at": nil})
+			if listed := w.full("list_posts", map[string]any{"to": "9999-12-31T23:59:59Z"}).list("data.posts"); len(listed) != 0 {
+				w.t.Errorf("it is listed by its time still: %v", listed)
+			}
+		}},
+		{name: "change: to no time, of a draft without one", tool: "update_post", prepare: aDraft, args: byID(map[string]any{"scheduled_at": nil})},
+		{name: "change: a scheduled post to no time", tool: "update_post", prepare: aScheduled, args: byID(map[string]any{"scheduled_at": nil}),
+			want: want{status: 422, code: "validation_failed", reason: "wrong_state", argument: "scheduled_at", state: "scheduled"}},
+		{name: "change: to a time more than a year ahead", tool: "update_post", prepare: aDraft, args: byID(map[string]any{"scheduled_at": farAhead}), effects: oneChange, check: func(w *world, got answer) {
+			got.mustHold(w.t, map[string]any{"notes.0": "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year."})
+		}},
+		{name: "change: an approved post says that it goes back to the client", tool: "update_post", prepare: with(aScheduled, set("approval = 'approved'")),
+			args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
+				if note := got.text("notes.0"); !strings.Contains(note, "waits for the client's approval again") || !strings.Contains(note, "missed_waiting_approval") {
+					w.t.Errorf("notes: %s", got.raw)
+				}
+			}},
 	}
 }
 

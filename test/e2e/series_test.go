@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,10 +69,27 @@ func seriesScenarios() []scenario {
 			args: post(map[string]any{"scheduled_at": stamp(oneMonth())}), effects: oneChange},
 		{name: "series: cancelling the template pauses it", tool: "cancel_post", as: drafts, prepare: aSeries, args: post(nil), effects: rows{posts: 2, events: 2},
 			check: stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.recurrence.next_at": nil})},
-		{name: "series: cancelling one occurrence", tool: "cancel_post", prepare: anOccurrence, args: post(nil), check: func(w *world, got answer) {
-			stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": false})(w, got)
-			w.post(w.its("template")).mustHold(w.t, map[string]any{"data.status": "scheduled"})
-		}, effects: oneChange},
+		{name: "series: cancelling one occurrence pauses it", tool: "cancel_post", as: drafts, prepare: anOccurrence, args: post(nil), check: func(w *world, got answer) {
+			stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.scheduled_at": nil})(w, got)
+			w.post(w.its("template")).mustHold(w.t, map[string]any{"data.status": "draft", "data.recurrence.paused": true})
+			if note := got.text("notes.0"); !strings.HasPrefix(note, "The series is paused") {
+				w.t.Errorf("notes: %s", got.raw)
+			}
+		}, effects: rows{posts: 2, events: 2}},
+		{name: "series: what a list says of it", tool: "list_posts", prepare: anOccurrence, args: these(map[string]any{"status": "scheduled"}), check: func(w *world, got answer) {
+			listed := map[string]any{}
+			for i, post := range got.list("data.posts") {
+				listed[post.(map[string]any)["id"].(string)] = got.at(fmt.Sprintf("data.posts.%d.recurrence.template", i))
+				got.mustHold(w.t, map[string]any{fmt.Sprintf("data.posts.%d.recurrence.paused", i): false})
+			}
+			if len(listed) != 2 || listed[w.its("template")] != true || listed[w.its("post")] != false {
+				w.t.Errorf("%s", got.raw)
+			}
+		}},
+		{name: "series: what a list says of a paused one", tool: "list_posts", prepare: with(anOccurrence, func(w *world) { w.full("cancel_post", map[string]any{"post_id": w.its("post")}) }),
+			args: these(map[string]any{"status": "draft"}), check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.posts.0.recurrence.paused": true, "data.posts.1.recurrence.paused": true, "data.posts.2": nil})
+			}},
 		{name: "series: changing one occurrence", tool: "update_post", prepare: anOccurrence, args: byID(map[string]any{"caption": "today"}), effects: oneChange, check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "today"})
 			w.post(w.its("template")).mustHold(w.t, map[string]any{"data.caption": "every day"})
@@ -95,6 +114,8 @@ func approvalScenarios() []scenario {
 		{name: "approval: it waits", tool: "validate_post", prepare: asked(aDraft), args: post(nil), check: waits(true)},
 		{name: "approval: a scheduled one waits", tool: "validate_post", prepare: asked(aScheduled), args: post(nil), check: waits(true)},
 		{name: "approval: it is not scheduled", tool: "schedule_post", prepare: asked(aDraft), args: inTwoDays, want: awaitingApproval},
+		{name: "approval: it is not retried", tool: "retry_post", prepare: asked(aDraft), args: post(nil), want: awaitingApproval},
+		{name: "approval: a scheduled one is not retried", tool: "retry_post", prepare: asked(aScheduled), args: post(nil), want: awaitingApproval},
 		{name: "approval: it is not published", tool: "publish_post", prepare: asked(aDraft), args: post(nil), want: awaitingApproval},
 		{name: "approval: a scheduled one is not published", tool: "publish_post", prepare: asked(aScheduled), args: post(nil), want: awaitingApproval},
 		{name: "approval: it can be changed", tool: "update_post", prepare: asked(aDraft), args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {

@@ -47,6 +47,10 @@ export type Code =
   | "upload_link_used"
   | "upload_link_closed"
   | "upload_too_large"
+  | "malformed_request"
+  | "headers_too_large"
+  | "transfer_coding_not_supported"
+  | "http_version_not_supported"
   | Other;
 
 export type AccountAnalyticsBestPostFormat = "text" | "image" | "video" | "reel" | "carousel" | "story" | "link" | "unknown";

@@ -212,7 +212,8 @@ var missing = map[fault.Code]string{
 }
 
 // otherwise are codes that no operation of the reference answers with: addresses that are none, and upload links.
-var otherwise = []fault.Code{fault.EndpointNotFound, fault.MethodNotAllowed, fault.UploadLinkUsed, fault.UploadLinkClosed, fault.UploadTooLarge}
+var otherwise = []fault.Code{fault.EndpointNotFound, fault.MethodNotAllowed, fault.UploadLinkUsed, fault.UploadLinkClosed, fault.UploadTooLarge,
+	fault.MalformedRequest, fault.HeadersTooLarge, fault.TransferCodingUnsupported, fault.HTTPVersionUnsupported}
 
 // refusalsOf are the codes of the statuses that an operation may be refused with.
 func refusalsOf(op operation) []refusal {
