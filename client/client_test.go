@@ -367,6 +367,14 @@ func TestArguments(t *testing.T) {
 		{"get_job", map[string]any{"job_id": "social_post:1"}, "/jobs/social_post:1", ""},
 		{"update_post", UpdatePostInput{ID: "p"}, "/posts/p", `{}`},
 		{"update_post", UpdatePostInput{ID: "p", MediaIDs: []int64{}, Caption: new("")}, "/posts/p", `{"caption":"","media_ids":[]}`},
+		{"update_post", UpdatePostInput{ID: "p", ClearScheduledAt: true}, "/posts/p", `{"scheduled_at":null}`},
+		{"update_post", &UpdatePostInput{ID: "p", ClearScheduledAt: true}, "/posts/p", `{"scheduled_at":null}`},
+		{"update_post", map[string]any{"id": "p", "scheduled_at": nil, "caption": nil}, "/posts/p", `{"scheduled_at":null}`},
+		{"update_post", map[string]json.RawMessage{"id": json.RawMessage(`"p"`), "scheduled_at": json.RawMessage("null")}, "/posts/p", `{"scheduled_at":null}`},
+		{"update_post", struct {
+			ID string  `json:"id"`
+			At *string `json:"scheduled_at"`
+		}{ID: "p"}, "/posts/p", `{}`},
 		{"publish_post", PublishPostInput{PostID: "p"}, "/posts/p/publish", `{}`},
 		{"create_post", CreatePostInput{Caption: "<&>"}, "/posts", `{"caption":"\u003c\u0026\u003e"}`},
 		{"create_post", json.RawMessage(`{"caption":"x","account_ids":[9007199254740993]}`), "/posts", `{"account_ids":[9007199254740993],"caption":"x"}`},
@@ -389,6 +397,9 @@ func TestArguments(t *testing.T) {
 		if _, err := c.GetPost(t.Context(), GetPostInput{ID: id}); err == nil || CodeOf(err) != "" {
 			t.Errorf("the id %q was sent: %v", id, err)
 		}
+	}
+	if _, err := c.UpdatePost(t.Context(), UpdatePostInput{ID: "p", ScheduledAt: new("2027-01-01T10:00Z"), ClearScheduledAt: true}); err == nil || CodeOf(err) != "" {
+		t.Errorf("a time that is set and cleared was sent: %v", err)
 	}
 	if _, err := c.Call(t.Context(), "delete_everything", nil); err == nil {
 		t.Error("an operation that there is not was called")
