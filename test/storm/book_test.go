@@ -70,8 +70,8 @@ type paid struct {
 // sentFile is a file that was sent by an upload link.
 type sentFile struct {
 	team   *crew
-	digest string
-	bytes  int
+	digest string // of what is stored: the picture without what follows it
+	bytes  int    // that were sent
 	media  int64
 	job    string
 }

@@ -26,6 +26,12 @@ func (c *client) sending(ctx context.Context) {
 	}
 }
 
+// storedDigest is the digest of a picture as the library stores it.
+func storedDigest(raw []byte) string {
+	digest := sha256.Sum256(raw[:bytes.LastIndex(raw, []byte(behind))])
+	return hex.EncodeToString(digest[:])
+}
+
 // sendFile opens a batch and sends its file, until the file has arrived.
 func (c *client) sendFile(raw []byte) {
 	digest := sha256.Sum256(raw)
@@ -55,7 +61,7 @@ func (c *client) sendFile(raw []byte) {
 		to := batch.Upload.Uploads[0]
 		if media := c.put(to, raw); media != 0 {
 			c.book.change(func() {
-				c.book.sent = append(c.book.sent, &sentFile{c.team, hex.EncodeToString(digest[:]), len(raw), media, a.job()})
+				c.book.sent = append(c.book.sent, &sentFile{c.team, storedDigest(raw), len(raw), media, a.job()})
 			})
 			return
 		}

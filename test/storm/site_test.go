@@ -268,6 +268,9 @@ func (s *site) add(c *crew, name string, raw []byte) int64 {
 	return arrived.MediaID
 }
 
+// behind follows a picture. The library removes it.
+const behind = "storm "
+
 // picture is a JPEG that is like no other of another seed.
 func picture(size int, seed uint64) []byte {
 	dice := rand.New(rand.NewPCG(seed, 7))
@@ -282,7 +285,7 @@ func picture(size int, seed uint64) []byte {
 	if err := jpeg.Encode(&out, img, nil); err != nil {
 		panic(err) // there is nothing that could fail
 	}
-	return append(out.Bytes(), fmt.Sprint("storm ", seed)...) // behind the end of the picture
+	return append(out.Bytes(), fmt.Sprint(behind, seed)...) // not stored: whatever follows a picture is removed
 }
 
 // which of several accounts is connected, where it is not the first: at LinkedIn a company, whose posts can be read.

@@ -59,9 +59,9 @@ func film(seed uint64, body int64) file {
 	stbl := boxOf("stbl", stsd, boxOf("stts", u32(0, 1, 90, 1000)))
 	mdia := boxOf("mdia", boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte("vide")), boxOf("minf", stbl))
 	moov := boxOf("moov", boxOf("mvhd", u32(0, 0, 0, 1000, 3000)), boxOf("trak", tkhd, mdia))
-	unlike := boxOf("free", binary.BigEndian.AppendUint64(nil, seed))
-	mdat := slices.Concat(u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, uint64(16+body)))
-	return fileOf(slices.Concat(boxOf("ftyp", []byte("isom"), u32(0)), moov, unlike, mdat), body)
+	unlike := binary.BigEndian.AppendUint64(nil, seed)
+	mdat := slices.Concat(u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, uint64(24+body)), unlike)
+	return fileOf(slices.Concat(boxOf("ftyp", []byte("isom"), u32(0)), moov, mdat), body)
 }
 
 // boxOf makes a box of ISO/IEC 14496-12.
