@@ -28,15 +28,16 @@ func TestLinksForPeople(t *testing.T) {
 	if text := sent(t, &http.Client{Jar: newJar(t)}, invitation+"/join", url.Values{"name": {"Carol"}, "password": {"five plain words are here"}}); !strings.Contains(text, "You are in the team now.") {
 		t.Errorf("%s", text)
 	}
+	o.cannot("--unconfirmed", "people", "operator", "carol@example.com", "--on")
 	for _, c := range [][]string{{"--off", "<nil>"}, {"--on", "true"}} {
-		if got := value(o.does("people", "operator", "ada@example.com", c[0]), "operator"); got != c[1] {
+		if got := value(o.does("people", "operator", "ada@example.com", c[0], "--unconfirmed"), "operator"); got != c[1] {
 			t.Errorf("%s: %s", c[0], got)
 		}
 	}
 	for _, last := range [][]string{{"people", "operator", "ada@example.com", "--off"}, {"people", "hold", "--person", "1"}} {
 		o.cannot("only person who runs the service", last...)
 	}
-	carol := value(o.does("people", "operator", "carol@example.com", "--on"), "id")
+	carol := value(o.does("people", "operator", "carol@example.com", "--on", "--unconfirmed"), "id")
 	o.does("people", "operator", "ada@example.com", "--off")
 	o.cannot("only person who runs the service", "teams", "member", "--team", "1", "--person", carol, "--role", "none")
 	if got := value(o.does("people", "operator", "carol@example.com", "--off", "--force"), "operator"); got != "<nil>" {
@@ -46,6 +47,8 @@ func TestLinksForPeople(t *testing.T) {
 	o.cannot("no person", append([]string{"people", "recover", "nobody@example.com"}, at...)...)
 	o.cannot("no person", "people", "operator", "nobody@example.com", "--on")
 	o.cannot("--on", "people", "operator", "ada@example.com")
+	o.cannot("mail server", append([]string{"people", "recover", "ada@example.com", "--mail"}, at...)...)
+	o.cannot("linked to the directory", "people", "unlink", "ada@example.com")
 	o.cannot("absolute address", "people", "recover", "ada@example.com", "--public-url", "press")
 	o.cannot("public-url", "people", "recover", "ada@example.com")
 	o.cannot("in the team already", append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
