@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
 	"pressroom/internal/directory"
+	"pressroom/internal/disk"
 	"pressroom/internal/notice"
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
@@ -61,6 +62,7 @@ type serveCmd struct {
 	MailFrom       string        `name:"mail-from" help:"The sender's address of mails." env:"PRESSROOM_MAIL_FROM"`
 	OIDCOnly       bool          `name:"oidc-only" help:"Let people sign in by the directory alone: no passwords, no passkeys." env:"PRESSROOM_OIDC_ONLY"`
 	Scratch        string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
+	DiskReserve    string        `help:"Free space to keep where files are received and where the SQLite database lies, such as 2GiB; files are refused below it. auto is 1 GiB or 5 % of the volume, whichever is less; 0 turns it off." default:"auto" env:"PRESSROOM_DISK_RESERVE"`
 	AtOnce         int           `help:"Calls that this node serves at once, and as many pages and uploads beside them; 128 for each processor where 0. What finds no place in time is told to come again." default:"0" env:"PRESSROOM_AT_ONCE"`
 	MetricsAddr    string        `help:"Address of /metrics; empty for none." default:"127.0.0.1:9464" env:"PRESSROOM_METRICS_ADDR"`
 	Workers        int           `help:"Deliveries worked on at once." default:"16" env:"PRESSROOM_WORKERS"`
@@ -130,6 +132,9 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	}
 	if c.AtOnce < 0 {
 		return cfg, errors.New("PRESSROOM_AT_ONCE (--at-once) has to be at least 1, or 0 for 128 for each processor")
+	}
+	if cfg.DiskReserve, err = disk.ParseSize(c.DiskReserve); err != nil {
+		return cfg, fmt.Errorf("PRESSROOM_DISK_RESERVE (--disk-reserve): %w", err)
 	}
 	cfg.WaitForDatabase = databaseWithin
 	cfg.PerNetwork, cfg.AtOnce, cfg.ShutdownDelay, cfg.Now = c.PerNetwork, c.AtOnce, c.ShutdownDelay, crash.Clock

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -401,4 +402,12 @@ func syncFolder(dir *os.File) error {
 		return fmt.Errorf("bringing the folder to disk: %w", err)
 	}
 	return nil
+}
+
+// StagingFolder returns the folder in which the store of a URL receives files before they are put.
+func StagingFolder(url string, opts Options) (string, error) {
+	if rest, isFolder := strings.CutPrefix(url, "file:"); isFolder {
+		return folderPath(rest)
+	}
+	return cmp.Or(opts.Scratch, os.TempDir()), nil
 }

@@ -53,6 +53,8 @@ const Unavailable Code = "service_unavailable"
 const (
 	Busy   = "busy"    // the node has as many calls as it can serve; nothing was done
 	CutOff = "cut_off" // the node does not reach its database or its files
+	// DiskFull is the reason for refusing files while the disk has less free space than its reserve.
+	DiskFull = "disk_full"
 )
 
 // The codes of what is no operation of the contract: upload links.

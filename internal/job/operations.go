@@ -65,7 +65,7 @@ var messages = map[string]string{
 	"address_refused":         "The address leads to where files are not fetched from.",
 	"type_refused":            "The file is none of the types that the library takes, or it is damaged.",
 	"too_large":               "The file is larger than the library takes.",
-	"storage_full":            "The plan's storage is used up.",
+	"storage_full":            "The plan's storage is used up, or the service's disk is full.",
 	"upload_expired":          "Not every file arrived before the links expired.",
 	"upload_closed":           "The page was closed before every file had arrived.",
 	"upload_replaced":         "The batch was closed in favour of another one.",

@@ -24,25 +24,22 @@ import (
 // thumbnailSide is the longest side of a thumbnail, in pixels.
 const thumbnailSide = 512
 
-// receive takes a file's bytes into the store's staging, at most so many. Whoever calls it discards what it returns.
-func (s *Service) receive(ctx context.Context, body io.Reader, most int64) (*blob.Staged, error) {
-	staged, err := s.Blobs.Stage(ctx)
+// receive takes a file's bytes into the store's staging, within a bound. The caller discards what it returns.
+func (s *Service) receive(ctx context.Context, team int64, by uploader, f Incoming, b bound) (*arrival, error) {
+	a, err := s.begin(ctx, team, by, f.Size, b)
 	if err != nil {
-		return nil, fmt.Errorf("receiving a file: %w", err)
+		return nil, err
 	}
-	sender := &sender{Reader: io.LimitReader(body, most+1)}
-	n, err := io.Copy(staged, sender)
-	switch {
-	case sender.err != nil:
+	sender := &sender{Reader: f.Body}
+	_, err = a.ReadFrom(sender)
+	if sender.err != nil {
 		err = errCutOff.Wrap(sender.err)
-	case err == nil && n > most:
-		err = errTooLarge
 	}
 	if err != nil {
-		staged.Discard()
+		a.Discard()
 		return nil, fmt.Errorf("receiving a file: %w", err)
 	}
-	return staged, nil
+	return a, nil
 }
 
 // sender keeps apart whose fault it was that a file did not arrive.
@@ -74,16 +71,15 @@ type examined struct {
 	thumbnail *picture.Made
 }
 
-// examine reads what a received file is. A file of another type, and a damaged one, is type_refused. The team is the one
-// whose share of the memory for pictures it takes.
-func (s *Service) examine(ctx context.Context, team int64, staged *blob.Staged) (examined, error) {
-	out := examined{staged: staged}
+// examine reads what a received file is. A file of another type, and a damaged one, is type_refused.
+func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error) {
+	out := examined{staged: staged.Staged}
 	var err error
 	if out.info, err = probe.Read(staged, staged.Size()); err != nil {
 		return out, refusedType(err)
 	}
 	if out.info.Kind == Image && staged.Size() > s.Terms.Limits.MaxImageBytes {
-		return out, fault.New(fault.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
+		return out, s.errImageTooLarge()
 	}
 	out.metadata, err = stripmeta.Scan(staged, staged.Size(), out.info.Type)
 	if errors.Is(err, probe.ErrDamaged) {
@@ -96,7 +92,7 @@ func (s *Service) examine(ctx context.Context, team int64, staged *blob.Staged) 
 		return out, nil
 	}
 	// Every image of the library can be decoded: one that could not be made to fit a network later is refused now.
-	made, err := s.pictures.Thumbnail(ctx, team, io.NewSectionReader(staged, 0, staged.Size()), out.info, thumbnailSide)
+	made, err := s.pictures.Thumbnail(ctx, staged.team, io.NewSectionReader(staged, 0, staged.Size()), out.info, thumbnailSide)
 	switch {
 	case errors.Is(err, picture.ErrTooLarge):
 		return out, errTooManyPixels
@@ -109,6 +105,10 @@ func (s *Service) examine(ctx context.Context, team int64, staged *blob.Staged) 
 	}
 	out.thumbnail = &made
 	return out, nil
+}
+
+func (s *Service) errImageTooLarge() error {
+	return fault.New(fault.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
 }
 
 var errTooManyPixels = fault.New(fault.UploadTooLarge, "The image has more pixels than the library works with: about 60 megapixels of a PNG, 85 of a JPEG. Make it smaller.")
@@ -132,12 +132,16 @@ func refusedType(err error) error {
 
 // Add puts a file into a team's library that neither a link nor a page was opened for.
 func (s *Service) Add(ctx context.Context, by Owner, f Incoming) (Arrived, error) {
-	staged, err := s.receive(ctx, f.Body, s.Terms.Limits.MaxVideoBytes)
+	most, err := s.bound(ctx, by.TeamID, f.Size)
+	if err != nil {
+		return Arrived{}, err
+	}
+	staged, err := s.receive(ctx, by.TeamID, uploader{person: by.PersonID}, f, most)
 	if err != nil {
 		return Arrived{}, err
 	}
 	defer staged.Discard()
-	e, err := s.examine(ctx, by.TeamID, staged)
+	e, err := s.examine(ctx, staged)
 	if err != nil {
 		return Arrived{}, err
 	}
@@ -200,6 +204,9 @@ func (s *Service) store(ctx context.Context, e examined, p placement, original [
 
 // strip stages the file without its metadata. The caller discards it.
 func (s *Service) strip(ctx context.Context, e examined) (*blob.Staged, error) {
+	if err := s.diskTakes(ctx, e.staged.Size()); err != nil {
+		return nil, err
+	}
 	staged, err := s.Blobs.Stage(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("removing metadata: %w", err)

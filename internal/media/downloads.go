@@ -56,6 +56,9 @@ func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in D
 	var record job.Record
 	err = s.db.Write(ctx, "media.download", func(ctx context.Context, tx *db.Tx) error {
 		if d.save {
+			if err := s.diskTakes(ctx, 0); err != nil {
+				return err
+			}
 			if err := s.anyRoom(ctx, tx, call.TeamID); err != nil {
 				return err
 			}
@@ -286,19 +289,28 @@ func (s *Service) saveItems(ctx context.Context, h job.Held, d download) error {
 }
 
 func (s *Service) saveItem(ctx context.Context, h job.Held, d download, i profileItem) error {
-	staged, err := s.Blobs.Stage(ctx)
+	staged, err := s.beginJob(ctx, d.team)
+	if endsJob(err) {
+		return s.noteItem(ctx, h, i, reasonOf(err))
+	}
 	if err != nil {
 		return fmt.Errorf("receiving a download: %w", err)
 	}
 	defer staged.Discard()
-	if err := s.Source.Fetch(ctx, i.address, s.Terms.Limits.MaxVideoBytes, staged); err != nil {
+	if err := s.Source.Fetch(ctx, i.address, staged.most, staged); err != nil {
+		if endsJob(err) {
+			return s.noteItem(ctx, h, i, reasonOf(err))
+		}
+		if errors.Is(err, source.ErrTooLarge) {
+			return s.noteItem(ctx, h, i, reasonOf(staged.over))
+		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("fetching a download: %w", err)
 		}
 		s.Log.WarnContext(ctx, "a file of a profile was not fetched", "job", h.ID, "item", i.position, "error", err)
-		return s.noteItem(ctx, h, i, fetchCode(err))
+		return s.noteItem(ctx, h, i, "source_unavailable")
 	}
-	e, err := s.examine(ctx, d.team, staged)
+	e, err := s.examine(ctx, staged)
 	if err == nil {
 		_, _, err = s.keep(ctx, e, placement{
 			by: Owner{TeamID: d.team, PersonID: d.person, KeyID: d.key}, into: DownloadsFolder, name: downloadName(d, i),
@@ -307,17 +319,10 @@ func (s *Service) saveItem(ctx context.Context, h job.Held, d download, i profil
 			},
 		})
 	}
-	if refusesFile(err) {
+	if endsJob(err) {
 		return s.noteItem(ctx, h, i, reasonOf(err))
 	}
 	return err
-}
-
-func fetchCode(err error) string {
-	if errors.Is(err, source.ErrTooLarge) {
-		return "too_large"
-	}
-	return "source_unavailable"
 }
 
 // downloadName is what a downloaded file is called: whose it is, when it was made, and its own id.

@@ -40,6 +40,9 @@ func (s *Service) importFile(ctx context.Context, call operation.Call, in Import
 		if err := s.Fetch.Check(in.URL); err != nil {
 			return refusedAddress(err)
 		}
+		if err := s.diskTakes(ctx, 0); err != nil {
+			return err
+		}
 		if err := s.anyRoom(ctx, tx, call.TeamID); err != nil {
 			return err
 		}
@@ -111,30 +114,48 @@ func (s *Service) doImport(ctx context.Context, h job.Held) error {
 
 // bringIn fetches a file and puts it into the library; a code says why there is none.
 func (s *Service) bringIn(ctx context.Context, h job.Held, address, name string, p placement) (string, error) {
-	staged, err := s.Blobs.Stage(ctx)
+	staged, err := s.beginJob(ctx, h.TeamID)
+	if endsJob(err) {
+		return reasonOf(err), nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("receiving an import: %w", err)
 	}
 	defer staged.Discard()
-	got, err := s.Fetch.Get(ctx, address, s.Terms.Limits.MaxVideoBytes, staged)
+	got, err := s.Fetch.Get(ctx, address, staged.most, staged)
+	if endsJob(err) {
+		return reasonOf(err), nil
+	}
 	if failed, ok := errors.AsType[*fetch.Error](err); ok && ctx.Err() == nil {
+		if failed.Code == fetch.TooLarge {
+			failed.Code = reasonOf(staged.over)
+		}
 		s.Log.InfoContext(ctx, "an import failed", "job", h.ID, "code", failed.Code, "error", failed.Err)
 		return failed.Code, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("fetching an import: %w", err)
 	}
-	e, err := s.examine(ctx, h.TeamID, staged)
+	e, err := s.examine(ctx, staged)
 	if err == nil {
 		p.name, p.settle = importName(name, got.Name), func(ctx context.Context, tx *db.Tx, i Item, already bool) error {
 			return settleImport(ctx, tx, h, i, already)
 		}
 		_, _, err = s.keep(ctx, e, p)
 	}
-	if refusesFile(err) {
+	if endsJob(err) {
 		return reasonOf(err), nil
 	}
 	return "", err
+}
+
+// beginJob begins a file that background work fetches for a team.
+func (s *Service) beginJob(ctx context.Context, team int64) (*arrival, error) {
+	most, err := s.bound(ctx, team, -1)
+	if err != nil {
+		return nil, err
+	}
+	return s.begin(ctx, team, uploader{}, -1, most)
 }
 
 // importName is what an imported file is called: of what was asked for, the part before the extension counts; the

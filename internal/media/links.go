@@ -13,6 +13,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
+	"pressroom/internal/disk"
 	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
@@ -99,7 +100,8 @@ func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrive
 	if err := l.mayBe(f); err != nil {
 		return Arrived{}, err
 	}
-	staged, err := s.receive(ctx, f.Body, l.file.size)
+	f.Size = l.file.size
+	staged, err := s.receive(ctx, l.batch.team, uploader{link: l.id}, f, bound{l.file.size, errTooLarge})
 	if err != nil && !s.db.Now().Before(l.batch.expires) {
 		return Arrived{}, errLinkClosed
 	}
@@ -114,7 +116,7 @@ func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrive
 	case subtle.ConstantTimeCompare(digest[:], l.file.digest) != 1:
 		return Arrived{}, fault.Invalid(fault.DigestDiffers, "", "The bytes are others than those described: their SHA-256 differs. Send the described file, or open another batch.")
 	}
-	e, err := s.examine(ctx, l.batch.team, staged)
+	e, err := s.examine(ctx, staged)
 	if fault.Is(err, fault.ValidationFailed) || fault.Is(err, fault.UploadTooLarge) {
 		return Arrived{}, s.refuse(ctx, l, err)
 	}
@@ -226,11 +228,17 @@ func (s *Service) refuse(ctx context.Context, l UploadLink, cause error) error {
 // refusesFile reports whether an error is a refusal of the file, as opposed to a failure that may pass.
 func refusesFile(err error) bool {
 	f, is := errors.AsType[*fault.Error](err)
-	return is && !f.Ours()
+	return is && !f.Ours() && f.Code != fault.RateLimited
 }
+
+// endsJob reports whether an error ends a job that was to bring a file, which then has reasonOf for its code.
+func endsJob(err error) bool { return refusesFile(err) || errors.Is(err, disk.ErrLow) }
 
 // reasonOf is the reason of a refused file (contract, job error codes).
 func reasonOf(cause error) string {
+	if errors.Is(cause, disk.ErrLow) {
+		return "storage_full"
+	}
 	for code, reason := range map[fault.Code]string{fault.UploadTooLarge: "too_large", fault.PlanLimitReached: "storage_full", fault.ValidationFailed: "type_refused"} {
 		if fault.Is(cause, code) {
 			return reason

@@ -17,6 +17,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -24,6 +25,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
+	"pressroom/internal/disk"
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/picture"
@@ -118,6 +120,7 @@ type Options struct {
 	Fetch     *fetch.Client
 	Source    Source // nil where the operator has joined none
 	Sealer    *seal.Sealer
+	Disk      *disk.Reserve // of where files are staged and the database lies; nil for none
 	PublicURL string
 	Log       *slog.Logger
 }
@@ -143,6 +146,8 @@ type Service struct {
 	pictures *picture.Maker
 	links    seal.Signer // of public links
 	deriving singleflight.Group
+	intake   *intake
+	diskTold atomic.Int64 // when a full disk was logged last, in nanoseconds since 1970
 }
 
 // pictureMemory bounds the decoded pixels that are held at once, in bytes. It takes images as cameras make them: about
@@ -151,7 +156,7 @@ const pictureMemory = 256 << 20
 
 // New makes the service.
 func New(o Options) *Service {
-	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), links: o.Sealer.Signer("public links to media")}
+	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), intake: newIntake(), links: o.Sealer.Signer("public links to media")}
 	o.Worker.Handle(job.MediaImport, s.doImport)
 	o.Worker.Handle(job.ContentFetch, s.doDownload)
 	return s

@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/access"
-	"pressroom/internal/blob"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
@@ -122,10 +121,12 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 		return Arrived{}, errPageClosed
 	case len(b.files) >= maxPageFiles:
 		return Arrived{}, errPageFull
-	case f.Size > s.Terms.Limits.MaxVideoBytes:
-		return Arrived{}, errTooLarge
 	}
-	staged, err := s.receive(ctx, f.Body, s.Terms.Limits.MaxVideoBytes)
+	most, err := s.boundInBatch(ctx, b, f.Size)
+	if err != nil {
+		return Arrived{}, err
+	}
+	staged, err := s.receive(ctx, b.team, uploader{person: person}, f, most)
 	if err != nil {
 		return Arrived{}, err
 	}
@@ -136,16 +137,27 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 	return s.addToBatch(ctx, person, b, f, staged)
 }
 
+// boundInBatch is as bound, for a file that may be one for which the batch keeps room.
+func (s *Service) boundInBatch(ctx context.Context, b batch, size int64) (bound, error) {
+	out, err := s.bound(ctx, b.team, size)
+	for _, f := range b.files {
+		if f.state == Waiting && (f.size == size || size < 0) && f.size > out.most {
+			out.most = f.size
+		}
+	}
+	return out, err
+}
+
 var (
 	errSecret     = fault.Invalid(fault.SecretInArgument, "", "This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
 	errPageClosed = fault.New(fault.UploadLinkClosed, "This page takes no more files: it was closed, or its time is over.")
 	errPageFull   = fault.New(fault.PlanLimitReached, "This page has as many files as it takes. Open another one.")
 )
 
-func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *blob.Staged) (Arrived, error) {
+func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *arrival) (Arrived, error) {
 	digest := staged.Sum()
 	chosen := batchFile{id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: tidy(f.Name), byPage: true, state: Stored}
-	e, err := s.examine(ctx, b.team, staged)
+	e, err := s.examine(ctx, staged)
 	var i Item
 	already := false
 	if err == nil {

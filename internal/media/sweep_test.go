@@ -30,10 +30,10 @@ type slow struct {
 // begin stores a file's bytes, as an arrival does that is cut off before its item.
 func (w world) begin(t fatal, file []byte) slow {
 	t.Helper()
-	staged, err := w.receive(t.Context(), bytes.NewReader(file), int64(len(file)))
+	staged, err := w.receive(t.Context(), w.team, uploader{}, Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)}, bound{int64(len(file)), errTooLarge})
 	must(t, err)
 	defer staged.Discard()
-	e, err := w.examine(t.Context(), w.team, staged)
+	e, err := w.examine(t.Context(), staged)
 	must(t, err)
 	i, err := w.put(t.Context(), e, placement{by: Owner{TeamID: w.team}})
 	must(t, err)

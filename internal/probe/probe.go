@@ -68,14 +68,14 @@ func (*DamageError) Is(target error) bool { return target == ErrDamaged }
 
 func damaged(reason string) error { return &DamageError{Reason: reason} }
 
-// looked is how much of a file is shown to mimetype, in bytes: as much as it looks at by itself.
-const looked = 3072
+// Beginning is how much of a file tells its type, in bytes: as much as mimetype looks at by itself.
+const Beginning = 3072
 
 // Read tells what the first size bytes of r are. The error is ErrType, an ErrDamaged, or says what kept r from being
 // read.
 func Read(r io.ReaderAt, size int64) (Info, error) {
 	f := &file{r: r, size: max(size, 0)}
-	head, err := f.peek(0, int(min(looked, f.size)))
+	head, err := f.peek(0, int(min(Beginning, f.size)))
 	if err != nil {
 		return Info{}, err
 	}
@@ -92,22 +92,45 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 // firstBoxes are what files of boxes begin with: all newer ones with the first, QuickTime's with any.
 var firstBoxes = []string{"ftyp", "moov", "mdat", "wide", "free", "skip"}
 
-// reader finds who reads a file that begins so.
-func reader(head []byte) func(*file) (Info, error) {
+// Sniff tells the kind of a file by its beginning, of which Beginning bytes are enough. The error is ErrType if it is of no
+// type that is taken. Read may still find that it is damaged.
+func Sniff(beginning []byte) (string, error) {
+	switch typeOf(beginning) {
+	case MP4:
+		return Video, nil
+	case "":
+		return "", ErrType
+	}
+	return Image, nil
+}
+
+// typeOf is the type of a file that begins so: MP4 of all files of boxes, whatever their brands mean to others; empty if it
+// is none that is taken.
+func typeOf(head []byte) string {
 	if len(head) >= 8 && slices.Contains(firstBoxes, string(head[4:8])) {
-		return readVideo // whatever its brands mean to others
+		return MP4
 	}
 	for is := mimetype.Detect(head); is != nil; is = is.Parent() {
-		switch is.String() {
-		case JPEG:
-			return readJPEG
-		case PNG:
-			return readPNG
-		case WebP:
-			return readWebP
-		case GIF:
-			return readGIF
+		if slices.Contains([]string{JPEG, PNG, WebP, GIF}, is.String()) {
+			return is.String()
 		}
+	}
+	return ""
+}
+
+// reader finds who reads a file that begins so.
+func reader(head []byte) func(*file) (Info, error) {
+	switch typeOf(head) {
+	case MP4:
+		return readVideo
+	case JPEG:
+		return readJPEG
+	case PNG:
+		return readPNG
+	case WebP:
+		return readWebP
+	case GIF:
+		return readGIF
 	}
 	return func(*file) (Info, error) { return Info{}, ErrType }
 }

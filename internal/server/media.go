@@ -24,7 +24,11 @@ func (s *Server) buildMedia(sealer *seal.Sealer, offered terms.Terms) (sources, 
 	if err != nil {
 		return sources{}, fmt.Errorf("the hosts and networks of --import-allow: %w", err)
 	}
-	o := media.Options{DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Keys: s.Teams, Credits: s.Credits, Terms: offered, Fetch: fetcher, Sealer: sealer,
+	reserve, err := s.diskReserve()
+	if err != nil {
+		return sources{}, err
+	}
+	o := media.Options{Disk: reserve, DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Keys: s.Teams, Credits: s.Credits, Terms: offered, Fetch: fetcher, Sealer: sealer,
 		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log}
 	from, err := s.openSources(fetcher)
 	if err != nil {

@@ -87,6 +87,9 @@ type Config struct {
 	// Blobs is where the library's files lie: file:FOLDER or s3://BUCKET… (package blob). Scratch is where those for S3
 	// are received.
 	Blobs, Scratch string
+	// DiskReserve is how many bytes stay free where files are received and where an SQLite database lies; disk.Auto for the
+	// usual, 0 for none.
+	DiskReserve int64
 	// CollectEvery is how often an account's own figures are collected; 6 hours where 0.
 	CollectEvery time.Duration
 	// MeasureReadyEvery is how far apart two measurements of hashtags of ready-made lists are; 10 minutes where 0.

@@ -36,7 +36,7 @@ type fileView struct {
 var reasons = map[string]string{
 	"type_refused": "It is not an image or a video of the types that the library takes, or it is damaged.",
 	"too_large":    "It is larger than what the library takes.",
-	"storage_full": "The team’s plan has no room left for it.",
+	"storage_full": "The team’s plan or the service’s disk has no room left for it.",
 }
 
 // Why says why a file was refused; nothing of one that was not.
@@ -193,8 +193,14 @@ func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *arriving,
 	if body.err != nil {
 		err = errBrokenOff
 	}
-	body.discard()
+	// The answer goes first: clients that read while they send stop then. Others are read from for a while.
+	_ = body.control.EnableFullDuplex()
+	if r.ProtoMajor == 1 && !body.ended && (r.ContentLength < 0 || r.ContentLength-body.came > discardable) {
+		w.Header().Set("Connection", "close")
+	}
 	a.tellProblem(w, r, err)
+	_ = body.control.Flush()
+	body.discard()
 }
 
 func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -212,4 +214,39 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 			t.Errorf("%+v (%v)", resp, err)
 		}
 	})
+}
+
+// What a client is told of a file that is refused early reaches it although it would send much more, again and again.
+func TestARefusalReachesWhoeverSends(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.browser(t).in("ada@example.com")
+		page := w.batch(t).page
+		for size, want := range map[int64]int{300 << 20: http.StatusRequestEntityTooLarge, -1: http.StatusUnprocessableEntity} {
+			for range 10 {
+				body := io.LimitReader(zeros{}, 300<<20)
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+page+"/files?name=x.mp4", body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.ContentLength = size
+				r.Header.Set("Content-Type", "video/mp4")
+				resp, err := b.Do(r)
+				if err != nil {
+					t.Fatalf("%d bytes: %v", size, err)
+				}
+				told, err := io.ReadAll(resp.Body)
+				if err := errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != want || !strings.Contains(string(told), `"code"`) {
+					t.Fatalf("%d bytes: %d %s (%v)", size, resp.StatusCode, told, err)
+				}
+			}
+		}
+	})
+}
+
+// zeros is an endless file of no type.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }

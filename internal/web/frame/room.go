@@ -112,7 +112,9 @@ func (f *Frame) Told(r *http.Request, err error) error {
 func (f *Frame) later(w http.ResponseWriter, r *http.Request, err error) {
 	told := fault.Of(err)
 	text := full(r)
-	if told.Err != nil {
+	if told.Context["reason"] == fault.DiskFull {
+		text = told.Detail
+	} else if told.Err != nil {
 		f.Log.WarnContext(r.Context(), "a page cannot be shown now", "method", r.Method, "route", r.Pattern, "error", err)
 		text = "The service does not reach its data at this moment. Try again in a moment; if you have sent a form, look first whether it took effect."
 	}
