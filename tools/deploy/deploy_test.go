@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +83,53 @@ func TestGrafanaDashboard(t *testing.T) {
 	}
 }
 
+// pinned is an image that cannot move: an exact version for people, with at least a minor number, and its digest.
+var pinned = regexp.MustCompile(`^[a-z0-9./-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[a-z0-9.]+)?@sha256:[0-9a-f]{64}$`)
+
+func TestPinned(t *testing.T) {
+	digest := "@sha256:" + strings.Repeat("a", 64)
+	for image, want := range map[string]bool{
+		"caddy:2.11.4" + digest: true, "versity/versitygw:v1.8.0" + digest: true, "golang:1.26.8-bookworm" + digest: true, "postgres:17.11" + digest: true,
+		"caddy:2" + digest: false, "caddy:latest" + digest: false, "caddy" + digest: false, "caddy:2.11.4": false, "caddy:2.11.4@sha256:abc": false,
+	} {
+		if pinned.MatchString(image) != want {
+			t.Errorf("%s: want %t", image, want)
+		}
+	}
+}
+
+// scripts/pin-images asks the registry for the digest of each version, and changes nothing else.
+func TestPinImages(t *testing.T) {
+	root, bin := t.TempDir(), t.TempDir()
+	crane := "#!/bin/sh\n[ \"$1\" = digest ] || exit 1\ncase \"$2\" in *@*) exit 1;; esac\necho sha256:" + strings.Repeat("b", 64) + "\n"
+	if err := os.WriteFile(filepath.Join(bin, "crane"), []byte(crane), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"compose/compose.yaml", "container/Containerfile"} {
+		if err := os.MkdirAll(filepath.Join(root, "deploy", filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, "deploy", name), read(t, filepath.FromSlash(name)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join("..", "..", "scripts", "pin-images"))
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "ROOT="+root)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	digests := regexp.MustCompile("@sha256:[0-9a-f]{64}")
+	for _, name := range []string{"compose/compose.yaml", "container/Containerfile"} {
+		got, err := os.ReadFile(filepath.Join(root, "deploy", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := digests.ReplaceAll(read(t, filepath.FromSlash(name)), []byte("@sha256:"+strings.Repeat("b", 64))); !bytes.Equal(got, want) {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}
+
 // The image's recipe is what BuildKit builds without a warning; what runs is nobody's root and tells how it is.
 func TestContainerfile(t *testing.T) {
 	parsed, err := parser.Parse(bytes.NewReader(read(t, "container", "Containerfile")))
@@ -96,6 +144,9 @@ func TestContainerfile(t *testing.T) {
 	}}))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if base := stages[0].BaseName; !pinned.MatchString(base) {
+		t.Errorf("the image is built from %q, which is not pinned: scripts/pin-images", base)
 	}
 	last := stages[len(stages)-1]
 	if len(stages) != 2 || last.BaseName != "scratch" {
@@ -188,8 +239,8 @@ func TestCompose(t *testing.T) {
 					t.Errorf("%s receives files in memory", name)
 				}
 			}
-			if service.Image == "" || strings.HasSuffix(service.Image, ":latest") || !strings.Contains(service.Image, ":") {
-				t.Errorf("%s runs %q", name, service.Image)
+			if service.Build == nil && service.Image != "pressroom:dev" && !pinned.MatchString(service.Image) {
+				t.Errorf("%s runs %q, which is not pinned: scripts/pin-images", name, service.Image)
 			}
 			if build := service.Build; build != nil {
 				if _, err := os.Stat(filepath.Join(build.Context, build.Dockerfile)); err != nil {

@@ -40,7 +40,8 @@ func full() map[string]any {
 	v["networkPolicy"] = map[string]any{"from": []any{map[string]any{"namespaceSelector": map[string]any{"matchLabels": map[string]any{"x": "y"}}}}, "metricsFrom": []any{map[string]any{"podSelector": map[string]any{}}}}
 	secrets, _ := v["secrets"].(map[string]any)
 	secrets["s3"], secrets["more"] = map[string]any{"name": "s3"}, []any{"mail"}
-	v["image"] = map[string]any{"tag": "v1", "pullSecrets": []any{map[string]any{"name": "pull"}}}
+	v["securityContact"] = "mailto:security@example.com"
+	v["image"] = map[string]any{"tag": "v1", "digest": "sha256:" + strings.Repeat("0", 64), "pullSecrets": []any{map[string]any{"name": "pull"}}}
 	v["nodeSelector"], v["podAnnotations"] = map[string]any{"a": "b"}, map[string]any{"c": "d"}
 	v["tolerations"] = []any{map[string]any{"key": "x", "operator": "Exists"}}
 	return v
@@ -140,6 +141,9 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 		}
 	}
 	c := pod.Spec.Containers[0]
+	if c.Image != "pressroom:dev" && c.Image != "pressroom@sha256:"+strings.Repeat("0", 64) {
+		t.Errorf("%s runs %q", name, c.Image)
+	}
 	if c.LivenessProbe.HTTPGet.Path != "/livez" || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.StartupProbe == nil {
 		t.Errorf("%s: %+v %+v", name, c.LivenessProbe, c.ReadinessProbe)
 	}

@@ -55,7 +55,7 @@ spec:
   {{- end }}
   containers:
     - name: pressroom
-      image: "{{ $v.image.repository }}:{{ $v.image.tag | default .root.Chart.AppVersion }}"
+      image: "{{ $v.image.repository }}{{ if $v.image.digest }}@{{ $v.image.digest }}{{ else }}:{{ $v.image.tag | default .root.Chart.AppVersion }}{{ end }}"
       imagePullPolicy: {{ $v.image.pullPolicy }}
       args: [serve, --role, {{ .role }}]
       env:
@@ -75,6 +75,10 @@ spec:
           value: {{ required "blobs is needed: s3://BUCKET?endpoint=…" $v.blobs | quote }}
         {{- with $v.redis }}
         - name: PRESSROOM_REDIS
+          value: {{ . | quote }}
+        {{- end }}
+        {{- with $v.securityContact }}
+        - name: PRESSROOM_SECURITY_CONTACT
           value: {{ . | quote }}
         {{- end }}
         {{- with $v.trustedProxies }}
