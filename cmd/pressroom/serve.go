@@ -61,6 +61,7 @@ type serveCmd struct {
 	SMTP           string        `name:"smtp" help:"Mail server by which people are told of what happened: smtp://USER@HOST:PORT with STARTTLS, or smtps://; with a password the whole address goes in PRESSROOM_SMTP." env:"PRESSROOM_SMTP"`
 	MailFrom       string        `name:"mail-from" help:"The sender's address of mails." env:"PRESSROOM_MAIL_FROM"`
 	OIDCOnly       bool          `name:"oidc-only" help:"Let people sign in by the directory alone: no passwords, no passkeys." env:"PRESSROOM_OIDC_ONLY"`
+	Contact        string        `name:"security-contact" help:"Where people report vulnerabilities, told at /.well-known/security.txt: an e-mail address, or an address that begins with mailto: or https:." env:"PRESSROOM_SECURITY_CONTACT"`
 	Scratch        string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
 	DiskReserve    string        `help:"Free space to keep where files are received and where the SQLite database lies, such as 2GiB; files are refused below it. auto is 1 GiB or 5 % of the volume, whichever is less; 0 turns it off." default:"auto" env:"PRESSROOM_DISK_RESERVE"`
 	AtOnce         int           `help:"Calls that this node serves at once, and as many pages and uploads beside them; 128 for each processor where 0. What finds no place in time is told to come again." default:"0" env:"PRESSROOM_AT_ONCE"`
@@ -146,6 +147,9 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 		if cfg.Sources, err = server.ReadSources(c.Sources); err != nil {
 			return cfg, err
 		}
+	}
+	if cfg.SecurityContact, err = contactURI(c.Contact); err != nil {
+		return cfg, err
 	}
 	cfg.Mail = notice.Server{URL: c.SMTP, From: c.MailFrom}
 	cfg.Directory = directory.Options{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly}

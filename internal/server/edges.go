@@ -49,7 +49,7 @@ func (s *Server) buildEdges() error {
 		Leaving:   s.Leaving,
 		Programs:  s.Programs,
 		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms, Hold: s.Hold},
-		Directory: from, Describe: describe, Notices: s.Notices,
+		Directory: from, Describe: describe, Notices: s.Notices, SecurityContact: s.cfg.SecurityContact,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}

@@ -109,10 +109,12 @@ type Config struct {
 	// AnyServer lets every Bluesky server be called, also one on a private address: for the operator's own commands.
 	AnyServer bool
 	Networks  NetworkSettings
-	Mail      notice.Server     // by which people are told of things; none where it has no address
-	Directory directory.Options // the operator's own, by which people may sign in; none where it names no issuer
-	Log       *slog.Logger
-	Now       func() time.Time // the clock; PostgreSQL's, and with SQLite the machine's, where nil
+	Mail      notice.Server // by which people are told of things; none where it has no address
+	// SecurityContact is a URI by which vulnerabilities are reported, told at /.well-known/security.txt; empty for none.
+	SecurityContact string
+	Directory       directory.Options // the operator's own, by which people may sign in; none where it names no issuer
+	Log             *slog.Logger
+	Now             func() time.Time // the clock; PostgreSQL's, and with SQLite the machine's, where nil
 	// Extend adds operations to those of the program, and the work behind them.
 	Extend func(Parts) []operation.Operation
 }

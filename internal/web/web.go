@@ -62,6 +62,8 @@ type Options struct {
 	Notices   *notice.Service
 	Describe  func() ([]byte, error) // gives the OpenAPI document, of which the reference is made
 	Directory *directory.Directory   // by which people may sign in; nil for none
+	// SecurityContact is a URI by which vulnerabilities are reported; empty for none.
+	SecurityContact string
 }
 
 // App answers for every address that is neither the API's nor the tools'.
@@ -132,6 +134,7 @@ func (a *App) pages() []frame.Route {
 func (a *App) own() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /{$}", For: frame.Anyone, Do: a.home},
+		{Pattern: "GET " + securityPath, For: frame.Anyone, Do: a.securityText},
 		{Pattern: "GET " + problem.ReferencePath, For: frame.Anyone, Do: a.errorReference},
 		{Pattern: "POST /team", For: frame.People, Do: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", For: frame.People, Do: a.uploadPage},

@@ -279,3 +279,26 @@ func TestTeams(t *testing.T) {
 		w.browser(t).post("/team", roastery).wants(t, 303)
 	})
 }
+
+// security.txt says whom to tell of a vulnerability, as RFC 9116 has it, and is not there if the operator names nobody.
+func TestSecurityText(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.browser(t).get("/.well-known/security.txt").wants(t, 404, "There is no such page")
+		app, err := web.New(web.Options{Frame: frame.Options{PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects,
+			Programs: w.programs("https://press.example"), Describe: describe, SecurityContact: "mailto:security@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := w.clock.Now().UTC()
+		for range 2 { // the same all day
+			out := httptest.NewRecorder()
+			app.ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/.well-known/security.txt", nil))
+			expires := now.Truncate(24*time.Hour).AddDate(0, 0, 181).Format(time.RFC3339)
+			want := "Contact: mailto:security@example.com\nExpires: " + expires + "\nPreferred-Languages: en\nCanonical: https://press.example/.well-known/security.txt\n"
+			if out.Code != http.StatusOK || out.Body.String() != want || out.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
+				t.Errorf("%d %v\n%s\nwant\n%s", out.Code, out.Header(), out.Body, want)
+			}
+			w.clock.Advance(now.Truncate(24 * time.Hour).Add(24*time.Hour - time.Second).Sub(now))
+		}
+	})
+}

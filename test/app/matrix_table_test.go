@@ -249,6 +249,7 @@ var matrix = map[string]entry{
 	"GET /voices/{id}/material/{material}":           {who: frame.Writers},
 	"POST /voices/{id}/material/{material}/remove":   {who: frame.Writers, later: 1},
 
+	"GET /.well-known/security.txt":                     {who: frame.Anyone},
 	"GET /.well-known/oauth-authorization-server":       {who: frame.Anyone},
 	"OPTIONS /.well-known/oauth-authorization-server":   {who: frame.Anyone, open: true},
 	"GET /.well-known/oauth-protected-resource":         {who: frame.Anyone},

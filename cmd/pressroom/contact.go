@@ -1,0 +1,32 @@
+package main
+
+import (
+	"errors"
+	"net/mail"
+	"net/url"
+	"strings"
+)
+
+var errContact = errors.New("PRESSROOM_SECURITY_CONTACT (--security-contact) has to be an e-mail address such as security@example.com, or an address that begins with mailto: or https:")
+
+// contactURI returns the URI of a contact as security.txt wants it (RFC 9116, section 2.5.3). A bare e-mail address becomes a
+// mailto: URI, and none stays none.
+func contactURI(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || strings.ContainsAny(text, " \t\r\n"):
+		return "", errContact
+	case u.Scheme == "https" && u.Host != "":
+		return u.String(), nil
+	case u.Scheme == "" || u.Scheme == "mailto":
+		address := strings.TrimPrefix(text, "mailto:")
+		if found, err := mail.ParseAddress(address); err != nil || found.Address != address {
+			return "", errContact
+		}
+		return "mailto:" + address, nil
+	}
+	return "", errContact
+}
