@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/team"
 )
 
-// records records an event of no team, as a request from a browser does.
+// records adds an event of no team, as a request from a browser does.
 func (w *world) records(t *testing.T, by int64, kind, subject string, detail map[string]any) {
 	t.Helper()
 	ctx := event.InBrowser(t.Context(), "Firefox on Windows")
@@ -149,7 +149,7 @@ func TestAccountMailsReachEverybody(t *testing.T) {
 // readable is the text of a mail.
 func readable(t *testing.T, m *netmail.Message) string {
 	t.Helper()
-	body := io.Reader(m.Body)
+	body := m.Body
 	if m.Header.Get("Content-Transfer-Encoding") == "quoted-printable" {
 		body = quotedprintable.NewReader(body)
 	}

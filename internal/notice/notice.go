@@ -117,9 +117,6 @@ func (n Notice) Browser() string { return n.detail.Browser }
 // Text is the notice as a sentence, without what others wrote.
 func (n Notice) Text() string {
 	d := n.detail
-	if n.Team == 0 {
-		return accountEvents[d.Event].text
-	}
 	switch n.Kind {
 	case PostFailed:
 		return failedText(d)
@@ -142,6 +139,8 @@ func (n Notice) Text() string {
 		return keyText(d)
 	case AssistantConnected:
 		return assistantText(d)
+	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
+		return accountEvents[d.Event].text
 	}
 	return n.Kind.about().Name + "."
 }
@@ -238,9 +237,6 @@ func limitWords(credits int64) string {
 
 // Place is the path of what the notice is about.
 func (n Notice) Place() string {
-	if n.Team == 0 {
-		return "/account"
-	}
 	switch n.Kind {
 	case AccountLost:
 		return "/accounts"
@@ -254,6 +250,8 @@ func (n Notice) Place() string {
 		return "/settings/assistants/" + n.Subject
 	case PostFailed, PostUnconfirmed, ApprovalAsked, ApprovalDecided:
 		return "/posts/" + n.Subject
+	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
+		return "/account"
 	}
 	return "/notices"
 }

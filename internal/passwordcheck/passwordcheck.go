@@ -76,16 +76,18 @@ func charBits(r rune) float64 {
 		return math.Log2(10)
 	case 'a' <= r && r <= 'z':
 		return math.Log2(26)
+	case strings.ContainsRune(" -_.", r): // what people put between words
+		return 4
 	}
 	return 5.5
 }
 
-// partsOf returns the words in some texts, and each text without what is between them.
+// partsOf returns the words in some texts, each text without what is between them, and what is before and behind an @.
 func partsOf(texts []string) map[string]bool {
 	own := map[string]bool{}
 	for _, text := range texts {
 		words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		for _, word := range append(words, strings.Join(words, "")) {
+		for _, word := range slices.Concat(words, strings.Split(strings.ToLower(text), "@"), []string{strings.Join(words, "")}) {
 			if len([]rune(word)) >= 3 {
 				own[word] = true
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -52,61 +51,55 @@ func TestTalliesAreBounded(t *testing.T) {
 // The delay doubles up to an hour, and ends a day after the last wrong try.
 func TestDelaysGrow(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, key := newLocalCounter(time.Now, ownPace), tryKey{}
-		try := func() time.Duration { _, wait := c.count(key); return wait }
-		for i := range 5 {
-			if wait := try(); wait > 0 {
-				t.Fatalf("try %d has to wait %s", i, wait)
-			}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	c := newLocalCounter(func() time.Time { return now }, ownPace)
+	waits := func(what string, want time.Duration) {
+		t.Helper()
+		if _, wait := c.count(tryKey{}); wait != want {
+			t.Fatalf("%s has to wait %s, want %s", what, wait, want)
 		}
-		for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60} {
-			if wait := try(); wait != want*time.Minute {
-				t.Fatalf("delay %d is %s, want %s", i, wait, want*time.Minute)
-			}
-			time.Sleep(want*time.Minute - time.Second)
-			if wait := try(); wait != time.Second {
-				t.Fatalf("a second before its end, delay %d is %s", i, wait)
-			}
-			time.Sleep(time.Second)
-			if wait := try(); wait > 0 {
-				t.Fatalf("after delay %d a try has to wait %s", i, wait)
-			}
-		}
-		time.Sleep(24 * time.Hour)
-		for i := range 5 {
-			if wait := try(); wait > 0 {
-				t.Fatalf("a day later try %d has to wait %s", i, wait)
-			}
-		}
-	})
+	}
+	for range 5 {
+		waits("a free try", 0)
+	}
+	for _, minutes := range []int{1, 2, 4, 8, 16, 32, 60, 60, 60} {
+		delay := time.Duration(minutes) * time.Minute
+		waits("the next try", delay)
+		now = now.Add(delay - time.Second)
+		waits("a try a second before the end", time.Second)
+		now = now.Add(time.Second)
+		waits("a try at the end", 0)
+	}
+	now = now.Add(24 * time.Hour)
+	for range 5 {
+		waits("a try a day later", 0)
+	}
 }
 
 // A client that leaks is forgiven little by little: an office with a steady trickle of typing errors is not delayed.
 func TestClientsAreForgivenSteadily(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, key := newLocalCounter(time.Now, clientPace), tryKey{}
-		for i := range 1000 {
-			if _, wait := c.count(key); wait > 0 {
-				t.Fatalf("try %d has to wait %s", i, wait)
-			}
-			time.Sleep(6 * time.Minute)
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	c := newLocalCounter(func() time.Time { return now }, clientPace)
+	for i := range 1000 {
+		if _, wait := c.count(tryKey{}); wait > 0 {
+			t.Fatalf("try %d has to wait %s", i, wait)
 		}
-		passed := 0
-		for range 24 * 60 {
-			if _, wait := c.count(key); wait == 0 {
-				passed++
-			}
-			time.Sleep(time.Minute)
+		now = now.Add(6 * time.Minute)
+	}
+	passed := 0
+	for range 24 * 60 {
+		if _, wait := c.count(tryKey{}); wait == 0 {
+			passed++
 		}
-		if passed < 30 || passed > 30+240+24 {
-			t.Errorf("%d tries passed within a day", passed)
-		}
-	})
+		now = now.Add(time.Minute)
+	}
+	if passed < 30 || passed > 30+240+24 {
+		t.Errorf("%d tries passed within a day", passed)
+	}
 }
 
-// Both counters count as a list of times does, whatever is tried, taken back and waited for.
+// The counter counts as a list of times does, whatever is tried, taken back and waited for.
 func TestCountersAgainstAModel(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -96,24 +96,25 @@ func (c *localCounter) add(_ context.Context, key tryKey) (func(context.Context)
 	return func(context.Context) error { undo(); return nil }, wait, nil
 }
 
-func (c *localCounter) count(key tryKey) (undo func(), wait time.Duration) {
+// count counts a try and returns what takes it back, or how long it has to wait.
+func (c *localCounter) count(key tryKey) (func(), time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.countLocked(key)
 }
 
 // countFirst counts a try if there were fewer than most before it, and returns nil if there were not.
-func (c *localCounter) countFirst(key tryKey, most float64) (undo func()) {
+func (c *localCounter) countFirst(key tryKey, most float64) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.left(c.of[key], c.now()) >= most {
 		return nil
 	}
-	undo, _ = c.countLocked(key)
+	undo, _ := c.countLocked(key)
 	return undo
 }
 
-func (c *localCounter) countLocked(key tryKey) (undo func(), wait time.Duration) {
+func (c *localCounter) countLocked(key tryKey) (func(), time.Duration) {
 	now, before := c.now(), c.of[key]
 	if wait := c.wait(before, now); wait > 0 {
 		return nil, wait
@@ -310,7 +311,7 @@ type try struct {
 
 // What people are told.
 const (
-	wrongPasswords   = "Too many wrong passwords."
+	wrongPasswords   = "Too many wrong passwords." //nolint:gosec // it is none
 	wrongByStrangers = "Too many wrong passwords for this e-mail address. Sign in from a browser you have used before or with a passkey, or wait."
 	wrongCodes       = "Too many wrong codes."
 	wrongTries       = "Too many wrong tries."
