@@ -268,6 +268,6 @@ var matrix = map[string]entry{
 	"POST /account/email/confirm":                     {who: frame.People},
 	"GET /confirm-email/{token}":                      {who: mine},
 	"POST /confirm-email/{token}":                     {who: mine, later: 1},
-	"POST /settings/invitations/{invitation}/confirm": {who: frame.Managers},
-	"POST /settings/invitations/{invitation}/decline": {who: frame.Managers},
+	"POST /settings/invitations/{invitation}/confirm": {who: frame.Managers, gone: 404},
+	"POST /settings/invitations/{invitation}/decline": {who: frame.Managers, gone: 404},
 }
