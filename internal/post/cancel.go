@@ -65,7 +65,8 @@ func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, 
 // unschedule makes a scheduled post a draft. A template keeps its time, which is when its series began.
 func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 	if p.Status != Scheduled {
-		return fault.BadState(string(p.Status), "Only a scheduled post can be cancelled; this one was handed over for publishing already.")
+		return fault.BadState(string(p.Status),
+			"Only a scheduled post can be cancelled; this one was handed over for publishing already.")
 	}
 	p.Status = Draft
 	detail := map[string]any{"at": db.Micros(p.ScheduledAt)}
@@ -87,7 +88,8 @@ func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call
 // locked before the occurrence, as where occurrences are made.
 func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id string) (*Post, error) {
 	var template string
-	err := tx.QueryRow(ctx, `SELECT r.template_id FROM posts p JOIN post_series r ON r.id = p.series_id WHERE p.id = ? AND p.team_id = ? AND p.occurs_at > 0`, id, team).Scan(&template)
+	err := tx.QueryRow(ctx, `SELECT r.template_id FROM posts p JOIN post_series r ON r.id = p.series_id
+		WHERE p.id = ? AND p.team_id = ? AND p.occurs_at > 0`, id, team).Scan(&template)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // most posts belong to no series
 	}
@@ -114,7 +116,8 @@ func (s *Service) pauseFor(ctx context.Context, tx *db.Tx, call operation.Call, 
 		return err
 	}
 	p.Series = template.Series
-	return event.Record(ctx, tx, p.TeamID, event.By(call), "series.paused", template.ID, map[string]any{"series": p.SeriesID, "occurrence": p.ID})
+	detail := map[string]any{"series": p.SeriesID, "occurrence": p.ID}
+	return event.Record(ctx, tx, p.TeamID, event.By(call), "series.paused", template.ID, detail)
 }
 
 // pausedNote says that the series of a post that was cancelled is paused, and how it goes on.
@@ -122,5 +125,6 @@ func (p Post) pausedNote() []string {
 	if p.SeriesID == 0 || !p.Series.Paused {
 		return nil
 	}
-	return []string{"The series is paused: none of its posts goes out before a person resumes it in the app, on the page of its template (recurrence.template_id). To cancel one post and let the series go on, skip that post in the app."}
+	return []string{"The series is paused: none of its posts goes out before a person resumes it in the app, on the page of its template " +
+		"(recurrence.template_id). To cancel one post and let the series go on, skip that post in the app."}
 }

@@ -220,7 +220,8 @@ func mayCome(call operation.Call, at time.Time) error {
 var (
 	errOver      = fault.Invalid(fault.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
 	errFar       = fault.Invalid(fault.OutOfRange, "scheduled_at", "The time is more than ten years ahead. Check the year.")
-	errNeedsTime = fault.BadState(string(Scheduled), "A scheduled post needs a time. Cancel the post to make it a draft without one.").With("argument", "scheduled_at")
+	errNeedsTime = fault.BadState(string(Scheduled), "A scheduled post needs a time. Cancel the post to make it a draft without one.").
+			With("argument", "scheduled_at")
 )
 
 // TooFar reports whether a time is further ahead than a post may be scheduled.
@@ -242,7 +243,8 @@ func (p Post) returnedNote(before Approval) []string {
 	if before != Approved && before != Rejected || p.Approval != Waiting {
 		return nil
 	}
-	note := "The client had " + string(before) + " an earlier version. After this change the post waits for the client's approval again and is not sent before it."
+	note := "The client had " + string(before) + " an earlier version. After this change the post waits for the client's approval again " +
+		"and is not sent before it."
 	if p.Status == Scheduled {
 		note += " If it is not approved by its scheduled time, its accounts fail with " + missedApproval + "."
 	}
@@ -256,7 +258,8 @@ func badTime(argument string, err error) error {
 	case errors.Is(err, moment.ErrSkipped):
 		return fault.Invalid(fault.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
 	}
-	return fault.Invalid(fault.Malformed, argument, "This is not a time in ISO 8601. Write it like 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
+	return fault.Invalid(fault.Malformed, argument,
+		"This is not a time in ISO 8601. Write it like 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
 }
 
 func sameMonth(a, b time.Time, zone *time.Location) bool {

@@ -144,9 +144,11 @@ func (g *guard) write(c net.Conn, p []byte) (int, error) {
 
 // What net/http refuses, by the status that it gives. 417 is for an Expect field of which it knows nothing.
 var refused = map[string]error{
-	"400": fault.New(fault.MalformedRequest, "The request is not valid HTTP/1.1. Check the request line, the Host header and the other header fields."),
+	"400": fault.New(fault.MalformedRequest,
+		"The request is not valid HTTP/1.1. Check the request line, the Host header and the other header fields."),
 	"417": fault.New(fault.MalformedRequest, "The Expect header field is not supported. Leave it out."),
-	"431": fault.New(fault.HeadersTooLarge, fmt.Sprintf("The request line and the header fields take more than %d KiB together.", maxHeaders>>10)),
+	"431": fault.New(fault.HeadersTooLarge,
+		fmt.Sprintf("The request line and the header fields take more than %d KiB together.", maxHeaders>>10)),
 	"501": fault.New(fault.TransferCodingUnsupported, "The only transfer coding that is supported is chunked."),
 	"505": fault.New(fault.HTTPVersionUnsupported, "Use HTTP/1.1 or HTTP/2."),
 }
