@@ -19,7 +19,7 @@ var (
 )
 
 // moving are the figures of a hashtag's report: new posts come by the second.
-var moving = []string{"engagement", "hashtag", "score", "sections", "top_hashtags", "top_words"}
+var moving = []string{"best_time", "engagement", "hashtag", "score", "sections", "top_hashtags", "top_words"}
 
 // learned are the figures of a hashtag of a list: they are the same for all teams, and come when one of them asks.
 var learned = []string{"platform", "posts", "posts_per_day", "score", "tier"}
