@@ -128,8 +128,8 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recor
 	case ApprovalDecided:
 		err = tx.QueryRow(ctx, `SELECT p.status, EXISTS (SELECT 1 FROM post_approvals a WHERE a.post_id = p.id AND a.round = ? AND a.comment <> '')
 			FROM posts p WHERE p.team_id = ? AND p.id = ?`, r.Round, e.Team, e.Subject).Scan(&d.Status, &d.Commented)
-	case ApprovalAsked, CreditsLow, TrackingStopped:
-	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged: // see hearAccount
+	case ApprovalAsked, CreditsLow, TrackingStopped,
+		PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged: // see hearAccount
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return d, fmt.Errorf("reading what a notice is about: %w", err)

@@ -37,8 +37,10 @@ func (f *Frame) noteSignIn(ctx context.Context, person int64, by Method) error {
 		return err
 	}
 	v.known = held
-	c := http.Cookie{Name: f.knownCookieName(), Value: held, Path: "/", MaxAge: int(team.BrowserLife / time.Second), HttpOnly: true,
-		Secure: strings.HasPrefix(f.PublicURL, "https:"), SameSite: http.SameSiteLaxMode}
+	c := http.Cookie{ //nolint:gosec // Secure wherever the service is at https
+		Name: f.knownCookieName(), Value: held, Path: "/", MaxAge: int(team.BrowserLife / time.Second), HttpOnly: true,
+		Secure: strings.HasPrefix(f.PublicURL, "https:"), SameSite: http.SameSiteLaxMode,
+	}
 	v.header.Add("Set-Cookie", c.String())
 	return nil
 }
