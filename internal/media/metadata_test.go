@@ -25,7 +25,8 @@ var place = []byte("+52.5200+013.4050/")
 // located is a JPEG that says where it was taken, and that it is turned by a quarter.
 func located(seed uint64) []byte {
 	plain := jpegOf(noise(seed, 60, 40))
-	tiff := slices.Concat([]byte("Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"), place)
+	const entry = "\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00" // orientation 6
+	tiff := slices.Concat([]byte("Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01"+entry+"\x00\x00\x00\x00"), place)
 	return slices.Concat(plain[:2], []byte{0xff, 0xe1, 0, byte(2 + len(tiff))}, tiff, plain[2:])
 }
 
@@ -188,7 +189,8 @@ func TestOriginalIsRecognised(t *testing.T) {
 // TestOlderItems sends files that came with their metadata without it, and reads each of them once.
 func TestOlderItems(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		photo, video, plain := w.addAsBefore(t, located(1)), w.addAsBefore(t, locatedFilm(2)), w.addAsBefore(t, pngOf(noise(3, 30, 20)))
+		photo, video := w.addAsBefore(t, located(1)), w.addAsBefore(t, locatedFilm(2))
+		plain := w.addAsBefore(t, pngOf(noise(3, 30, 20)))
 		for _, i := range []Item{photo, video, plain} {
 			w.leavesWithoutPlace(t, i)
 			export, err := w.OpenForExport(t.Context(), w.team, i.ID)
@@ -212,7 +214,8 @@ func TestOlderItems(t *testing.T) {
 	})
 }
 
-// TestOriginalsKept gives the original of a team that keeps it to those who may write, by its own link, and to the export.
+// TestOriginalsKept gives the original of a team that keeps it to people who may write, by its own link, and to the
+// export.
 func TestOriginalsKept(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		w.keepOriginals(t, 1)

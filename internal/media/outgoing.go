@@ -34,7 +34,9 @@ func (s *Service) outgoing(ctx context.Context, i Item, fit network.Fit) (derive
 
 // asStored describes the stored bytes of an item.
 func (i Item) asStored() derived {
-	return derived{media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.Size, width: i.Width, height: i.Height}
+	return derived{
+		media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.Size, width: i.Width, height: i.Height,
+	}
 }
 
 // withoutMetadata is the recipe of a copy without metadata.
@@ -66,7 +68,8 @@ func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // errNotClean is what people are told of a video from before metadata was removed on arrival.
-var errNotClean = fault.BadState("damaged", "The structure of this video is damaged, so its metadata cannot be removed. Delete it and upload a new copy.")
+var errNotClean = fault.BadState("damaged",
+	"The structure of this video is damaged, so its metadata cannot be removed. Delete it and upload a new copy.")
 
 // openItem opens an item without its metadata.
 func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {
