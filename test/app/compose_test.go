@@ -428,11 +428,11 @@ func TestClientsSeeEveryAccountsMedia(t *testing.T) {
 		link := f.press().wants(200, "For approval")
 		at := strings.TrimPrefix(link.field("link"), h.root)
 		client := h.browser(t)
-		client.open(at).wants(200, "with these images and videos in place of the post’s:", "The time is not fixed yet: once you have approved it").holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/media/"+film)
+		client.open(at).wants(200, "with these images and videos in place of the post’s:", "The time is not fixed yet: once you have approved it").holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/videos/"+film)
 		if shown := client.open(at + "/media/" + picture); shown.status != 200 || !strings.HasPrefix(shown.header.Get("Content-Type"), "image/") {
 			t.Errorf("the account's own picture: %d %v", shown.status, shown.header)
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+at+"/media/"+film, nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.root+at+"/videos/"+film, nil)
 		must(t, err)
 		r.Header.Set("Range", "bytes=0-3")
 		part, err := client.http.Do(r)
@@ -446,7 +446,7 @@ func TestClientsSeeEveryAccountsMedia(t *testing.T) {
 }
 
 // film is a short video in the crew's library.
-func (c *crew) film(t *testing.T) int64 {
+func (c *crew) film(t testing.TB) int64 {
 	t.Helper()
 	raw, err := os.ReadFile("../../internal/probe/testdata/front.mp4")
 	must(t, err)
