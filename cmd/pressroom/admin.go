@@ -147,12 +147,8 @@ func (adminSealingKey) Run() error {
 func (c adminReseal) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	var done social.Resealed
 	err := with(ctx, c.storeFlags, p, log, func(s *server.Server) (social.Resealed, error) {
-		reseal := s.Accounts.Reseal
-		if c.Force {
-			reseal = s.Accounts.ResealAnyway
-		}
 		var err error
-		done, err = reseal(ctx)
+		done, err = s.Reseal(ctx, c.Force)
 		return done, err
 	})
 	if err == nil && done.Left > 0 {

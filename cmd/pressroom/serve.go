@@ -62,6 +62,7 @@ type serveCmd struct {
 	MailFrom       string        `name:"mail-from" help:"The sender's address of mails." env:"PRESSROOM_MAIL_FROM"`
 	OIDCOnly       bool          `name:"oidc-only" help:"Let people sign in by the directory alone: no passwords, no passkeys." env:"PRESSROOM_OIDC_ONLY"`
 	Contact        string        `name:"security-contact" help:"Where people report vulnerabilities, told at /.well-known/security.txt: an e-mail address, or an address that begins with mailto: or https:." env:"PRESSROOM_SECURITY_CONTACT"`
+	SecondFactor   string        `name:"require-second-factor" help:"Who has to sign in with a second factor: nobody, operators (for the operator pages) or everyone. Owners can require it of their team." enum:"nobody,operators,everyone" default:"nobody" env:"PRESSROOM_REQUIRE_SECOND_FACTOR"`
 	Scratch        string        `help:"Folder in which files for S3 are received; the system's for temporary files where empty." type:"path" env:"PRESSROOM_SCRATCH"`
 	DiskReserve    string        `help:"Free space to keep where files are received and where the SQLite database lies, such as 2GiB; files are refused below it. auto is 1 GiB or 5 % of the volume, whichever is less; 0 turns it off." default:"auto" env:"PRESSROOM_DISK_RESERVE"`
 	AtOnce         int           `help:"Calls that this node serves at once, and as many pages and uploads beside them; 128 for each processor where 0. What finds no place in time is told to come again." default:"0" env:"PRESSROOM_AT_ONCE"`
@@ -151,6 +152,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if cfg.SecurityContact, err = contactURI(c.Contact); err != nil {
 		return cfg, err
 	}
+	cfg.SecondFactor = c.SecondFactor
 	cfg.Mail = notice.Server{URL: c.SMTP, From: c.MailFrom}
 	cfg.Directory = directory.Options{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly}
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch

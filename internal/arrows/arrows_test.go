@@ -12,7 +12,7 @@ var rooms = map[string][]string{
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
 	"ground":   {"internal/backup", "internal/blob", "internal/certificate", "internal/db", "internal/directory", "internal/disk", "internal/event", "internal/fetch", "internal/hold", "internal/seal"},
-	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/leaving", "internal/limit", "internal/media", "internal/notice", "internal/oauth", "internal/passkey", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/standing", "internal/team", "internal/voice"},
+	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/leaving", "internal/limit", "internal/media", "internal/notice", "internal/oauth", "internal/passkey", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/standing", "internal/team", "internal/totp", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
 	"analyses": {"internal/report/analysis", "internal/report/finding", "internal/report/tag", "internal/report/words"},
@@ -75,6 +75,9 @@ var forbidden = []rule{
 	}, {
 		who: names("ours"), notWho: names("internal/passkey"), what: names("github.com/go-webauthn/webauthn"),
 		why: "one place checks passkeys, so that one place is to be read when it matters how",
+	}, {
+		who: names("ours"), notWho: names("internal/totp", "test/..."), what: names("github.com/pquerna/otp"),
+		why: "one place checks one-time codes, so that one place is to be read when it matters how",
 	}, {
 		who: names("ours"), notWho: names("internal/certificate"), what: names("github.com/caddyserver/certmagic"),
 		why: "one place gets certificates, so that one place is to be read when it matters how",

@@ -90,6 +90,8 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	}
 	if _, err := all(ctx, tx, []any{person},
 		`DELETE FROM passkeys WHERE person_id = ?`,
+		`DELETE FROM totp_recovery_codes WHERE person_id = ?`,
+		`DELETE FROM totp_secrets WHERE person_id = ?`,
 		`DELETE FROM recoveries WHERE person_id = ?`,
 		`DELETE FROM email_proofs WHERE person_id = ?`,
 		`DELETE FROM directory_identities WHERE person_id = ?`,

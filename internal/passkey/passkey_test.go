@@ -221,16 +221,16 @@ func TestRenameAndRemove(t *testing.T) {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
-		for _, err := range []error{w.Rename(t.Context(), bea, id, "Mine"), w.Remove(t.Context(), bea, id), w.Remove(t.Context(), ada, id+1)} {
+		for _, err := range []error{w.Rename(t.Context(), bea, id, "Mine"), w.Remove(t.Context(), bea, id, nil), w.Remove(t.Context(), ada, id+1, nil)} {
 			if !fault.Is(err, fault.NotFound) {
 				t.Errorf("%v", err)
 			}
 		}
-		if err := w.Remove(t.Context(), ada, id); !strings.Contains(fault.Of(err).Detail, "only thing") {
+		if err := w.Remove(t.Context(), ada, id, nil); !strings.Contains(fault.Of(err).Detail, "only thing") {
 			t.Errorf("the only way in: %v", err)
 		}
 		w.device(t, ada)
-		must(t, w.Remove(t.Context(), ada, id))
+		must(t, w.Remove(t.Context(), ada, id, nil))
 		if _, err := w.enter(t, d); !fault.Is(err, fault.Unauthorized) {
 			t.Errorf("a removed one: %v", err)
 		}
@@ -239,7 +239,7 @@ func TestRenameAndRemove(t *testing.T) {
 			t.Errorf("%+v (%v)", list, err)
 		}
 		w.set(t, `UPDATE people SET password_hash = 'x' WHERE id = ?`, ada)
-		must(t, w.Remove(t.Context(), ada, list[0].ID))
+		must(t, w.Remove(t.Context(), ada, list[0].ID, nil))
 	})
 }
 

@@ -183,8 +183,9 @@ func (s *Service) Rename(ctx context.Context, person, passkey int64, name string
 	})
 }
 
-// Remove takes a passkey from a person, but for the only thing that the person signs in with.
-func (s *Service) Remove(ctx context.Context, person, passkey int64) error {
+// Remove takes a passkey from a person, but for the only thing that the person signs in with. Keep runs at the end of the
+// transaction and may refuse; it may be nil.
+func (s *Service) Remove(ctx context.Context, person, passkey int64, keep func(ctx context.Context, tx *db.Tx, person int64) error) error {
 	return s.db.Write(ctx, "passkey.remove", func(ctx context.Context, tx *db.Tx) error {
 		var password string
 		if err := tx.QueryRow(ctx, `SELECT password_hash FROM people WHERE id = ?`+s.db.ForUpdate(), person).Scan(&password); err != nil {
@@ -202,6 +203,11 @@ func (s *Service) Remove(ctx context.Context, person, passkey int64) error {
 			return fault.Missing()
 		case password == "" && others == 0:
 			return errOnlyWay
+		}
+		if keep != nil {
+			if err := keep(ctx, tx, person); err != nil {
+				return err
+			}
 		}
 		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "passkey.removed", text(passkey), nil)
 	})

@@ -44,12 +44,12 @@ func (s *Server) buildEdges() error {
 	}
 	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts, Media: s.Media, Lists: s.Lists, Reports: s.Reports}
 	if s.app, err = web.New(web.Options{
-		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away, Answers: s.answers, Log: s.cfg.Log},
+		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away, Answers: s.answers, SecondFactor: frame.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log},
 		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media, Settings: figures,
 		Leaving:   s.Leaving,
 		Programs:  s.Programs,
 		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms, Hold: s.Hold},
-		Directory: from, Describe: describe, Notices: s.Notices, SecurityContact: s.cfg.SecurityContact,
+		Directory: from, Describe: describe, Notices: s.Notices, TOTP: s.TOTP, SecurityContact: s.cfg.SecurityContact,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
 	}

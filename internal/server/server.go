@@ -47,6 +47,7 @@ import (
 	"pressroom/internal/standing"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/totp"
 	"pressroom/internal/trace"
 	"pressroom/internal/voice"
 	"pressroom/internal/web"
@@ -115,6 +116,7 @@ type Config struct {
 	Directory       directory.Options // the operator's own, by which people may sign in; none where it names no issuer
 	Log             *slog.Logger
 	Now             func() time.Time // the clock; PostgreSQL's, and with SQLite the machine's, where nil
+	SecondFactor    string           // whom the operator requires to sign in with two factors: nobody, operators or everyone; nobody where empty
 	// Extend adds operations to those of the program, and the work behind them.
 	Extend func(Parts) []operation.Operation
 }
@@ -132,6 +134,7 @@ type Parts struct {
 type Server struct {
 	Teams     *team.Service
 	Accounts  *social.Service
+	TOTP      *totp.Service
 	Connects  *social.Connector // by it people connect accounts
 	Posts     *post.Service
 	Approvals *post.Approvals // by it clients approve posts
@@ -213,6 +216,9 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.Accounts.CheckSealing(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	if err := s.TOTP.CheckSealing(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	if !cfg.LookAtFiles {
 		if err := s.Media.CheckStore(ctx); err != nil {
 			return nil, errors.Join(err, d.Close())
@@ -275,6 +281,7 @@ func (s *Server) build(sealer *seal.Sealer) error {
 		return err
 	}
 	s.Accounts = social.New(s.db, sealer, networks...)
+	s.TOTP = totp.New(s.db, sealer, "pressroom")
 	s.buildConnects(offered)
 	s.replay = replay.New(s.db)
 	results := map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)}

@@ -64,8 +64,8 @@ func (s *Service) checkNewest(ctx context.Context) error {
 
 // Resealed says what a change of sealing keys has done.
 type Resealed struct {
-	Resealed int `json:"resealed"` // grants that the first key seals from now on
-	Left     int `json:"left"`     // grants that another key sealed meanwhile: a node still seals with it
+	Resealed int `json:"resealed"` // grants and other secrets that the first key seals from now on
+	Left     int `json:"left"`     // of them, those that another key sealed meanwhile: a node still seals with it
 }
 
 // resealBatch is how many grants are looked for at once.

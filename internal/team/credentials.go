@@ -23,7 +23,7 @@ type Credential struct {
 }
 
 // credentialKinds reads the credentials of a person, kind by kind. What a new password has to remove belongs here.
-var credentialKinds = []func(ctx context.Context, s *Service, q db.Querier, person int64) ([]Credential, error){passkeysOf, assistantsOf}
+var credentialKinds = []func(ctx context.Context, s *Service, q db.Querier, person int64) ([]Credential, error){passkeysOf, appsOf, assistantsOf}
 
 // Credentials lists what else than the password lets somebody act as a person.
 func (s *Service) Credentials(ctx context.Context, person int64) ([]Credential, error) {

@@ -210,10 +210,14 @@ func TestKnownPeopleJoin(t *testing.T) {
 		if _, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(fault.Of(err).Detail, "sign in") {
 			t.Errorf("somebody takes a known person's place: %v", err)
 		}
-		if _, _, err := door.JoinKnown(t.Context(), token, try("", "wrong")); !fault.Is(err, fault.Unauthorized) {
+		if _, err := door.Invitee(t.Context(), token, try("", "wrong")); !fault.Is(err, fault.Unauthorized) {
 			t.Errorf("a wrong password: %v", err)
 		}
-		if _, _, err := door.JoinKnown(t.Context(), token, try("", "pass word")); err != nil || w.roleOf(t, "bea@example.com") != access.Viewer {
+		invitee, err := door.Invitee(t.Context(), token, try("", "pass word"))
+		if err == nil {
+			_, err = w.Accept(t.Context(), token, invitee.ID)
+		}
+		if err != nil || w.roleOf(t, "bea@example.com") != access.Viewer {
 			t.Errorf("as %q (%v)", w.roleOf(t, "bea@example.com"), err)
 		}
 		late := w.person(t, "late@example.com", "pass word", "")
@@ -225,9 +229,9 @@ func TestKnownPeopleJoin(t *testing.T) {
 		_, token = w.invite(t, 1, "guessed@example.com", access.Viewer)
 		w.person(t, "guessed@example.com", "pass word", "")
 		for range 10 {
-			_, _, _ = door.JoinKnown(t.Context(), token, try("", "wrong"))
+			_, _ = door.Invitee(t.Context(), token, try("", "wrong"))
 		}
-		if _, _, err := door.JoinKnown(t.Context(), token, try("", "pass word")); !fault.Is(err, fault.RateLimited) {
+		if _, err := door.Invitee(t.Context(), token, try("", "pass word")); !fault.Is(err, fault.RateLimited) {
 			t.Errorf("guessed without end: %v", err)
 		}
 	})

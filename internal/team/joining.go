@@ -85,23 +85,22 @@ func addInvited(ctx context.Context, tx *db.Tx, p Person, hash string) (int64, e
 	return made, event.Record(ctx, tx, 0, event.Actor{PersonID: made}, "person.added", id(made), nil)
 }
 
-// JoinKnown accepts an invitation for the person of its e-mail address who gives the password, also if the person is
-// in no team yet and could not sign in otherwise. As with Accept, the person may have to wait.
-func (s *SignIns) JoinKnown(ctx context.Context, token string, a Attempt) (Person, Offer, error) {
+// Invitee returns the person of an invitation's e-mail address who enters the right password, also a person in no team, who
+// could not sign in otherwise. The invitation is not accepted yet.
+func (s *SignIns) Invitee(ctx context.Context, token string, a Attempt) (Person, error) {
 	o, err := s.teams.Invited(ctx, token)
 	if err != nil {
-		return Person{}, o, err
+		return Person{}, err
 	}
 	p, err := s.lookUp(ctx, o.Email)
 	if err != nil {
-		return Person{}, o, err
+		return Person{}, err
 	}
 	a.Email = o.Email
 	if err := s.checkGuess(ctx, a, p, errJoin); err != nil {
-		return Person{}, o, err
+		return Person{}, err
 	}
-	o, err = s.teams.Accept(ctx, token, p.ID)
-	return p.Person, o, err
+	return p.Person, nil
 }
 
 // errJoin is the same if nobody has the e-mail address.

@@ -23,6 +23,7 @@ import (
 	"pressroom/internal/report"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
+	"pressroom/internal/totp"
 	"pressroom/internal/voice"
 	"pressroom/internal/web/account"
 	"pressroom/internal/web/accounts"
@@ -64,6 +65,7 @@ type Options struct {
 	Directory *directory.Directory   // by which people may sign in; nil for none
 	// SecurityContact is a URI by which vulnerabilities are reported; empty for none.
 	SecurityContact string
+	TOTP            *totp.Service
 }
 
 // App answers for every address that is neither the API's nor the tools'.
@@ -87,7 +89,7 @@ func New(opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory), linkFiles: newInFlight(maxLinkFiles)}
+	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP), linkFiles: newInFlight(maxLinkFiles)}
 	all, pages := http.NewServeMux(), http.NewServeMux()
 	a.Mount(all, a.plain()...)
 	a.Mount(pages, a.pages()...)
@@ -134,8 +136,8 @@ func (a *App) pages() []frame.Route {
 func (a *App) own() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /{$}", For: frame.Anyone, Do: a.home},
-		{Pattern: "GET " + securityPath, For: frame.Anyone, Do: a.securityText},
-		{Pattern: "GET " + problem.ReferencePath, For: frame.Anyone, Do: a.errorReference},
+		{Pattern: "GET " + securityPath, For: frame.Anyone, Do: a.securityText, OneFactor: true},
+		{Pattern: "GET " + problem.ReferencePath, For: frame.Anyone, Do: a.errorReference, OneFactor: true},
 		{Pattern: "POST /team", For: frame.People, Do: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", For: frame.People, Do: a.uploadPage},
 		{Pattern: "POST /upload/{batch}/files", For: frame.Anyone, Do: a.upload, Urgent: true}, // a script is told otherwise than a person
@@ -146,11 +148,11 @@ func (a *App) own() []frame.Route {
 		{Pattern: "GET /connect/choose/{attempt}", For: frame.People, Do: a.choicePage},
 		{Pattern: "POST /connect/choose/{attempt}", For: frame.People, Do: a.choose},
 		{Pattern: "GET /connected/{account}", For: frame.People, Do: a.connectedPage},
-		{Pattern: "GET /approval/{token}", For: frame.Anyone, Do: a.approvalPage},
-		{Pattern: "POST /approval/{token}", For: frame.Anyone, Do: a.decide},
-		{Pattern: "GET /approval/{token}/media/{id}", For: frame.Anyone, Do: a.approvalPicture},
-		{Pattern: "GET /approval/{token}/videos/{id}", For: frame.Anyone, Do: a.approvalVideo, Urgent: true}, // bounded for each link
-		{Pattern: "POST /media/{id}/description", For: frame.Anyone, Do: a.describe},                         // as above
+		{Pattern: "GET /approval/{token}", For: frame.Anyone, Do: a.approvalPage, OneFactor: true},
+		{Pattern: "POST /approval/{token}", For: frame.Anyone, Do: a.decide, OneFactor: true},
+		{Pattern: "GET /approval/{token}/media/{id}", For: frame.Anyone, Do: a.approvalPicture, OneFactor: true},
+		{Pattern: "GET /approval/{token}/videos/{id}", For: frame.Anyone, Do: a.approvalVideo, Urgent: true, OneFactor: true}, // bounded for each link
+		{Pattern: "POST /media/{id}/description", For: frame.Anyone, Do: a.describe},                                          // as above
 		{Pattern: "GET /media/{id}/file", For: frame.People, Do: a.mediaFile(false), Urgent: true},
 		{Pattern: "GET /media/{id}/original", For: frame.People, Do: a.originalFile, Urgent: true},
 		{Pattern: "GET /media/{id}/thumbnail", For: frame.People, Do: a.mediaFile(true)},

@@ -19,10 +19,12 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/oauth"
 	"pressroom/internal/post"
+	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/totp"
 	"pressroom/internal/web"
 	"pressroom/internal/web/frame"
 )
@@ -105,7 +107,7 @@ func (w *world) programs(publicURL string) *oauth.Service {
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe})
+	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe, TOTP: w.apps(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,4 +303,18 @@ func TestSecurityText(t *testing.T) {
 			w.clock.Advance(now.Truncate(24 * time.Hour).Add(24*time.Hour - time.Second).Sub(now))
 		}
 	})
+}
+
+// apps are people's authenticator apps.
+func (w *world) apps(t *testing.T) *totp.Service {
+	t.Helper()
+	key, err := seal.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealer, err := seal.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return totp.New(w.db, sealer, "pressroom")
 }

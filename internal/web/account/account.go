@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/fault"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
+	"pressroom/internal/totp"
 	"pressroom/internal/web/frame"
 )
 
@@ -28,17 +29,18 @@ type Part struct {
 	signIns   *team.SignIns
 	passkeys  *passkey.Service
 	directory *directory.Directory // nil where there is none
+	totp      *totp.Service
 }
 
 // New makes them. The directory may be nil.
-func New(f *frame.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *directory.Directory) *Part {
-	return &Part{f, signIns, passkeys, from}
+func New(f *frame.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *directory.Directory, apps *totp.Service) *Part {
+	return &Part{f, signIns, passkeys, from, apps}
 }
 
 // Routes are their addresses.
 func (p *Part) Routes() []frame.Route {
 	own := p.ways().Here // where it is not, these routes refuse everybody
-	return []frame.Route{
+	routes := []frame.Route{
 		{Pattern: "GET /sign-in", For: frame.Anyone, Do: p.signInPage},
 		{Pattern: "POST /sign-in", For: frame.Anyone, Do: p.signIn},
 		{Pattern: "POST /sign-in/passkey", For: frame.Anyone, Do: p.here(p.signInByPasskey)},
@@ -51,14 +53,14 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /account/email/confirm", For: frame.People, Do: p.sendConfirmation},
 		{Pattern: "GET " + team.ConfirmPath + "{token}", For: frame.People, Do: p.confirmPage},
 		{Pattern: "POST " + team.ConfirmPath + "{token}", For: frame.People, Do: p.confirmEmail},
-		{Pattern: "GET /account/password", For: frame.People, Do: p.here(p.passwordPage)},
-		{Pattern: "POST /account/password", For: frame.People, Do: p.here(p.changePassword)},
-		{Pattern: "GET /account/passkeys/new", For: frame.People, Do: p.here(p.newPasskeyPage), Recent: own},
-		{Pattern: "POST /account/passkeys/options", For: frame.People, Do: p.here(p.askOwnPasskey), Recent: own},
-		{Pattern: "POST /account/passkeys", For: frame.People, Do: p.here(p.addPasskey), Recent: own, Resumes: true, Page: "/account/passkeys/new"},
+		{Pattern: "GET /account/password", For: frame.People, Do: p.here(p.proven(p.passwordPage))},
+		{Pattern: "POST /account/password", For: frame.People, Do: p.here(p.proven(p.changePassword))},
+		{Pattern: "GET /account/passkeys/new", For: frame.People, Do: p.here(p.proven(p.newPasskeyPage)), Recent: own},
+		{Pattern: "POST /account/passkeys/options", For: frame.People, Do: p.here(p.proven(p.askOwnPasskey)), Recent: own},
+		{Pattern: "POST /account/passkeys", For: frame.People, Do: p.here(p.proven(p.addPasskey)), Recent: own, Resumes: true, Page: "/account/passkeys/new"},
 		{Pattern: "GET /account/passkeys/{passkey}", For: frame.People, Do: p.passkeyPage},
 		{Pattern: "POST /account/passkeys/{passkey}", For: frame.People, Do: p.renamePasskey},
-		{Pattern: "POST /account/passkeys/{passkey}/remove", For: frame.People, Do: p.removePasskey, Recent: true},
+		{Pattern: "POST /account/passkeys/{passkey}/remove", For: frame.People, Do: p.proven(p.removePasskey), Recent: own},
 		{Pattern: "POST /account/sessions/end", For: frame.People, Do: p.endSessions, Urgent: true},
 		{Pattern: "POST /account/sessions/{session}/end", For: frame.People, Do: p.endSession, Urgent: true},
 		{Pattern: "GET " + team.InvitationPath + "{token}", For: frame.Anyone, Do: p.invitationPage},
@@ -68,7 +70,18 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST " + team.InvitationPath + "{token}/options", For: frame.Anyone, Do: p.here(p.askNewcomer)},
 		{Pattern: "GET " + team.RecoveryPath + "{token}", For: frame.Anyone, Do: p.here(p.recoveryPage)},
 		{Pattern: "POST " + team.RecoveryPath + "{token}", For: frame.Anyone, Do: p.here(p.recover)},
+		{Pattern: "POST /sign-in/code", For: frame.Anyone, Do: p.here(p.signInByCode)},
+		{Pattern: "GET " + frame.FactorPath, For: frame.People, Do: p.factorPage},
+		{Pattern: "GET /account/authenticator", For: frame.People, Do: p.here(p.appPage)},
+		{Pattern: "GET /account/authenticator/new", For: frame.People, Do: p.here(p.proven(p.newAppPage)), Recent: own},
+		{Pattern: "POST /account/authenticator/new", For: frame.People, Do: p.here(p.proven(p.addApp)), Recent: own},
+		{Pattern: "POST /account/authenticator/codes", For: frame.People, Do: p.here(p.proven(p.newCodes)), Recent: own},
+		{Pattern: "POST /account/authenticator/remove", For: frame.People, Do: p.here(p.proven(p.removeApp)), Recent: own},
 	}
+	for i := range routes {
+		routes[i].OneFactor = true
+	}
+	return routes
 }
 
 // ways are how one can sign in here.

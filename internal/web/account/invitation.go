@@ -101,29 +101,55 @@ func (p *Part) acceptKnown(w http.ResponseWriter, r *http.Request) {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	o, person, err := p.acceptAs(r)
+	if r.PostForm.Get("passkey") == "" {
+		p.acceptByPassword(w, r)
+		return
+	}
+	p.acceptByPasskey(w, r)
+}
+
+// acceptByPassword accepts an invitation for a person whose password was right, after a code if the person has an
+// authenticator app.
+func (p *Part) acceptByPassword(w http.ResponseWriter, r *http.Request) {
+	token := r.PathValue("token")
+	person, err := p.signIns.Invitee(r.Context(), token, team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
 	if err != nil {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	p.settle(w, r, o, person, methodOf(r, frame.Password))
+	asked, err := p.asksCode(r, person.ID)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if asked {
+		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch, Invitation: token}, signInForm{ways: p.ways(), Next: "/"})
+		return
+	}
+	o, err := p.Teams.Accept(r.Context(), token, person.ID)
+	if err != nil {
+		p.refuseInvitation(w, r, err)
+		return
+	}
+	p.settle(w, r, o, person.ID, frame.Password)
 }
 
-func (p *Part) acceptAs(r *http.Request) (team.Offer, int64, error) {
-	token := r.PathValue("token")
-	if r.PostForm.Get("passkey") == "" {
-		person, o, err := p.signIns.JoinKnown(r.Context(), token, team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
-		return o, person.ID, err
-	}
+// acceptByPasskey accepts an invitation for the person of a passkey, which is two factors.
+func (p *Part) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 	person, err := p.byPasskey(r)
 	if err != nil {
-		return team.Offer{}, 0, err
+		p.refuseInvitation(w, r, err)
+		return
 	}
-	o, err := p.Teams.Accept(r.Context(), token, person)
+	o, err := p.Teams.Accept(r.Context(), r.PathValue("token"), person)
 	if fault.Is(err, fault.NotFound) {
 		err = errOthers
 	}
-	return o, person, err
+	if err != nil {
+		p.refuseInvitation(w, r, err)
+		return
+	}
+	p.settle(w, r, o, person, frame.Passkey)
 }
 
 var errOthers = fault.New(fault.Unauthorized, "This passkey is of another e-mail address than the invitation.")

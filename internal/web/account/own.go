@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/fault"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
+	"pressroom/internal/totp"
 	"pressroom/internal/web/frame"
 )
 
@@ -18,6 +19,7 @@ type view struct {
 	Name     string // as it is or was typed
 	Wrong    string
 	Passkeys []passkey.Passkey
+	App      *totp.App // nil without one
 	Sessions []frame.Session
 
 	Assistants []team.KeyLine // that the person lets work, over all teams
@@ -60,6 +62,13 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, out view
 	if out.Passkeys, err = p.passkeys.List(ctx, v.ID); err != nil {
 		p.Refuse(w, r, err)
 		return
+	}
+	if out.App, err = p.totp.App(ctx, v.ID); err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	if out.App != nil {
+		out.App.Since = in(out.App.Since, zone)
 	}
 	if out.Sessions, err = p.Sessions(ctx); err != nil {
 		p.Refuse(w, r, err)
@@ -149,6 +158,11 @@ func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, 
 		if form.Credentials, err = p.keepables(r, v.ID, zone); err != nil {
 			p.Refuse(w, r, err)
 			return
+		}
+		for i := range form.Credentials.Shown { // whoever changes a password wants the second factor to stay
+			if c := &form.Credentials.Shown[i]; r.Method == http.MethodGet && c.ID == team.AppID {
+				c.Keep = true
+			}
 		}
 	}
 	p.Show(w, r, status, pages["password"], "Password", form)

@@ -44,8 +44,9 @@ func (p *Part) addPasskey(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
+	p.Strengthen(ctx)
 	p.Say(r, "The passkey is added. You can sign in with it from now on.")
-	frame.Redirect(w, r, "/account")
+	frame.Redirect(w, r, p.AfterFactor(ctx))
 }
 
 // passkeyView is the page of one passkey.
@@ -94,7 +95,7 @@ func (p *Part) renamePasskey(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) removePasskey(w http.ResponseWriter, r *http.Request) {
 	p.changeOne(w, r, "The passkey is removed. It signs nobody in any more. Remove it from your device too.", func(k *passkey.Passkey) error {
-		return p.passkeys.Remove(r.Context(), frame.VisitorOf(r.Context()).ID, k.ID)
+		return p.passkeys.Remove(r.Context(), frame.VisitorOf(r.Context()).ID, k.ID, p.keepsFactor(r))
 	})
 }
 

@@ -64,5 +64,17 @@ func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.P
 		p.Notice(w, r, http.StatusOK, "Your password is set", "You are in no team yet. Ask an owner or admin of your team for an invitation.")
 		return
 	}
+	asked, err := p.asksCode(r, person.ID)
+	if err == nil && asked { // the app was kept
+		err = p.Forget(r.Context(), person.ID)
+	}
+	switch {
+	case err != nil:
+		p.Refuse(w, r, err)
+		return
+	case asked:
+		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, signInForm{ways: p.ways(), Next: "/account"})
+		return
+	}
 	p.renew(w, r, person, frame.Link, "Your new password is set. You are signed out everywhere else.")
 }

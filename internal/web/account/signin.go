@@ -109,7 +109,7 @@ func (p *Part) byPassword(w http.ResponseWriter, r *http.Request) {
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
-	p.enter(w, r, person, form, p.Proved(frame.Password))
+	p.enterBy(w, r, person, form, frame.Password)
 }
 
 // sentForm is the sign-in form that was sent.

@@ -70,6 +70,9 @@ func sendsFiles(r *http.Request) bool {
 
 const resumeKept = "form"
 
+// maxResumed is how many bytes a form may have that a session keeps until its page takes it back.
+const maxResumed = 512 << 10
+
 // Resume keeps what was sent to a path without a session, until Resumed takes it. It looks at the team that the form was
 // shown for.
 func (f *Frame) Resume(ctx context.Context, path string, form url.Values) {

@@ -36,6 +36,8 @@ type Options struct {
 	Away func(error) bool
 	// Answers tells whether what the node stands on answers now; never where nil.
 	Answers func() bool
+	// SecondFactor is whom the operator requires to have a second factor; nobody where empty.
+	SecondFactor Requirement
 }
 
 // Frame answers around the pages.

@@ -38,6 +38,9 @@ type Route struct {
 	// Page is the page with this route's form, if its address differs. Names in braces are those of the pattern. A GET route
 	// that needs a recent sign-in continues there as well.
 	Page string
+	// OneFactor routes are open to a visitor who still needs a second factor: signing in and out, the own account, and what
+	// strangers may open too.
+	OneFactor bool
 	// Recent routes need an authentication within the last 15 minutes; Frame.StepUp asks for one.
 	Recent bool
 	// Urgent routes get through on a node that is full: what they do is cheap or ends something, or has room of its own, or is
@@ -80,10 +83,20 @@ func (f *Frame) Mount(mux *http.ServeMux, routes ...Route) {
 
 func (f *Frame) guarded(route Route) http.HandlerFunc {
 	if route.For == Anyone {
-		return route.Do
+		return func(w http.ResponseWriter, r *http.Request) {
+			if f.owes(r.Context(), route) {
+				f.toFactor(w, r, route)
+				return
+			}
+			route.Do(w, r)
+		}
 	}
 	return f.forPeople(route.back, func(w http.ResponseWriter, r *http.Request) {
 		v := VisitorOf(r.Context())
+		if f.owes(r.Context(), route) && (route.For != Operators || v.Operator) {
+			f.toFactor(w, r, route)
+			return
+		}
 		if route.For.ofTeam() {
 			if form := peek(r); Astray(r, form) {
 				f.TurnBack(w, r, form, route.back(r))

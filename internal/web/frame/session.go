@@ -352,6 +352,14 @@ func (f *Frame) Take(ctx context.Context, name string) []byte {
 	return f.sessions.manager.PopBytes(ctx, keptKey+name)
 }
 
+// Renew gives the browser another token for the same session.
+func (f *Frame) Renew(ctx context.Context) error {
+	if err := f.sessions.manager.RenewToken(ctx); err != nil {
+		return fmt.Errorf("renewing a session: %w", err)
+	}
+	return nil
+}
+
 // SignOut ends the session.
 func (f *Frame) SignOut(ctx context.Context) error {
 	if err := f.sessions.manager.Destroy(ctx); err != nil {

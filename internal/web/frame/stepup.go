@@ -52,7 +52,7 @@ func (f *Frame) stepUp(w http.ResponseWriter, r *http.Request, route Route) {
 		f.StepUp(w, r, route.page(r), nil)
 	case r.Method == http.MethodGet:
 		f.StepUp(w, r, r.URL.RequestURI(), nil)
-	case back != "" && form != nil && len(form.Encode()) <= MaxForm:
+	case back != "" && form != nil && len(form.Encode()) <= maxResumed:
 		f.StepUp(w, r, back, form)
 	default:
 		f.StepUp(w, r, f.cameFrom(r), nil)

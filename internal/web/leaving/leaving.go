@@ -44,12 +44,12 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /settings/assistants/{connection}/forget", For: frame.Owners, Do: p.forgetAssistant},
 		{Pattern: "GET /posts/{id}/delete", For: frame.Writers, Do: p.draftPage},
 		{Pattern: "POST /posts/{id}/delete", For: frame.Writers, Do: p.deleteDraft},
-		{Pattern: "GET /account/teams/{team}/leave", For: frame.People, Do: p.leavePage},
-		{Pattern: "POST /account/teams/{team}/leave", For: frame.People, Do: p.leave},
-		{Pattern: "GET /account/delete", For: frame.People, Do: p.personPage},
-		{Pattern: "POST /account/delete", For: frame.People, Do: p.deletePerson, Recent: true, Resumes: true},
-		{Pattern: "POST /networks/meta/deletion", For: frame.Anyone, Do: p.metaAsks},
-		{Pattern: "GET /networks/deletions/{code}", For: frame.Anyone, Do: p.erased},
+		{Pattern: "GET /account/teams/{team}/leave", For: frame.People, Do: p.leavePage, OneFactor: true},
+		{Pattern: "POST /account/teams/{team}/leave", For: frame.People, Do: p.leave, OneFactor: true},
+		{Pattern: "GET /account/delete", For: frame.People, Do: p.personPage, OneFactor: true},
+		{Pattern: "POST /account/delete", For: frame.People, Do: p.deletePerson, Recent: true, Resumes: true, OneFactor: true},
+		{Pattern: "POST /networks/meta/deletion", For: frame.Anyone, Do: p.metaAsks, OneFactor: true},
+		{Pattern: "GET /networks/deletions/{code}", For: frame.Anyone, Do: p.erased, OneFactor: true},
 	}
 }
 

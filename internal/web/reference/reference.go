@@ -58,12 +58,12 @@ func write(description []byte) (*book, error) {
 // Routes are for everybody: what the API can do is no secret.
 func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
-		{Pattern: "GET /docs", For: frame.Anyone, Do: p.of(p.contents)},
-		{Pattern: "GET /docs/app", For: frame.Anyone, Do: p.app},
-		{Pattern: "GET /docs/start", For: frame.Anyone, Do: p.of(p.start)},
-		{Pattern: "GET /docs/assistants", For: frame.Anyone, Do: p.of(p.assistants)},
-		{Pattern: "GET " + answersAt, For: frame.Anyone, Do: p.of(p.allAnswers)},
-		{Pattern: "GET " + chaptersAt + "{chapter}", For: frame.Anyone, Do: p.of(p.chapter)},
+		{Pattern: "GET /docs", For: frame.Anyone, Do: p.of(p.contents), OneFactor: true},
+		{Pattern: "GET /docs/app", For: frame.Anyone, Do: p.app, OneFactor: true},
+		{Pattern: "GET /docs/start", For: frame.Anyone, Do: p.of(p.start), OneFactor: true},
+		{Pattern: "GET /docs/assistants", For: frame.Anyone, Do: p.of(p.assistants), OneFactor: true},
+		{Pattern: "GET " + answersAt, For: frame.Anyone, Do: p.of(p.allAnswers), OneFactor: true},
+		{Pattern: "GET " + chaptersAt + "{chapter}", For: frame.Anyone, Do: p.of(p.chapter), OneFactor: true},
 	}
 }
 

@@ -22,6 +22,8 @@ type membersView struct {
 	wrong
 
 	Members     []team.Member
+	Factors     map[int64]team.Factors
+	Required    bool // members need a second factor
 	Invitations []team.Invitation
 	Waiting     []team.Waiting // who accepted an invitation and has to be confirmed
 	Mails       bool           // invitations are mailed
@@ -70,6 +72,10 @@ func (p *Part) fillMembers(r *http.Request, view *membersView, after int64) erro
 	if view.Members, err = p.Teams.MemberPage(ctx, here(r), after, membersAtOnce+1); err != nil {
 		return err
 	}
+	if view.Factors, err = p.Teams.MemberFactors(ctx, here(r), after, membersAtOnce+1); err != nil {
+		return err
+	}
+	view.Required = frame.VisitorOf(ctx).Team.SecondFactor
 	if view.Invitations, err = p.Teams.Invitations(ctx, here(r)); err != nil {
 		return err
 	}

@@ -65,6 +65,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /settings/access", For: frame.Owners, Do: p.switchAccess, Urgent: true},
 		{Pattern: "GET /settings/team", For: frame.Members, Do: p.teamPage},
 		{Pattern: "POST /settings/team", For: frame.Managers, Do: p.changeTeam, Resumes: true},
+		{Pattern: "POST /settings/team/second-factor", For: frame.Owners, Do: p.requireFactor, Recent: true},
 		{Pattern: "GET /settings/members", For: frame.Managers, Do: p.membersPage},
 		{Pattern: "GET /settings/members/{person}", For: frame.Managers, Do: p.memberPage},
 		{Pattern: "POST /settings/members/{person}", For: frame.Managers, Do: p.changeRole},

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"pressroom/internal/fault"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
 )
@@ -41,6 +42,8 @@ type teamForm struct {
 
 	Zones     []string
 	Languages []language
+	Factor    bool   // members need a second factor
+	NoFactor  string // why that was not changed
 }
 
 // zones are the names that browsers offer; others that IANA knows are taken too. They come from the IANA database's
@@ -68,21 +71,51 @@ var languages = []language{
 }
 
 func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
+	p.showTeamAgain(w, r, http.StatusOK, "")
+}
+
+// showTeamAgain shows the team as it is, with what was wrong with its second factor.
+func (p *Part) showTeamAgain(w http.ResponseWriter, r *http.Request, status int, noFactor string) {
 	profile, err := p.Teams.Profile(r.Context(), here(r))
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	form := teamForm{Profile: profile}
+	form := teamForm{NoFactor: noFactor, Profile: profile}
 	if typed := p.Resumed(r); typed != nil {
 		form.Profile = profileIn(typed)
 	}
-	p.showTeam(w, r, http.StatusOK, form)
+	p.showTeam(w, r, status, form)
 }
 
 func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
-	f.Zones, f.Languages = zones, languages
+	f.Zones, f.Languages, f.Factor = zones, languages, frame.VisitorOf(r.Context()).Team.SecondFactor
 	p.Show(w, r, status, pages["team"], "The team", f)
+}
+
+var errOwnFactor = fault.BadState("no_second_factor", "Add a passkey or an authenticator app to your own account first, and sign in with it.")
+
+// requireFactor sets whether members need a second factor. Owners who have not used one would lock themselves out.
+func (p *Part) requireFactor(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	required := r.PostForm.Get("required") == "yes"
+	err := error(errOwnFactor)
+	if !required || p.Strong(r.Context()) {
+		err = p.hand(r).SetSecondFactor(r.Context(), required)
+	}
+	if err != nil {
+		if told, ok := p.wrongOf(w, r, err); ok {
+			p.showTeamAgain(w, r, frame.StatusOf(err), told.Wrong)
+		}
+		return
+	}
+	said := "Members no longer need a second factor."
+	if required {
+		said = "Members need a second factor from now on. Whoever has none sets one up before opening the team’s pages."
+	}
+	p.did(w, r, said, "/settings/team")
 }
 
 func profileIn(form url.Values) team.Profile {

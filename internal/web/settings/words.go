@@ -14,7 +14,7 @@ import (
 
 // words are what this package's templates say things with.
 var words = template.FuncMap{
-	"time": frame.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays, "paused": pausedWords, "limit": limitWords,
+	"time": frame.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays, "factors": factorWords, "paused": pausedWords, "limit": limitWords,
 	"lost": lostWords, "lostlink": lostConnectionWords, "capability": capabilitySays, "may": mayWords, "spends": spends, "what": whatOf, "subject": subjectOf, "by": byOf, "signed": signed,
 }
 
@@ -36,6 +36,20 @@ var roleNames = map[access.Role][2]string{
 }
 
 func roleName(r access.Role) string { return roleNames[r][0] }
+
+// factorWords says which second factor a member has.
+func factorWords(f team.Factors) string {
+	switch {
+	case f.App && f.Passkeys > 0:
+		return "passkey and authenticator app"
+	case f.App:
+		return "authenticator app"
+	case f.Passkeys > 0:
+		return "passkey"
+	}
+	return "no second factor"
+}
+
 func roleSays(r access.Role) string { return roleNames[r][1] }
 
 // pausedWords says what pauses stop.

@@ -1,0 +1,24 @@
+package server
+
+import (
+	"context"
+
+	"pressroom/internal/social"
+)
+
+// Reseal seals everything with the first sealing key that another one sealed. Unless forced, it is refused with nothing
+// changed while a node serves that does not have that key.
+func (s *Server) Reseal(ctx context.Context, force bool) (social.Resealed, error) {
+	reseal := s.Accounts.Reseal
+	if force {
+		reseal = s.Accounts.ResealAnyway
+	}
+	done, err := reseal(ctx)
+	if err != nil {
+		return done, err
+	}
+	resealed, left, err := s.TOTP.Reseal(ctx)
+	done.Resealed += resealed
+	done.Left += left
+	return done, err
+}

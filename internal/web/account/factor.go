@@ -1,0 +1,61 @@
+package account
+
+import (
+	"context"
+	"net/http"
+
+	"pressroom/internal/db"
+	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
+)
+
+// factorView is the page of somebody who needs a second factor.
+type factorView struct {
+	Has      bool // a passkey to sign in with
+	Ways     ways
+	By       []team.OwnTeam // whose rule it is; the operator's where empty
+	Operator bool           // only the operator's pages are closed
+}
+
+// factorPage leads somebody who needs a second factor to one, and others on.
+func (p *Part) factorPage(w http.ResponseWriter, r *http.Request) {
+	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	if !p.OwesFactor(ctx) {
+		frame.Redirect(w, r, p.AfterFactor(ctx))
+		return
+	}
+	has, err := p.Teams.Factors(ctx, v.ID)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	out := factorView{Has: has.Any(), Ways: p.ways(), By: v.RequiredBy()}
+	out.Operator = len(out.By) == 0 && p.SecondFactor == frame.OnlyOperators
+	p.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
+}
+
+// proven keeps whoever knows only the password of somebody who needs a second factor, and has one, from adding another.
+func (p *Part) proven(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if p.OwesFactor(r.Context()) {
+			has, err := p.Teams.Factors(r.Context(), frame.VisitorOf(r.Context()).ID)
+			if err != nil {
+				p.Refuse(w, r, err)
+				return
+			}
+			if has.Any() {
+				frame.Redirect(w, r, frame.FactorPath)
+				return
+			}
+		}
+		do(w, r)
+	}
+}
+
+// keepsFactor is what removing a second factor has to leave; nil if the visitor needs none.
+func (p *Part) keepsFactor(r *http.Request) func(context.Context, *db.Tx, int64) error {
+	if !p.NeedsFactor(frame.VisitorOf(r.Context())) {
+		return nil
+	}
+	return team.KeepFactor
+}

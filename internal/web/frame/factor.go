@@ -1,0 +1,89 @@
+package frame
+
+import (
+	"context"
+	"net/http"
+
+	"pressroom/internal/team"
+)
+
+// Requirement is whom the operator requires to sign in with two factors.
+type Requirement string
+
+// The requirements. Owners may require it of their teams' members besides.
+const (
+	Nobody        Requirement = "nobody"
+	OnlyOperators Requirement = "operators" // for the operator's pages
+	Everyone      Requirement = "everyone"
+)
+
+// FactorPath is where people set up a required second factor.
+const FactorPath = "/account/second-factor"
+
+// nextAfterFactor is where a session keeps what somebody asked for who has to set up a second factor first.
+const nextAfterFactor = "after factor"
+
+// NeedsFactor reports whether the visitor needs a session with two factors, for the operator or for one of the visitor's
+// teams. One such team is enough: people reach items of all their teams at some addresses.
+func (f *Frame) NeedsFactor(v *Visitor) bool {
+	return f.SecondFactor == Everyone || f.SecondFactor == OnlyOperators && v.Operator || len(v.RequiredBy()) > 0
+}
+
+// RequiredBy are the visitor's teams whose members need a second factor.
+func (v *Visitor) RequiredBy() []team.OwnTeam {
+	var out []team.OwnTeam
+	for _, t := range v.Teams {
+		if t.SecondFactor {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// OwesFactor reports whether the visitor's session lacks a second factor that the visitor needs.
+func (f *Frame) OwesFactor(ctx context.Context) bool {
+	v := VisitorOf(ctx)
+	return v != nil && f.NeedsFactor(v) && !f.Strong(ctx)
+}
+
+// owes reports whether a route is closed to the visitor until the session has a second factor. The operator's rule for
+// operators is about the operator's pages alone.
+func (f *Frame) owes(ctx context.Context, route Route) bool {
+	if route.OneFactor || !f.OwesFactor(ctx) {
+		return false
+	}
+	v := VisitorOf(ctx)
+	return f.SecondFactor == Everyone || len(v.RequiredBy()) > 0 || route.For == Operators
+}
+
+// toFactor leads to where the visitor sets up or uses a second factor, and then back. A form is kept if its page takes it
+// back.
+func (f *Frame) toFactor(w http.ResponseWriter, r *http.Request, route Route) {
+	if byScript(r) {
+		f.Notice(w, r, http.StatusForbidden, "Second factor required", "Nothing was done. Reload the page and set up a second factor first.")
+		return
+	}
+	next := r.URL.RequestURI()
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		next = f.cameFrom(r)
+		if back, form := route.back(r), peek(r); back != "" && form != nil && len(form.Encode()) <= maxResumed {
+			f.Resume(r.Context(), back, form)
+			next = back
+		}
+	}
+	f.Keep(r.Context(), nextAfterFactor, []byte(next))
+	Redirect(w, r, FactorPath)
+}
+
+// AfterFactor is where a visitor goes on who has set up or used a second factor, once; the account page by default.
+func (f *Frame) AfterFactor(ctx context.Context) string {
+	if next := f.Take(ctx, nextAfterFactor); next != nil {
+		return OwnPath(string(next))
+	}
+	return "/account"
+}
+
+// Strengthen notes that the visitor has just made a passkey, so that the session has two factors from now on.
+func (f *Frame) Strengthen(ctx context.Context) {
+	f.sessions.manager.Put(ctx, methodKey, string(Passkey))
+}

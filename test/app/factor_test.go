@@ -1,0 +1,321 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/hotp"
+
+	"pressroom/internal/access"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
+	"pressroom/internal/web/frame"
+)
+
+// app is somebody's authenticator app.
+type app struct {
+	h      *house
+	secret string
+	codes  []string // recovery codes
+}
+
+// code is what the app shows now. The clock goes on first, as each code is accepted once.
+func (a *app) code(tb testing.TB) string {
+	tb.Helper()
+	a.h.advance(time.Minute)
+	out, err := hotp.GenerateCode(a.secret, uint64(a.h.now().Unix()/30))
+	must(tb, err)
+	return out
+}
+
+var (
+	secretShown = regexp.MustCompile(`<code class="secret">([A-Z2-7]+)</code>`)
+	codeShown   = regexp.MustCompile(`<li><code>([A-Z2-7-]+)</code>`)
+)
+
+// addApp adds an authenticator app in the browser of somebody who has just signed in.
+func (h *house) addApp(tb testing.TB, b *browser) *app {
+	tb.Helper()
+	p := b.open("/account/authenticator/new").wants(200, "Scan this code").holds("<svg")
+	a := &app{h: h, secret: secretShown.FindStringSubmatch(p.source)[1]}
+	done := p.form("Add the app").fill("code", a.code(tb)).press().wants(200, "Save your recovery codes", "signed out everywhere else")
+	for _, m := range codeShown.FindAllStringSubmatch(done.source, -1) {
+		a.codes = append(a.codes, m[1])
+	}
+	if len(a.codes) != 10 {
+		tb.Fatalf("%d recovery codes", len(a.codes))
+	}
+	return a
+}
+
+// begin enters the password of the crew's person of a role, and stops at the code.
+func (c *crew) begin(t *testing.T, role access.Role) (*browser, *page) {
+	t.Helper()
+	b := c.browser(t)
+	p := b.open("/sign-in").form("Sign in").fill("email", c.people[role].Email).fill("password", password).press()
+	return b, p.wants(200, "Enter your code").lacks(c.team.Name)
+}
+
+// After the password nobody is signed in until the code is right, and each code is right once.
+func TestAuthenticatorApp(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		before, b := c.as(t, access.Editor), c.as(t, access.Editor)
+		a := h.addApp(t, b)
+		if !b.in() || before.in() {
+			t.Errorf("signed in here: %t; where the app was not known: %t", b.in(), before.in())
+		}
+		b.open("/account").wants(200, "10 recovery codes are left")
+
+		b, asked := c.begin(t, access.Editor)
+		token := b.token()
+		if b.in() || h.count(t, "sessions WHERE person_id = ?", c.people[access.Editor].ID) != 1 {
+			t.Error("the password alone signs in")
+		}
+		for _, path := range []string{"/", "/posts", "/account", "/settings/team", "/notices"} {
+			b.open(path).lacks(c.team.Name)
+		}
+		asked.form("Sign in").fill("code", "000000").press().wants(401, "not valid")
+		code := a.code(t)
+		asked.form("Sign in").fill("code", code).press().wants(200, c.team.Name)
+		if b.token() == token {
+			t.Error("the token is the one of before the code")
+		}
+		b, asked = c.begin(t, access.Editor)
+		asked.form("Sign in").fill("code", code).press().wants(401, "not valid")
+		if b.in() {
+			t.Error("a code signs in twice")
+		}
+		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, c.team.Name)
+
+		// The sign-in is over after five minutes, by a change of the password, and with another browser.
+		_, asked = c.begin(t, access.Editor)
+		h.advance(5 * time.Minute)
+		asked.form("Sign in").fill("code", a.code(t)).press().wants(422, "This sign-in is over")
+		_, asked = c.begin(t, access.Editor)
+		must(t, h.Teams.EndSessions(t.Context(), c.people[access.Editor].ID))
+		asked.form("Sign in").fill("code", a.code(t)).press().wants(422, "This sign-in is over")
+		h.browser(t).send(http.MethodPost, "/sign-in/code", url.Values{"code": {a.code(t)}}).wants(422, "This sign-in is over")
+	})
+}
+
+// Guessing codes gets slow for the person, from whatever client; a recovery code signs in all the same.
+func TestGuessingCodesIsSlow(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		a := h.addApp(t, c.as(t, access.Editor))
+		_, asked := c.begin(t, access.Editor)
+		for range 5 {
+			asked.form("Sign in").fill("code", "000000").press().wants(401, "not valid")
+		}
+		_, other := c.begin(t, access.Editor)
+		late, err := hotp.GenerateCode(a.secret, uint64(h.now().Unix()/30+1))
+		must(t, err)
+		other.form("Sign in").fill("code", late).press().wants(429, "Too many wrong codes.")
+		other.form("Sign in with a recovery code").fill("recovery", a.codes[0]).press().wants(200, c.team.Name)
+	})
+}
+
+// A recovery code signs in once.
+func TestRecoveryCodeWorksOnce(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		a := h.addApp(t, c.as(t, access.Editor))
+		_, asked := c.begin(t, access.Editor)
+		b, other := c.begin(t, access.Editor)
+		other.form("Sign in with a recovery code").fill("recovery", strings.ToLower(a.codes[2])).press().wants(200, c.team.Name, "You have 9 recovery codes left")
+		asked.form("Sign in with a recovery code").fill("recovery", a.codes[2]).press().wants(401, "used before")
+		if n := h.count(t, "events WHERE kind = 'totp.recovery_code_used'"); n != 1 {
+			t.Errorf("%d events", n)
+		}
+		made := b.open("/account/authenticator").form("Make new recovery codes").press().wants(200, "Save your recovery codes")
+		asked.form("Sign in with a recovery code").fill("recovery", a.codes[3]).press().wants(401, "used before")
+		asked.form("Sign in with a recovery code").fill("recovery", codeShown.FindStringSubmatch(made.source)[1]).press().wants(200, c.team.Name)
+		h.advance(stale)
+		b.send(http.MethodPost, "/account/authenticator/codes", url.Values{}).wants(200, "Sign in again")
+		b.send(http.MethodPost, "/account/authenticator/remove", url.Values{}).wants(200, "Sign in again")
+		// The session began with both factors, so that the password is enough to go on.
+		b.open("/sign-in?again=1&next=/account/authenticator").form("Sign in").fill("password", password).press().wants(200, "Authenticator app")
+		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(200, "The authenticator app is removed.")
+		c.as(t, access.Editor)
+	})
+}
+
+// What somebody typed while the session ended is kept over the password and the code.
+func TestCodeKeepsWhatWasTyped(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		a := h.addApp(t, b)
+		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Kept <name>")
+		must(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
+		asked := form.press().wants(200, "is not lost").form("Sign in").fill("email", c.people[access.Owner].Email).fill("password", password).press().wants(200, "Enter your code")
+		asked.form("Sign in").fill("code", "123").press().wants(401)
+		page := asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "New API key")
+		if got := page.form("Make the key").values.Get("name"); got != "Kept <name>" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// There is no way past the code: not by an invitation, and not by signing in as somebody else in between. A recovery link
+// of the operator's removes the app.
+func TestNoWayPastTheCode(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c, other := h.crew(t), h.crew(t)
+		a := h.addApp(t, c.as(t, access.Editor))
+		path := other.invite(t, c.people[access.Editor].Email, access.Viewer)
+		b := h.browser(t)
+		asked := b.open(path).form("Join the team").fill("password", password).press().wants(200, "Enter your code").lacks(c.team.Name)
+		if b.in() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
+			t.Error("the password of somebody with an app accepts an invitation")
+		}
+		b.send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
+		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "You are in the team now.", other.team.Name)
+
+		// A code ends the sign-in of the person who entered the password, whoever is signed in.
+		b = c.as(t, access.Viewer)
+		asked = b.send(http.MethodPost, "/sign-in", url.Values{"email": {c.people[access.Editor].Email}, "password": {password}}).wants(200, "Enter your code")
+		b.open("/account").wants(200, c.people[access.Viewer].Email)
+		asked.form("Sign in").fill("code", a.code(t)).press()
+		b.open("/account").wants(200, c.people[access.Editor].Email)
+
+		recovery, err := h.Teams.Recover(t.Context(), c.people[access.Editor].Email)
+		must(t, err)
+		b = h.browser(t)
+		b.open("/recovery/"+recovery.Token).form("Set the password").fill("password", newPassword).press().wants(200)
+		if n := h.count(t, "totp_secrets") + h.count(t, "totp_recovery_codes"); n != 0 || h.count(t, "events WHERE kind = 'totp.removed'") != 1 {
+			t.Errorf("%d rows of the app are left", n)
+		}
+		if !h.enter(t, c.people[access.Editor].Email, newPassword).in() {
+			t.Error("the new password does not sign in")
+		}
+	})
+}
+
+// opens reports whether an answer shows or does anything but lead to the second factor or the person's own account.
+func (a *asker) ownOnly(pattern string, got answer) bool {
+	switch {
+	case got.status == http.StatusSeeOther && got.location == frame.FactorPath, got.status == http.StatusForbidden && strings.Contains(got.body, "Second factor required"):
+		return true
+	}
+	path := strings.Fields(pattern)[len(strings.Fields(pattern))-1]
+	for _, own := range []string{"/account", "/sign-in", "/sign-out", "/invitation/", "/recovery/", "/docs", "/approval/", "/networks/"} {
+		if strings.HasPrefix(path, own) {
+			return true
+		}
+	}
+	return false
+}
+
+// Where the owner requires a second factor, nothing of the app is open to a member who signed in with a password alone.
+func TestOwnerRequiresSecondFactor(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		m := newGauge(t, h)
+		owner := m.as(t, access.Owner)
+		owner.open("/settings/team").form("Require a second factor").press().wants(422, "to your own account first")
+		h.addApp(t, owner)
+		owner.open("/settings/members").wants(200, "authenticator app", "no second factor")
+		owner.open("/settings/team").form("Require a second factor").press().wants(200, "Members need a second factor from now on.")
+		if n := h.count(t, "events WHERE kind = 'team.second_factor' AND team_id = ?", m.team.ID); n != 1 {
+			t.Errorf("%d events", n)
+		}
+		m.remember()
+		admin := m.asker("admin")
+		tried := 0
+		for _, route := range m.program {
+			if strings.HasPrefix(route.Pattern, "GET /assets/") || strings.HasPrefix(route.Pattern, "GET /files/") || strings.HasPrefix(route.Pattern, "/uploads/") || strings.Contains(route.Pattern, "/.well-known/") || strings.HasPrefix(route.Pattern, "OPTIONS ") || matrix[route.Pattern].open {
+				continue // these know no session
+			}
+			method, path := m.at(route.Pattern, m.real)
+			form := m.filled[route.Pattern]
+			if method == http.MethodPost && form == nil {
+				form = matrix[route.Pattern].form
+			}
+			if method == http.MethodPost && route.OneFactor || route.For == frame.Operators {
+				continue // these do something of one's own, or are not there for this person
+			}
+			tried++
+			if got := admin.ask(method, path, form, nil); !admin.ownOnly(route.Pattern, got) {
+				t.Errorf("%s: %d %s", route.Pattern, got.status, got.location)
+			}
+			script := admin.ask(method, path, form, http.Header{"Sec-Fetch-Dest": {"empty"}})
+			if !route.OneFactor && (script.status != http.StatusForbidden || strings.Contains(script.body, marked+".test")) {
+				t.Errorf("%s for a script: %d", route.Pattern, script.status)
+			}
+		}
+		if tried < 100 {
+			t.Errorf("%d addresses were tried", tried)
+		}
+		m.unchanged("all addresses", "a member without the required second factor", false)
+
+		// Adding one opens what was asked for.
+		b := m.as2(t, access.Viewer)
+		p := b.open("/posts").wants(200, "Set up a second factor", m.team.Name, "API keys and connected assistants keep working")
+		p.follow("Add an authenticator app").wants(200, "Scan this code")
+		h.addApp(t, b)
+		b.open("/posts").wants(200, "Posts")
+		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(422, "this is your only one")
+	})
+}
+
+// as2 is a browser of the crew's person of a role, whatever the first page shows.
+func (c *crew) as2(t *testing.T, role access.Role) *browser {
+	t.Helper()
+	b := c.browser(t)
+	b.open("/sign-in").form("Sign in").fill("email", c.people[role].Email).fill("password", password).press().wants(200)
+	return b
+}
+
+// What somebody was writing when the owner began to require a second factor is kept until there is one.
+func TestRequirementKeepsWhatWasTyped(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		form := b.open("/hashtags/new").form("Make the list").fill("name", "Typed before")
+		must(t, h.Teams.Hand(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
+		form.press().wants(200, "Set up a second factor")
+		p := b.open("/account/authenticator/new")
+		a := &app{h: h, secret: secretShown.FindStringSubmatch(p.source)[1]}
+		page := p.form("Add the app").fill("code", a.code(t)).press().follow("I have saved them").wants(200, "New hashtag list")
+		if got := page.form("Make the list").values.Get("name"); got != "Typed before" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// The operator requires it of operators for their pages, or of everybody.
+func TestOperatorRequiresSecondFactor(t *testing.T) {
+	t.Parallel()
+	for _, who := range []string{"operators", "everyone"} {
+		testkit.EachDatabase(t, func(t *testing.T, at string) {
+			t.Parallel()
+			h := open(t, at, func(cfg *server.Config) { cfg.SecondFactor = who })
+			c := h.crew(t)
+			_, err := h.Teams.SetOperator(t.Context(), c.people[access.Owner].Email, true)
+			must(t, err)
+			b := c.as2(t, access.Owner)
+			for _, path := range []string{"/operator", "/operator/people", "/operator/events.jsonl", fmt.Sprint("/operator/teams/", c.team.ID)} {
+				b.open(path).wants(200, "Set up a second factor")
+			}
+			closed := who == "everyone"
+			for _, path := range []string{"/", "/posts", "/notices", "/settings/export", "/settings/members"} {
+				if p := b.open(path); strings.Contains(p.text(), "Set up a second factor") != closed {
+					t.Errorf("%s: %s", path, p.text())
+				}
+			}
+			c.as2(t, access.Viewer).open("/operator").lacks("operator’s pages")
+			b.open("/account").wants(200, "Your account")
+			h.addApp(t, b)
+			b.open("/operator").wants(200, "Operator")
+			b.open("/posts").wants(200, "Posts")
+			// The code is asked for at every sign-in from now on.
+			c.begin(t, access.Owner)
+		})
+	}
+}
