@@ -192,13 +192,15 @@ func TestASilentDirectory(t *testing.T) {
 func TestASlowDirectory(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}), make(chan struct{})
-	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	provider := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		close(asked)
 		<-answer
 		http.Error(w, "at last", http.StatusBadGateway)
 	}))
 	t.Cleanup(provider.Close)
-	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	roots := x509.NewCertPool()
+	roots.AddCert(provider.Certificate())
+	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() {

@@ -68,6 +68,7 @@ type examined struct {
 	metadata  stripmeta.Edits // that remove it
 	clean     bool            // it has none any more
 	original  []byte          // SHA-256 of the file as it arrived, if its metadata was removed
+	arrived   int64           // bytes of the file as it arrived
 	thumbnail *picture.Made
 }
 
@@ -165,6 +166,7 @@ type placement struct {
 // keep puts a file into the library: the item that is there already where the team has the file, else a new one.
 func (s *Service) keep(ctx context.Context, e examined, p placement) (Item, bool, error) {
 	original := e.staged.Sum()
+	e.arrived = e.staged.Size()
 	i, already, err := byDigest(ctx, s.db, p.by.TeamID, original[:])
 	if err == nil && !already {
 		i, err = s.store(ctx, e, p, original[:])
@@ -231,7 +233,7 @@ func keepsOriginals(ctx context.Context, q db.Querier, team int64) (bool, error)
 func (s *Service) put(ctx context.Context, e examined, p placement) (Item, error) {
 	digest := e.staged.Sum()
 	i := Item{TeamID: p.by.TeamID, FolderID: p.folder, SHA256: digest[:], Original: e.original, Clean: e.clean,
-		Size: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
+		Size: e.arrived, Stored: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
 		Width: e.info.Width, Height: e.info.Height, Duration: e.info.Duration,
 		Detail: Detail{e.info.VideoCodec, e.info.AudioCodec, e.info.FrameRate, e.info.Orientation, e.info.Animated, e.info.DecodeBytes}}
 	i.Name, i.FileName = called(p.name, p.ext, i.Type)

@@ -66,8 +66,8 @@ func (s *Service) named(ctx context.Context, key string) (bool, error) {
 
 func (s *Service) everyItem(ctx context.Context) ([]Item, error) {
 	items, err := db.All(ctx, s.db, func(rows *sql.Rows, i *Item) error {
-		return rows.Scan(&i.ID, &i.TeamID, &i.Blob, &i.Thumbnail, &i.Size)
-	}, `SELECT id, team_id, blob, thumbnail, size_bytes FROM media WHERE deleted_at = 0 ORDER BY id`)
+		return rows.Scan(&i.ID, &i.TeamID, &i.Blob, &i.Thumbnail, &i.Stored)
+	}, `SELECT id, team_id, blob, thumbnail, COALESCE(NULLIF(stored_bytes, 0), size_bytes) FROM media WHERE deleted_at = 0 ORDER BY id`)
 	if err != nil {
 		return nil, fmt.Errorf("listing every item: %w", err)
 	}
@@ -105,7 +105,7 @@ func withoutBytes(items []Item, sizes map[string]int64) []Finding {
 		switch {
 		case !there:
 			found = append(found, Finding{"no_bytes", i.Blob, i.TeamID, i.ID, "an item without its bytes"})
-		case size != i.Size:
+		case size != i.Stored:
 			found = append(found, Finding{"other_size", i.Blob, i.TeamID, i.ID, "an item whose bytes have another size"})
 		}
 		if _, there := sizes[i.Thumbnail]; i.Thumbnail != "" && !there {

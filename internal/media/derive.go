@@ -126,7 +126,7 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string
 	d := derived{media: i.ID, team: i.TeamID, variant: r.variant, mime: made.mime, size: staged.Size(), width: made.width, height: made.height}
 	switch {
 	case errors.Is(err, errUnchanged):
-		d.sha256, d.mime, d.size, d.width, d.height = i.SHA256, i.Type, i.Size, i.Width, i.Height
+		d.sha256, d.mime, d.size, d.width, d.height = i.SHA256, i.Type, i.Stored, i.Width, i.Height
 		return s.keepDerived(ctx, d, lost)
 	case err != nil:
 		return d, err

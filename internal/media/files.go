@@ -97,7 +97,7 @@ func want(fit network.Fit) picture.Want {
 }
 
 func fits(i Item, fit network.Fit) bool {
-	return (len(fit.Types) == 0 || slices.Contains(fit.Types, i.Type)) && (fit.MaxBytes == 0 || i.Size <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
+	return (len(fit.Types) == 0 || slices.Contains(fit.Types, i.Type)) && (fit.MaxBytes == 0 || i.Stored <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
 }
 
 func unfit(code string, err error) error {
@@ -134,7 +134,7 @@ func told(ctx context.Context, q db.Querier, team int64, ids []int64, which stri
 			return nil, fault.Missing().With("argument", "media_ids")
 		}
 		i := found[at]
-		out[n] = network.Media{ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Size, Width: i.Width, Height: i.Height, Duration: i.Duration, Alt: i.Alt, Gone: !i.DeletedAt.IsZero()}
+		out[n] = network.Media{ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Stored, Width: i.Width, Height: i.Height, Duration: i.Duration, Alt: i.Alt, Gone: !i.DeletedAt.IsZero()}
 	}
 	return out, nil
 }

@@ -59,7 +59,8 @@ type Item struct {
 	FileName      string
 	Type          string // MIME
 	Kind          string
-	Size          int64 // bytes
+	Size          int64 // bytes of the file as it arrived; they count against the plan
+	Stored        int64 // bytes of its blob, fewer if metadata was removed
 	Width, Height int   // pixels, as it is shown
 	Duration      time.Duration
 	Detail        Detail

@@ -134,7 +134,7 @@ func TestMetadataIsRemoved(t *testing.T) {
 				i, err := item(t.Context(), w.db, w.team, add(t, w, file))
 				must(t, err)
 				raw, digest := w.stored(t, i.Blob), sha256.Sum256(file)
-				if bytes.Contains(raw, place) || !i.Clean || !bytes.Equal(i.Original, digest[:]) || i.Size != int64(len(raw)) {
+				if bytes.Contains(raw, place) || !i.Clean || !bytes.Equal(i.Original, digest[:]) || i.Size != int64(len(file)) || i.Stored != int64(len(raw)) {
 					t.Errorf("file %d by %s: %+v: %q", n, name, i, raw)
 				}
 				if i.Kind == Image && (i.Width != 40 || i.Height != 60 || i.Detail.Orientation != 6) {

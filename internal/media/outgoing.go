@@ -35,7 +35,7 @@ func (s *Service) outgoing(ctx context.Context, i Item, fit network.Fit) (derive
 // asStored describes the stored bytes of an item.
 func (i Item) asStored() derived {
 	return derived{
-		media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.Size, width: i.Width, height: i.Height,
+		media: i.ID, team: i.TeamID, sha256: i.SHA256, mime: i.Type, size: i.Stored, width: i.Width, height: i.Height,
 	}
 }
 

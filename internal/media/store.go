@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -13,7 +14,7 @@ import (
 )
 
 // columns name the folder without a join, by which PostgreSQL would plan each page anew.
-const columns = `m.id, m.team_id, m.folder_id, COALESCE((SELECT f.name FROM media_folders f WHERE f.id = m.folder_id), ''), m.sha256, m.original_sha256, m.clean, m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.width, m.height, m.duration, m.detail, m.alt, m.created_at, m.deleted_at, m.deleted_by`
+const columns = `m.id, m.team_id, m.folder_id, COALESCE((SELECT f.name FROM media_folders f WHERE f.id = m.folder_id), ''), m.sha256, m.original_sha256, m.clean, m.blob, m.thumbnail, m.thumbnail_type, m.name, m.file_name, m.type, m.kind, m.size_bytes, m.stored_bytes, m.width, m.height, m.duration, m.detail, m.alt, m.created_at, m.deleted_at, m.deleted_by`
 
 type scanner interface{ Scan(...any) error }
 
@@ -21,12 +22,12 @@ func scanItem(row scanner, i *Item) error {
 	var duration, created, deleted, clean int64
 	var detail []byte
 	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.Original, &clean, &i.Blob, &i.Thumbnail, &i.ThumbnailType, &i.Name, &i.FileName, &i.Type, &i.Kind,
-		&i.Size, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created, &deleted, &i.DeletedBy)
+		&i.Size, &i.Stored, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created, &deleted, &i.DeletedBy)
 	if err != nil {
 		return err
 	}
 	i.Duration, i.CreatedAt, i.DeletedAt = time.Duration(duration)*time.Microsecond, db.Time(created), db.Time(deleted)
-	i.Clean = clean != 0
+	i.Clean, i.Stored = clean != 0, cmp.Or(i.Stored, i.Size)
 	if err := json.Unmarshal(detail, &i.Detail); err != nil {
 		return fmt.Errorf("reading what a file tells: %w", err)
 	}
@@ -72,9 +73,9 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 	if i.Clean {
 		clean = 1
 	}
-	err = tx.QueryRow(ctx, `INSERT INTO media (team_id, folder_id, sha256, original_sha256, clean, blob, thumbnail, thumbnail_type, name, file_name, search, type, kind, size_bytes, width, height, duration, detail, person_id, key_id, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		i.TeamID, i.FolderID, i.SHA256, i.Original, clean, i.Blob, i.Thumbnail, i.ThumbnailType, i.Name, i.FileName, fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Width, i.Height,
+	err = tx.QueryRow(ctx, `INSERT INTO media (team_id, folder_id, sha256, original_sha256, clean, blob, thumbnail, thumbnail_type, name, file_name, search, type, kind, size_bytes, stored_bytes, width, height, duration, detail, person_id, key_id, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		i.TeamID, i.FolderID, i.SHA256, i.Original, clean, i.Blob, i.Thumbnail, i.ThumbnailType, i.Name, i.FileName, fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Stored, i.Width, i.Height,
 		i.Duration.Microseconds(), string(detail), by.PersonID, by.KeyID, db.Micros(i.CreatedAt)).Scan(&i.ID)
 	if err != nil {
 		return fmt.Errorf("adding a media item: %w", err)

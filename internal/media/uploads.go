@@ -1,7 +1,6 @@
 package media
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -189,7 +188,7 @@ func describe(ctx context.Context, tx *db.Tx, team int64, in []Description) ([]b
 		if err != nil {
 			return nil, err
 		}
-		if found && (there.Size == d.SizeBytes || bytes.Equal(there.Original, digest)) {
+		if found && (d.SizeBytes == there.Size || d.SizeBytes == there.Stored) {
 			f.state, f.media = Stored, there.ID
 		} else {
 			f.secret = secret.New(secret.Upload)
