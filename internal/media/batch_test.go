@@ -301,9 +301,10 @@ func (m *model) page(t *rapid.T) {
 	case which == junk:
 		want, f.state, f.reason = fault.ValidationFailed, Refused, "type_refused"
 	case !there && int64(len(m.files[which])) > left:
-		want, f.state, f.reason = fault.PlanLimitReached, Refused, "storage_full"
+		want = fault.PlanLimitReached // before its first byte, so nothing is known of it
 	}
-	arrived, err := m.AddToBatch(t.Context(), m.person, b.page, Incoming{Size: -1, Body: bytes.NewReader(m.files[which])})
+	file := m.files[which]
+	arrived, err := m.AddToBatch(t.Context(), m.person, b.page, Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)})
 	if want != "" {
 		wantCode(t, err, want)
 	} else {
@@ -311,7 +312,7 @@ func (m *model) page(t *rapid.T) {
 		m.stored(t, which, arrived)
 		f.media = arrived.MediaID
 	}
-	if want == fault.UploadLinkClosed {
+	if want == fault.UploadLinkClosed || want == fault.PlanLimitReached {
 		return
 	}
 	if known >= 0 {
