@@ -3,6 +3,7 @@ package team
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -69,6 +70,24 @@ func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
 	left, err := factors(ctx, tx, person)
 	if err == nil && !left.Any() {
 		return errLastFactor
+	}
+	return err
+}
+
+var errKeepFactor = fault.Invalid(fault.NotAllowedValue, "keep", "You need a second factor here. Keep your authenticator app or one of your passkeys.")
+
+// removeOnChange removes the credentials that a change of the password does not keep. It refuses to remove the only second
+// factor of a person who needs one.
+func (s *Service) removeOnChange(ctx context.Context, tx *db.Tx, c Change) error {
+	had, err := factors(ctx, tx, c.Person)
+	if err != nil {
+		return err
+	}
+	if err := s.removeCredentials(ctx, tx, c.Person, c.Keep); err != nil || !c.NeedsFactor || !had.Any() {
+		return err
+	}
+	if err = KeepFactor(ctx, tx, c.Person); errors.Is(err, errLastFactor) {
+		return errKeepFactor
 	}
 	return err
 }

@@ -41,6 +41,8 @@ type Change struct {
 	Person   int64
 	Old, New string
 	Keep     []string // ids of credentials that stay
+
+	NeedsFactor bool // refuse to remove the person's only second factor
 }
 
 var errOldPassword = fault.Invalid(fault.NotAllowedValue, "old", "This is not your present password.")
@@ -74,7 +76,7 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 		if err := setPassword(ctx, tx, &p, made, hash, "person.password_changed"); err != nil || hash == "" {
 			return err
 		}
-		return s.teams.removeCredentials(ctx, tx, p.ID, c.Keep)
+		return s.teams.removeOnChange(ctx, tx, c)
 	})
 	return p, err
 }

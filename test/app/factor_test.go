@@ -169,6 +169,7 @@ func TestNoWayPastTheCode(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)
 		a := h.addApp(t, c.as(t, access.Editor))
+		h.change(t, `UPDATE people SET email_proved_at = 1 WHERE id = ?`, c.people[access.Editor].ID)
 		path := other.invite(t, c.people[access.Editor].Email, access.Viewer)
 		b := h.browser(t)
 		asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(200, "Enter your code").lacks(c.team.Name)

@@ -34,24 +34,6 @@ func (p *Part) factorPage(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
 }
 
-// proven keeps whoever knows only the password of somebody who needs a second factor, and has one, from adding another.
-func (p *Part) proven(do http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if p.OwesFactor(r.Context()) {
-			has, err := p.Teams.Factors(r.Context(), frame.VisitorOf(r.Context()).ID)
-			if err != nil {
-				p.Refuse(w, r, err)
-				return
-			}
-			if has.Any() {
-				frame.Redirect(w, r, frame.FactorPath)
-				return
-			}
-		}
-		do(w, r)
-	}
-}
-
 // keepsFactor is what removing a second factor has to leave; nil if the visitor needs none.
 func (p *Part) keepsFactor(r *http.Request) func(context.Context, *db.Tx, int64) error {
 	if !p.NeedsFactor(frame.VisitorOf(r.Context())) {

@@ -177,7 +177,9 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	person, err := p.signIns.ChangePassword(ctx, team.Change{Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), Keep: r.PostForm["keep"]})
+	person, err := p.signIns.ChangePassword(ctx, team.Change{
+		Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), Keep: r.PostForm["keep"], NeedsFactor: p.NeedsFactor(v),
+	})
 	if err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
 			p.showPassword(w, r, frame.StatusOf(err), passwordForm{Wrong: wrong, Field: fieldOf(err)})

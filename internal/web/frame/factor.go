@@ -75,6 +75,25 @@ func (f *Frame) toFactor(w http.ResponseWriter, r *http.Request, route Route) {
 	Redirect(w, r, FactorPath)
 }
 
+// Proven returns a handler that leads a visitor who has a second factor, and still needs to use it, to do so first. A
+// password alone must not add or remove factors, leave a team that requires one, or delete the account.
+func (f *Frame) Proven(do http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if f.OwesFactor(r.Context()) {
+			has, err := f.Teams.Factors(r.Context(), VisitorOf(r.Context()).ID)
+			if err != nil {
+				f.Refuse(w, r, err)
+				return
+			}
+			if has.Any() {
+				Redirect(w, r, FactorPath)
+				return
+			}
+		}
+		do(w, r)
+	}
+}
+
 // AfterFactor is where a visitor goes on who has set up or used a second factor, once; the account page by default.
 func (f *Frame) AfterFactor(ctx context.Context) string {
 	if next := f.Take(ctx, nextAfterFactor); next != nil {

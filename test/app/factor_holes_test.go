@@ -1,0 +1,212 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pressroom/internal/access"
+	"pressroom/internal/server"
+	"pressroom/internal/team"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/authenticator"
+)
+
+// require has the owner's team require a second factor.
+func (c *crew) require(t *testing.T) {
+	t.Helper()
+	must(t, c.Teams.Hand(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
+}
+
+// addPasskey adds a passkey in the browser of somebody who has just signed in.
+func (b *browser) addPasskey(origin string) *authenticator.Device {
+	b.t.Helper()
+	device := &authenticator.Device{Origin: origin}
+	made, err := device.Create(b.asks("/account/passkeys/options"))
+	must(b.t, err)
+	b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Phone"}, "passkey": {string(made)}}).wants(200, "The passkey is added.")
+	return device
+}
+
+// withPasskeys runs a test in an app whose address takes passkeys.
+func withPasskeys(t *testing.T, f func(t *testing.T, h *house, origin string)) {
+	t.Parallel()
+	const origin = "http://press.example"
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		f(t, open(t, at, func(cfg *server.Config) { cfg.PublicURL = origin }), origin)
+	})
+}
+
+// Somebody who knows only the password of a person who has a passkey, and needs it, can neither add another factor, nor
+// remove one, nor change the password, nor leave the team, nor delete the account.
+func TestPasswordAloneChangesNoFactor(t *testing.T) {
+	withPasskeys(t, func(t *testing.T, h *house, origin string) {
+		c := h.crew(t)
+		device := c.as(t, access.Editor).addPasskey(origin)
+		c.require(t)
+		person := c.people[access.Editor]
+		thief := c.as2(t, access.Editor)
+		const asked = "Sign in with your passkey"
+		var passkey int64
+		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM passkeys WHERE person_id = ?`, person.ID).Scan(&passkey))
+		leave := fmt.Sprintf("/account/teams/%d/leave", c.team.ID)
+		for _, path := range []string{"/", "/account/authenticator/new", "/account/passkeys/new", "/account/password", "/account/delete", leave} {
+			thief.open(path).wants(200, asked)
+		}
+		for path, form := range map[string]url.Values{
+			"/account/authenticator/new":                        {"code": {"000000"}},
+			"/account/authenticator/codes":                      {},
+			"/account/authenticator/remove":                     {},
+			"/account/passkeys/options":                         {},
+			"/account/passkeys":                                 {"name": {"Thief's"}, "passkey": {"{}"}},
+			fmt.Sprintf("/account/passkeys/%d/remove", passkey): {},
+			"/account/password":                                 {"old": {password}, "password": {newPassword}},
+			"/account/delete":                                   {"email": {person.Email}},
+			leave:                                               {},
+		} {
+			thief.send(http.MethodPost, path, form).wants(200, asked)
+		}
+		for row, want := range map[string]int{
+			"passkeys WHERE person_id = ?": 1, "totp_secrets WHERE person_id = ?": 0, "memberships WHERE person_id = ?": 1,
+			"people WHERE deleted_at = 0 AND id = ?": 1,
+		} {
+			if n := h.count(t, row, person.ID); n != want {
+				t.Errorf("%d %s, want %d", n, row, want)
+			}
+		}
+		if !c.as2(t, access.Editor).in() {
+			t.Error("the password has changed")
+		}
+		thief.byPasskey(device).open("/account/authenticator/new").wants(200, "Scan this code")
+	})
+}
+
+// A person who needs a second factor keeps the last one: neither its own page nor a change of the password removes it.
+func TestLastFactorStays(t *testing.T) {
+	withPasskeys(t, func(t *testing.T, h *house, origin string) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		b.addPasskey(origin)
+		h.addApp(t, b)
+		c.require(t)
+		person := c.people[access.Editor].ID
+		var passkey int64
+		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM passkeys WHERE person_id = ?`, person).Scan(&passkey))
+		change := url.Values{"old": {password}, "password": {newPassword}}
+		b.send(http.MethodPost, "/account/password", change).wants(422, "Keep your authenticator app or one of your passkeys.")
+		if n := h.count(t, "passkeys WHERE person_id = ?", person) + h.count(t, "totp_secrets WHERE person_id = ?", person); n != 2 {
+			t.Errorf("%d factors are left by a change that was refused", n)
+		}
+		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(200, "The authenticator app is removed.")
+		b.send(http.MethodPost, fmt.Sprintf("/account/passkeys/%d/remove", passkey), url.Values{}).wants(422, "this is your only one")
+		b.send(http.MethodPost, "/account/password", change).wants(422, "Keep your authenticator app or one of your passkeys.")
+		change["keep"] = []string{fmt.Sprint("passkey-", passkey)}
+		b.send(http.MethodPost, "/account/password", change).wants(200, "Your password is changed.")
+		if n := h.count(t, "passkeys WHERE person_id = ?", person); n != 1 {
+			t.Errorf("%d passkeys", n)
+		}
+	})
+}
+
+// A change of the password keeps the app unless its box is cleared; a recovery link removes it unless the box is ticked,
+// and then still asks for a code.
+func TestNewPasswordAndTheApp(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		b := c.as(t, access.Editor)
+		email := c.people[access.Editor].Email
+		a := h.addApp(t, b)
+		has := func(want int) {
+			t.Helper()
+			if n := h.count(t, "totp_secrets"); n != want {
+				t.Errorf("%d authenticator apps, want %d", n, want)
+			}
+		}
+		b.open("/account/password").form("Change the password").fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		has(1)
+		recovery := func() *form {
+			t.Helper()
+			r, err := h.Teams.Recover(t.Context(), email)
+			must(t, err)
+			return h.browser(t).open(team.RecoveryPath + r.Token).form("Set the password")
+		}
+		kept := recovery()
+		if kept.values.Has("keep") {
+			t.Error("a recovery link keeps credentials by default")
+		}
+		kept.values["keep"] = []string{team.AppID}
+		asked := kept.fill("password", password).press().wants(200, "Enter your code")
+		has(1)
+		if asked.b.in() {
+			t.Error("a recovery link signs in without the code of an app that was kept")
+		}
+		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "Your account")
+
+		b = asked.b
+		cleared := b.open("/account/password").form("Change the password")
+		cleared.values.Del("keep")
+		cleared.fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		has(0)
+		if n := h.count(t, "totp_recovery_codes"); n != 0 {
+			t.Errorf("%d recovery codes outlive the app", n)
+		}
+		if !h.enter(t, email, newPassword).in() {
+			t.Error("the password alone does not sign in where no app is left")
+		}
+	})
+}
+
+// One team that requires a second factor closes the others too, whichever is looked at.
+func TestNoWayPastTheFactorByAnotherTeam(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		strict, lax := h.crew(t), h.crew(t)
+		must(t, h.Teams.SetMember(t.Context(), lax.team.ID, strict.people[access.Editor].ID, access.Admin))
+		b := strict.as(t, access.Editor)
+		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(lax.team.ID)}}).wants(200, lax.team.Name)
+		strict.require(t)
+		for _, of := range []*crew{lax, strict} {
+			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(of.team.ID)}}).wants(200, "Set up a second factor")
+			for _, path := range []string{"/", "/posts", "/posts/new", "/media", "/accounts", "/notices", "/settings/team", "/settings/members", "/settings/keys/new", "/settings/export.zip"} {
+				b.open(path).wants(200, "Set up a second factor")
+			}
+		}
+		b.send(http.MethodPost, "/settings/keys", url.Values{"name": {"Key"}, "level": {"full"}}).wants(200, "Set up a second factor")
+		if n := h.count(t, "api_keys"); n != 0 {
+			t.Errorf("%d keys", n)
+		}
+		b.open(fmt.Sprintf("/account/teams/%d/leave", strict.team.ID)).wants(200, "Leave the team")
+	})
+}
+
+// A session that is left alone lets no assistant in, and one that lacks a required factor does not either.
+func TestConsentNeedsRecentSignIn(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		program := c.registers(t)
+		b := c.as(t, access.Owner).leaves()
+		asked := b.open(program.asks()).wants(200, "Let an assistant in?").form("Allow").fill("level", "read_only")
+		h.advance(stale)
+		again := asked.press().wants(200, "Sign in again")
+		if n := h.count(t, "oauth_grants"); n != 0 {
+			t.Fatalf("%d grants without a recent sign-in", n)
+		}
+		page := again.form("Sign in").fill("password", password).press().wants(200, "Let an assistant in?")
+		resumed := page.form("Allow")
+		if got := resumed.values.Get("level"); got != "read_only" {
+			t.Errorf("the level is %q after signing in again", got)
+		}
+		if resumed.press().back().Get("code") == "" {
+			t.Error("no code comes back")
+		}
+
+		form := b.open(program.asks()).form("Allow").fill("level", "read_only")
+		before := h.count(t, "oauth_grants")
+		c.require(t)
+		if p := form.press(); !strings.Contains(p.text(), "Set up a second factor") || h.count(t, "oauth_grants") != before {
+			t.Errorf("an assistant is let in without the required factor: %s", p.text())
+		}
+	})
+}
