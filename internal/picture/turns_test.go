@@ -44,7 +44,7 @@ func TestSharesTakeTurns(t *testing.T) {
 			o.ask(t.Context(), t, 1, 80, end)
 		}
 		o.ask(t.Context(), t, 2, 80, end)
-		o.ask(t.Context(), t, 3, 10, end)
+		o.ask(t.Context(), t, 3, 30, end) // does not fit beside the one before
 		for range 22 {
 			end <- struct{}{}
 			synctest.Wait()
