@@ -223,7 +223,7 @@ func TestPeopleSchedulePosts(t *testing.T) {
 		if held := c.stored(t, saved.path); !held.ScheduledAt.Equal(at) || held.Status != post.Scheduled {
 			t.Errorf("%+v", held)
 		}
-		b.open(saved.path+"/edit").form("Save").fill("date", "").fill("time", "").press().wants(422, "A scheduled post needs its time.")
+		b.open(saved.path+"/edit").form("Save").fill("date", "").fill("time", "").press().wants(422, "A scheduled post needs a time.")
 		// The clocks of 26 October 2031 show half past two twice.
 		n := c.count(t, "posts")
 		for _, button := range []string{"Schedule", "Save as a draft", "Save and ask the client"} {

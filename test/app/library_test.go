@@ -157,11 +157,11 @@ func TestAFileOfAnApprovedPostIsDeleted(t *testing.T) {
 		for _, post := range []string{id, plain} {
 			c.does(t, "update_post", map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
 		}
-		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "version 1", "Nobody writes to the client").lacks("shown from")
+		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "version 1", "send the new version to the client").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 		b.open(at+"/delete").wants(200, "send the client a new link").form("Delete this file").fill("posts", "take_out").press().
 			wants(200, "The file is deleted", "It was taken out of 2 posts.", "nobody writes to the client").lacks("Not for the client").
-			follow("For the client").wants(200, "version 2", "Make another link for the client").lacks("shown from")
+			follow("For the client").wants(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
 		b.open(at).wants(404)
 	})
 }

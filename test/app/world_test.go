@@ -71,7 +71,8 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *house {
 	cfg := server.Config{
 		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(tb), SealingKey: sealing, Role: server.RoleAll, Workers: 4, Terms: &generous, Now: h.now,
 		ImportAllow: []string{"127.0.0.1"}, BridgeURL: h.box.URL + "/vendor",
-		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Log: slog.New(slog.DiscardHandler),
+		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), SecurityContact: "mailto:security@harbour.example",
+		Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
 		c(&cfg)

@@ -139,6 +139,7 @@ func (p *Part) refuseCode(w http.ResponseWriter, r *http.Request, form signInFor
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
+	p.logRefused(r, err)
 	if wrong, ok := p.wrongOf(w, r, err); ok {
 		form.Wrong = wrong
 		p.Show(w, r, frame.StatusOf(err), pages["code"], "Sign in", codeForm{form, r.PostForm.Get("recovery") != ""})

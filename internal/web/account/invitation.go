@@ -51,6 +51,7 @@ func (p *Part) refuseInvitation(w http.ResponseWriter, r *http.Request, err erro
 		p.Missing(w, r)
 		return
 	}
+	p.logRefused(r, err)
 	if wrong, ok := p.wrongOf(w, r, err); ok {
 		field := fieldOf(err)
 		if fault.Is(err, fault.Unauthorized) {

@@ -150,6 +150,7 @@ func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInF
 		p.Notice(w, r, http.StatusForbidden, "You are in no team any more", fault.Of(err).Detail)
 		return
 	}
+	p.logRefused(r, err)
 	wrong, ok := p.wrongOf(w, r, err)
 	if !ok {
 		return
@@ -159,6 +160,14 @@ func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInF
 		form.Email = v.Email
 	}
 	p.Show(w, r, frame.StatusOf(err), pages["signin"], "Sign in", form)
+}
+
+// logRefused logs a refused sign-in with the client's address, for operators who watch for guessing. Nothing of the form
+// is logged.
+func (p *Part) logRefused(r *http.Request, err error) {
+	if f := fault.Of(err); !f.Ours() {
+		p.Log.InfoContext(r.Context(), "sign-in refused", "route", r.Pattern, "code", string(f.Code), "client", p.Client(r))
+	}
 }
 
 func (p *Part) signOut(w http.ResponseWriter, r *http.Request) {
