@@ -1,10 +1,26 @@
 package app
 
 import (
+	"log/slog"
+	"net/http"
+	"strings"
 	"testing"
 
 	"pressroom/internal/access"
+	"pressroom/internal/server"
+	"pressroom/internal/testkit"
 )
+
+// lines is a log of which each line is sent.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	select {
+	case l <- string(line):
+	default: // the test has its line, or never will
+	}
+	return len(line), nil
+}
 
 func TestPeopleSignIn(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
@@ -14,4 +30,23 @@ func TestPeopleSignIn(t *testing.T) {
 		}
 		h.browser(t).open("/posts").lacks(c.team.Name)
 	})
+}
+
+// Operators see in the log that somebody guesses, and from where, but nothing of what was typed.
+func TestRefusedSignInsAreLogged(t *testing.T) {
+	t.Parallel()
+	log := make(lines, 1000)
+	h := open(t, testkit.SQLite(t), func(cfg *server.Config) { cfg.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	h.browser(t).open("/sign-in").form("Sign in").fill("email", "guessed@harbour.example").fill("password", "a wrong password").press().
+		wants(http.StatusUnauthorized)
+	var told strings.Builder
+	for len(log) > 0 {
+		told.WriteString(<-log)
+	}
+	if !strings.Contains(told.String(), `msg="sign-in refused" route="POST /sign-in" code=unauthorized client=127.0.0.1`) {
+		t.Errorf("the log says %q", told.String())
+	}
+	if strings.Contains(told.String(), "guessed@") || strings.Contains(told.String(), "wrong password") {
+		t.Errorf("the log has what was typed: %q", told.String())
+	}
 }
