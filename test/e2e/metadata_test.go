@@ -83,7 +83,8 @@ func (w *world) leaving(name, stored string) []string {
 	must(w.t, err)
 	signed, err := w.Media.Files(w.team).Link(w.t.Context(), w.itsID(name), network.Fit{}, time.Now().Add(time.Hour))
 	must(w.t, err)
-	return append(out, link+"/media/"+w.its(name), signed)
+	shown := map[string]string{"photo": "/media/", "video": "/videos/"}[name]
+	return append(out, link+shown+w.its(name), signed)
 }
 
 func (w *world) noPlaceIn(t *testing.T, what string, id int64, addresses []string) {
