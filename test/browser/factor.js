@@ -1,0 +1,110 @@
+// Second factors: an authenticator app is added, asks for its code, is required of the team and set up by a member.
+'use strict';
+
+const crypto = require('node:crypto');
+const { assert, look, open, run, signIn, world } = require('./drive.js');
+
+// codeOf computes what an authenticator app shows for a secret in base32 (RFC 6238), some steps of 30 seconds ahead.
+function codeOf(secret, ahead = 0) {
+  const bits = [...secret].map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from(bits.match(/.{8}/g).map((byte) => parseInt(byte, 2)));
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + ahead));
+  const mac = crypto.createHmac('sha1', key).update(step).digest();
+  return String((mac.readUInt32BE(mac[19] & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
+
+run(async (browser) => {
+  const page = await open(browser);
+  await signIn(page);
+  const { secret, codes } = await added(page);
+  await entered(page, secret, codes);
+  await required(browser, page);
+}).catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+// added adds an app from the account page.
+async function added(page) {
+  await page.goto('/account');
+  await page.getByRole('link', { name: 'Add an authenticator app' }).click();
+  await page.getByRole('img', { name: 'QR code' }).waitFor();
+  await look(page, 'authenticator-new');
+  await page.getByText('I can’t scan it').click();
+  const secret = await page.locator('code.secret').textContent();
+  await look(page, 'authenticator-new-key');
+  await page.getByLabel('Code', { exact: true }).fill('000000');
+  await page.getByRole('button', { name: 'Add the app' }).click();
+  await page.locator('#wrong').waitFor();
+  assert.equal(await page.locator('#code').evaluate((field) => document.activeElement === field), true);
+  await look(page, 'authenticator-new-wrong');
+  await page.keyboard.type(codeOf(secret));
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
+  await look(page, 'recovery-codes');
+  const codes = await page.locator('.codes code').allTextContents();
+  assert.equal(codes.length, 10);
+  await page.getByRole('link', { name: 'I have saved them' }).click();
+  await page.getByRole('heading', { name: 'Your account' }).waitFor();
+  await look(page, 'account-authenticator');
+  await page.getByRole('link', { name: 'Recovery codes and removal' }).click();
+  await look(page, 'authenticator');
+  return { secret, codes };
+}
+
+// entered signs in by the password and a code, and by the password and a recovery code.
+async function entered(page, secret, codes) {
+  const asks = async () => {
+    await page.context().clearCookies();
+    await page.goto('/sign-in');
+    await page.getByLabel('E-mail').fill(world.owner.email);
+    await page.getByLabel('Password').fill(world.owner.password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
+  };
+  await asks();
+  await look(page, 'code');
+  await page.keyboard.type('000000');
+  await page.keyboard.press('Enter');
+  await page.locator('#wrong').waitFor();
+  await look(page, 'code-wrong');
+  await page.keyboard.type(codeOf(secret, 1)); // the present one may have been used
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
+
+  await asks();
+  await page.getByText('Use a recovery code').click();
+  await page.getByLabel('Recovery code').fill('wrong');
+  await page.getByRole('button', { name: 'Sign in with a recovery code' }).click();
+  await page.locator('#wrong').waitFor();
+  await look(page, 'code-recovery-wrong');
+  await page.getByLabel('Recovery code').fill(codes[0].toLowerCase());
+  await page.keyboard.press('Enter');
+  await page.getByText('You have 9 recovery codes left.').waitFor();
+}
+
+// required has the team require a second factor: a new member is led to set one up.
+async function required(browser, page) {
+  await page.goto('/settings/team');
+  await look(page, 'settings-factor');
+  await page.getByRole('button', { name: 'Require a second factor' }).click();
+  await page.getByText('Members need a second factor from now on.').waitFor();
+  await look(page, 'settings-factor-required');
+
+  const member = await open(browser);
+  await member.goto(world.new);
+  await member.getByLabel('Your name').fill('Nora New');
+  await member.getByLabel('Choose a password').fill('four plain words here');
+  await member.getByRole('button', { name: 'Create account and join', exact: true }).click();
+  await member.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+  await look(member, 'second-factor');
+  await page.goto('/settings/members');
+  await look(page, 'settings-members-factors');
+  await member.getByRole('link', { name: 'Add an authenticator app' }).click();
+  await member.getByText('I can’t scan it').click();
+  await member.getByLabel('Code', { exact: true }).fill(codeOf(await member.locator('code.secret').textContent()));
+  await member.keyboard.press('Enter');
+  await member.getByRole('link', { name: 'I have saved them' }).click();
+  await member.getByRole('link', { name: 'Posts' }).first().waitFor();
+}

@@ -1,0 +1,12 @@
+package browser
+
+import "testing"
+
+// TestFactor is at localhost: passkeys belong to a name.
+func TestFactor(t *testing.T) {
+	t.Parallel()
+	world := greeting{"chromium": needs(t)}
+	run := quickstartAt(t, "localhost:0")
+	world["new"] = link(t, run, "teams", "invite", "--team", "1", "--email", "new@harbour.example", "--role", "editor")
+	drive(t, "factor.js", run, world)
+}
