@@ -80,7 +80,7 @@ func TestPasswordAloneChangesNoFactor(t *testing.T) {
 		if !c.as2(t, access.Editor).in() {
 			t.Error("the password has changed")
 		}
-		thief.byPasskey(device).open("/account/authenticator/new").wants(200, "Scan this code")
+		thief.byPasskey(device).open("/account/authenticator/new").wants(200, "Scan this QR code")
 	})
 }
 

@@ -41,7 +41,7 @@ var (
 // addApp adds an authenticator app in the browser of somebody who has just signed in.
 func (h *house) addApp(tb testing.TB, b *browser) *app {
 	tb.Helper()
-	p := b.open("/account/authenticator/new").wants(200, "Scan this code").holds("<svg")
+	p := b.open("/account/authenticator/new").wants(200, "Scan this QR code").holds("<svg")
 	a := &app{h: h, secret: secretShown.FindStringSubmatch(p.source)[1]}
 	done := p.form("Add the app").fill("code", a.code(tb)).press().wants(200, "Save your recovery codes", "signed out everywhere else")
 	for _, m := range codeShown.FindAllStringSubmatch(done.source, -1) {
@@ -258,7 +258,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 		// Adding one opens what was asked for.
 		b := m.as2(t, access.Viewer)
 		p := b.open("/posts").wants(200, "Set up a second factor", m.team.Name, "API keys and connected assistants keep working")
-		p.follow("Add an authenticator app").wants(200, "Scan this code")
+		p.follow("Add an authenticator app").wants(200, "Scan this QR code")
 		h.addApp(t, b)
 		b.open("/posts").wants(200, "Posts")
 		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(422, "this is your only one")

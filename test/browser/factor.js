@@ -30,6 +30,8 @@ async function added(page) {
   await page.goto('/account');
   await page.getByRole('link', { name: 'Add an authenticator app' }).click();
   await page.getByRole('img', { name: 'QR code' }).waitFor();
+  const { width, modules } = await page.locator('svg.qr').evaluate((svg) => ({ width: svg.getBoundingClientRect().width, modules: svg.viewBox.baseVal.width }));
+  assert.equal(width % modules, 0, `a QR code of ${modules} modules is ${width} px wide, so that scanners fail on it`);
   await look(page, 'authenticator-new');
   await page.getByText('I can’t scan it').click();
   const secret = await page.locator('code.secret').textContent();

@@ -1,0 +1,64 @@
+package program
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"pressroom/internal/db"
+	"pressroom/internal/seal"
+	apps "pressroom/internal/totp"
+)
+
+// The secrets of authenticator apps follow a change of the sealing key, and hold up a start without their key.
+func TestResealAuthenticatorApps(t *testing.T) {
+	t.Parallel()
+	database, old, next := "sqlite:"+filepath.Join(t.TempDir(), "press.db"), newSealingKey(t), newSealingKey(t)
+	env := func(keys string) []string { return []string{"PRESSROOM_SEALING_KEY=" + keys} }
+	does(t, env(old), "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
+	addApp(t, database, old)
+
+	serve := []string{"serve", "--database", database, "--addr", "127.0.0.1:0", "--metrics-addr", ""}
+	if said := fails(t, env(next), serve...); !strings.Contains(said, "authenticator apps were sealed with") {
+		t.Errorf("without the key that sealed: %s", said)
+	}
+	for _, want := range []string{"resealed 1 left 0", "resealed 0 left 0"} {
+		said := does(t, env(next+","+old), "", "admin", "reseal", "--database", database)
+		if got := strings.Join(strings.Fields(said), " "); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if said := fails(t, env(old), serve...); !strings.Contains(said, "authenticator apps were sealed with") {
+		t.Errorf("with the former key alone: %s", said)
+	}
+	does(t, env(next), "", "admin", "people", "list", "--database", database)
+}
+
+// addApp gives person 1 an authenticator app whose secret a key seals.
+func addApp(t *testing.T, database, key string) {
+	t.Helper()
+	d, err := db.Open(t.Context(), database, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	sealer, err := seal.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := apps.New(d, sealer, "pressroom")
+	setup, err := service.Begin(1, "ada@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := totp.GenerateCode(setup.Secret, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := service.Add(t.Context(), 1, setup.Kept, code); err != nil {
+		t.Fatal(err)
+	}
+}
