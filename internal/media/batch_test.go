@@ -298,10 +298,10 @@ func (m *model) page(t *rapid.T) {
 	switch {
 	case b.closed || !m.clock.Now().Before(b.expires):
 		want = fault.UploadLinkClosed
-	case which == junk:
-		want, f.state, f.reason = fault.ValidationFailed, Refused, "type_refused"
 	case !there && int64(len(m.files[which])) > left:
 		want = fault.PlanLimitReached // before its first byte, so nothing is known of it
+	case which == junk:
+		want, f.state, f.reason = fault.ValidationFailed, Refused, "type_refused"
 	}
 	file := m.files[which]
 	arrived, err := m.AddToBatch(t.Context(), m.person, b.page, Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)})

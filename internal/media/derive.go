@@ -112,6 +112,9 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost strin
 
 // makeDerived makes a derived file and keeps it. Lost is the key of an earlier one whose bytes are gone.
 func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
+	if err := s.diskTakes(ctx, i.Stored); err != nil {
+		return derived{}, err
+	}
 	from, err := s.openBlob(ctx, i.Blob)
 	if err != nil {
 		return derived{}, err

@@ -52,7 +52,7 @@ var accountEvents = map[string]accountEvent{
 	"person.password_changed":   {PasswordChanged, "Your password was set or changed, and you were signed out in all other browsers." + askForNew},
 	"person.recovery":           {RecoveryUsed, "A link to set a new password for your account was made. It works once, for an hour." + askThem},
 	"person.recovered":          {RecoveryUsed, "A new password was set for your account by a recovery link, and you were signed out in all other browsers." + askForNew},
-	"person.signed_in":          {NewBrowser, "Your account was signed in to with a browser that was not used for it before." + takeBack},
+	"person.signed_in":          {NewBrowser, "New sign-in to your account from a browser that we do not recognize." + takeBack},
 	"passkey.added":             {PasskeysChanged, "A passkey was added to your account." + takeBack},
 	"passkey.removed":           {PasskeysChanged, "A passkey was removed from your account." + takeBack},
 	"passkey.copied":            {PasskeysChanged, "A passkey of your account was used by two devices, so somebody may have copied it. It signs nobody in any more: remove it."},

@@ -59,7 +59,7 @@ func TestAccountNotices(t *testing.T) {
 				must(t, w.teams.KeepBrowser(t.Context(), ada, browser))
 			}, "Your password was set or changed"},
 			{"known browser", func() { browser = signIn(browser) }, ""},
-			{"new browser", func() { signIn("") }, "with a browser that was not used for it before"},
+			{"new browser", func() { signIn("") }, "from a browser that we do not recognize"},
 			{"recovery made", func() {
 				_, err := w.teams.Recover(t.Context(), "ada@harbour.example")
 				must(t, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync"
 
 	"pressroom/internal/fault"
 )
@@ -20,6 +21,7 @@ type handshakes struct {
 	server   *http.Server
 	refusals *refusals
 	accepted chan accepted
+	begin    sync.Once
 	ctx      context.Context //nolint:containedctx // ends with the listener
 	end      context.CancelFunc
 }
@@ -32,12 +34,12 @@ type accepted struct {
 func newHandshakes(l net.Listener, server *http.Server, r *refusals) *handshakes {
 	h := &handshakes{Listener: l, config: server.TLSConfig, server: server, refusals: r, accepted: make(chan accepted)}
 	h.ctx, h.end = context.WithCancel(context.Background())
-	go h.run()
 	return h
 }
 
 // Accept returns the next connection whose handshake is done.
 func (h *handshakes) Accept() (net.Conn, error) {
+	h.begin.Do(func() { go h.run() }) // not before, as Serve completes the TLS configuration
 	select {
 	case a := <-h.accepted:
 		return a.conn, a.err

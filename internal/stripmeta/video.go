@@ -111,7 +111,7 @@ func (v *video) zeroHidden() error {
 func (v *video) top() error {
 	for at := int64(0); at < v.size; {
 		b, err := v.next(at, v.size)
-		if errors.Is(err, probe.ErrDamaged) && v.moov && v.data != nil {
+		if errors.Is(err, probe.ErrDamaged) && !errors.Is(err, errParts) && v.moov && v.data != nil {
 			return v.remove(at, v.size)
 		}
 		if err != nil {

@@ -171,7 +171,7 @@ func (s *Service) SetOperator(ctx context.Context, email string, on bool) (Perso
 		if err != nil {
 			return fmt.Errorf("changing who runs the service: %w", err)
 		}
-		return event.Record(ctx, tx, 0, event.Actor{}, "person.operator", id(p.ID), map[string]any{"operator": on, "on": on})
+		return event.Record(ctx, tx, 0, event.Actor{}, "person.operator", id(p.ID), map[string]any{"on": on})
 	})
 	p.EmailConfirmed = proved > 0
 	return p, err

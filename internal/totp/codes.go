@@ -3,6 +3,8 @@ package totp
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -79,14 +81,14 @@ func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, erro
 func (s *Service) NewCodes(ctx context.Context, person int64) ([]string, error) {
 	var codes []string
 	err := s.db.Write(ctx, "totp.new_codes", func(ctx context.Context, tx *db.Tx) error {
-		var has int64
-		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_secrets WHERE person_id = ?`, person).Scan(&has); err != nil {
-			return fmt.Errorf("reading an authenticator app: %w", err)
-		}
-		if has == 0 {
+		// The row is held, so that two requests at once do not both leave their codes.
+		err := tx.QueryRow(ctx, `SELECT person_id FROM totp_secrets WHERE person_id = ?`+s.db.ForUpdate(), person).Scan(&person)
+		if errors.Is(err, sql.ErrNoRows) {
 			return errHasNone
 		}
-		var err error
+		if err != nil {
+			return fmt.Errorf("reading an authenticator app: %w", err)
+		}
 		if codes, err = makeCodes(ctx, tx, person); err != nil {
 			return err
 		}

@@ -71,6 +71,7 @@ func TestAuthenticatorApp(t *testing.T) {
 			t.Errorf("signed in here: %t; where the app was not known: %t", b.in(), before.in())
 		}
 		b.open("/account").wants(200, "10 recovery codes are left")
+		b.open("/notices").wants(200, "An authenticator app was added").lacks("a browser that we do not recognize")
 
 		b, asked := c.begin(t, access.Editor)
 		token := b.token()

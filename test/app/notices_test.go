@@ -88,7 +88,7 @@ func TestNoticesOfEachEffect(t *testing.T) {
 func TestNoticesOfOnesOwnAccount(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
-		const text = "Your account was signed in to with a browser that was not used for it before."
+		const text = "New sign-in to your account from a browser that we do not recognize."
 		usual := c.as(t, access.Viewer)
 		c.as(t, access.Viewer).open("/notices").wants(200, "There is nothing to tell.") // another session of the same browser
 		stranger := h.enter(t, c.people[access.Viewer].Email, password)

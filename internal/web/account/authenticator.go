@@ -82,7 +82,7 @@ func (p *Part) addApp(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	next := p.AfterFactor(ctx)
-	if err := p.Forget(ctx, v.ID); err != nil {
+	if err := p.forgetOthers(r, v.ID); err != nil {
 		p.Broken(w, r, err)
 		return
 	}

@@ -189,14 +189,18 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 	p.renew(w, r, person, frame.Password, "Your password is changed. You are signed out everywhere else.")
 }
 
-// renew begins a new session for a person whose others have all ended. This browser stays known for the person, others
-// do not.
-func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, by frame.Method, said string) {
-	if err := p.Forget(r.Context(), person.ID); err != nil {
-		p.Broken(w, r, err)
-		return
+// forgetOthers forgets the sessions and the browsers of a person whose sessions have all ended. This browser stays known
+// for the person.
+func (p *Part) forgetOthers(r *http.Request, person int64) error {
+	if err := p.Forget(r.Context(), person); err != nil {
+		return err
 	}
-	if err := p.Teams.KeepBrowser(r.Context(), person.ID, p.KnownBrowser(r)); err != nil {
+	return p.Teams.KeepBrowser(r.Context(), person, p.KnownBrowser(r))
+}
+
+// renew begins a new session for a person whose others have all ended.
+func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, by frame.Method, said string) {
+	if err := p.forgetOthers(r, person.ID); err != nil {
 		p.Broken(w, r, err)
 		return
 	}

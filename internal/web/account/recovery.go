@@ -66,7 +66,7 @@ func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.P
 	}
 	asked, err := p.asksCode(r, person.ID)
 	if err == nil && asked { // the app was kept
-		err = p.Forget(r.Context(), person.ID)
+		err = p.forgetOthers(r, person.ID)
 	}
 	switch {
 	case err != nil:

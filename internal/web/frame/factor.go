@@ -33,7 +33,7 @@ func (f *Frame) NeedsFactor(v *Visitor) bool {
 func (v *Visitor) RequiredBy() []team.OwnTeam {
 	var out []team.OwnTeam
 	for _, t := range v.Teams {
-		if t.SecondFactor {
+		if t.SecondFactor && !t.Closed {
 			out = append(out, t)
 		}
 	}
