@@ -9,6 +9,7 @@ import (
 	"net/mail"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
@@ -57,7 +58,7 @@ func foldEmail(email string) string { return strings.ToLower(strings.TrimSpace(e
 // isEmail tells whether a folded text is the address of a mailbox and no more.
 func isEmail(email string) bool {
 	parsed, err := mail.ParseAddress(email)
-	return err == nil && parsed.Address == email && isLine(email)
+	return err == nil && parsed.Address == email && isLine(email) && !strings.ContainsRune(email, utf8.RuneError)
 }
 
 // Invite invites a person into a team. The second value is the token of the link, which is kept nowhere. By is the owner or

@@ -62,6 +62,7 @@ func TestWhoInvitesWhom(t *testing.T) {
 			"a member":         {"Editor@example.com ", access.Viewer, "email", fault.NotAllowedValue},
 			"no address":       {"x", access.Viewer, "email", fault.Malformed},
 			"a name beside it": {"X <x@example.com>", access.Viewer, "email", fault.Malformed},
+			"not a character":  {"x@example.com\ufffd", access.Viewer, "email", fault.Malformed},
 			"nothing":          {"", access.Viewer, "email", fault.Malformed},
 		} {
 			_, _, err := w.Invite(t.Context(), 1, w.team.ID, c.email, c.role)

@@ -65,6 +65,9 @@ func TestStepUp(t *testing.T) {
 			{"/settings/keys", url.Values{"name": {"Two"}, "level": {"full"}}},
 			{"/settings/keys/" + key, url.Values{"level": {"full"}}},
 			{"/settings/members/" + viewer + "/owner", nil},
+			{"/settings/members/" + viewer, url.Values{"role": {"admin"}}},
+			{"/settings/invitations", url.Values{"email": {"mallory@harbour.example"}, "role": {"admin"}}},
+			{"/settings/invitations/1/confirm", nil},
 			{"/settings/delete", url.Values{"name": {c.team.Name}}},
 			{"/account/passkeys/1/remove", nil},
 			{"/account/delete", url.Values{"email": {c.people[access.Owner].Email}}},
@@ -79,7 +82,7 @@ func TestStepUp(t *testing.T) {
 		for _, path := range []string{"/settings/export.zip", "/account/passkeys/new"} {
 			b.open(path).wants(200, "Sign in again")
 		}
-		for _, none := range []string{"api_keys WHERE level = 'full'", "memberships WHERE role = 'owner' AND person_id = " + viewer, "teams WHERE closed_at > 0 OR deleted_at > 0", "people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0"} {
+		for _, none := range []string{"api_keys WHERE level = 'full'", "memberships WHERE role IN ('owner', 'admin') AND person_id = " + viewer, "invitations", "teams WHERE closed_at > 0 OR deleted_at > 0", "people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0"} {
 			if n := h.count(t, none); n != 0 {
 				t.Errorf("%d %s", n, none)
 			}

@@ -48,7 +48,7 @@ func (p proxies) client(r *http.Request) string {
 	addr = addr.Unmap().WithZone("")
 	told := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, text := range slices.Backward(told) {
-		before, err := netip.ParseAddr(strings.TrimSpace(text))
+		before, err := forwarded(strings.TrimSpace(text))
 		if err != nil || !p.have(addr) {
 			break
 		}
@@ -112,4 +112,12 @@ func (f *Frame) NoteForwarded(r *http.Request) {
 	f.Log.WarnContext(r.Context(), "X-Forwarded-For came from a peer that is not a trusted proxy and is ignored. If the peer is your proxy, everybody behind it "+
 		"shares one sign-in limit, and a stranger can use it up: add the peer's network to PRESSROOM_TRUSTED_PROXIES (--trusted-proxies). "+
 		"If clients reach this node directly, one of them sent the header, and nothing needs to be done", "peer", addr.Unmap().String())
+}
+
+// forwarded reads an entry of X-Forwarded-For. Some proxies write the client's port too: 192.0.2.1:4711, [2001:db8::1]:4711.
+func forwarded(text string) (netip.Addr, error) {
+	if withPort, err := netip.ParseAddrPort(text); err == nil {
+		return withPort.Addr(), nil
+	}
+	return netip.ParseAddr(strings.Trim(text, "[]"))
 }

@@ -47,6 +47,7 @@ type Frame struct {
 	proxies   proxies
 	untrusted untrusted
 	sessions  *sessions
+	long      chan struct{}    // a value for each long form in memory
 	known     *http.ServeMux   // of all addresses that are mounted, to look one up
 	routes    map[string]Route // the same, by their patterns
 }
@@ -66,7 +67,7 @@ func New(o Options) (*Frame, error) {
 	if o.Answers == nil {
 		o.Answers = func() bool { return false }
 	}
-	f := &Frame{Options: o, proxies: trusted, known: http.NewServeMux(), routes: map[string]Route{}}
+	f := &Frame{Options: o, proxies: trusted, long: make(chan struct{}, longForms), known: http.NewServeMux(), routes: map[string]Route{}}
 	f.sessions = newSessions(o, f.Broken)
 	return f, nil
 }

@@ -17,6 +17,8 @@ import (
 const (
 	pageWithin = 30 * time.Second // how long a page may take: what it stands on may hang, and the place has to come free
 	formAhead  = 64 << 10         // bytes of a form that are read before it takes a place: it may come slowly
+	longAhead  = 2 << 20          // bytes of a long form that are read before it takes a place
+	longForms  = 32               // long forms that are in memory at once
 )
 
 // Roomed has every request take a place on the node until it is answered, but for those of urgent routes.
@@ -45,7 +47,18 @@ func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
-			r.Body = ahead(r.Body)
+			var long bool
+			if r.Body, long = ahead(r.Body, formAhead); long {
+				// A sender that stalls must not hold a place among pages.
+				select {
+				case f.long <- struct{}{}:
+					defer func() { <-f.long }()
+				default:
+					refuse(w, r, fault.Full(shed.ComeAgain()))
+					return
+				}
+				r.Body, _ = ahead(r.Body, longAhead)
+			}
 		}
 		f.within(f.Rooms.Pages, bounded, refuse, w, r)
 	})
@@ -67,16 +80,16 @@ type readAhead struct {
 	io.Closer
 }
 
-// ahead reads the beginning of a body, for most forms all of it, so that whoever sends slowly waits in nobody's place. How
-// reading it ended, whoever reads it is told.
-func ahead(body io.ReadCloser) io.ReadCloser {
+// ahead reads at most that many bytes of a body, so that a slow sender waits in nobody's place. It returns the whole body,
+// which ends as the original does, and reports whether more bytes may follow those that were read.
+func ahead(body io.ReadCloser, most int64) (io.ReadCloser, bool) {
 	var begun bytes.Buffer
-	_, err := io.CopyN(&begun, body, formAhead)
+	_, err := io.CopyN(&begun, body, most)
 	rest := io.Reader(body)
 	if err != nil {
 		rest = failing{err}
 	}
-	return readAhead{io.MultiReader(&begun, rest), body}
+	return readAhead{io.MultiReader(&begun, rest), body}, err == nil
 }
 
 // failing is a reader that has ended.

@@ -111,10 +111,46 @@ func TestAhead(t *testing.T) {
 			if end != nil {
 				from = io.MultiReader(from, failing{end})
 			}
-			raw, err := io.ReadAll(ahead(io.NopCloser(from)))
+			body, long := ahead(io.NopCloser(from), formAhead)
+			if long != (n >= formAhead) {
+				t.Errorf("of %d bytes more may follow: %t", n, long)
+			}
+			raw, err := io.ReadAll(body)
 			if len(raw) != n || !errors.Is(err, end) {
 				t.Errorf("%d bytes of %d, %v", len(raw), n, err)
 			}
 		}
 	}
+}
+
+// Senders of long forms who stall hold no place among pages: pages and short forms are answered.
+func TestStalledLongFormsHoldNoPlace(t *testing.T) {
+	t.Parallel()
+	f := bare(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, hangUp := context.WithCancel(context.Background())
+		h := f.Roomed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+		for range longForms {
+			body, sender := io.Pipe()
+			go func() {
+				_, _ = io.Copy(sender, strings.NewReader(strings.Repeat("x", formAhead+1)))
+				<-ctx.Done()
+				_ = sender.CloseWithError(ctx.Err())
+			}()
+			go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/page", body))
+		}
+		synctest.Wait()
+		for body, status := range map[string]int{"": 204, "short": 204, strings.Repeat("x", formAhead+1): 503} {
+			out := httptest.NewRecorder()
+			h.ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/page", strings.NewReader(body)))
+			if out.Code != status {
+				t.Errorf("%d bytes beside stalled forms: %d", len(body), out.Code)
+			}
+		}
+		hangUp()
+		synctest.Wait()
+		if s := f.Rooms.Pages.State(); s.Running != 0 || len(f.long) != 0 {
+			t.Errorf("in the end: %+v, %d long forms", s, len(f.long))
+		}
+	})
 }
