@@ -187,7 +187,11 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 	if _, err := q.Credits.Grant(ctx, teams[0].ID, demoCredits, "quickstart", "to try things with"); err != nil {
 		return fmt.Errorf("granting the demo team credits: %w", err)
 	}
-	if _, err := q.Teams.SetOperator(ctx, demoEmail, true); err != nil {
+	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
+	if err == nil { // the greeting says so
+		err = q.Notices.Forget(ctx, 0, notice.OperatorChanged, strconv.FormatInt(owner.ID, 10))
+	}
+	if err != nil {
 		return fmt.Errorf("making the demo team's owner an operator: %w", err)
 	}
 	q.Greeting.Team = GreetingTeam{teams[0].ID, teams[0].Timezone}

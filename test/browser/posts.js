@@ -130,6 +130,6 @@ async function byKeyboard(browser) {
     await reach(/^\w{3} \d+ \w{3} \d{4}, 10:00$/);
     await series.waitFor();
   }
-  await reach(/^Unschedule/);
-  await page.getByText('Unscheduled: it is a draft').waitFor();
+  await reach(/^Skip this one/);
+  await page.getByText('Skipped: this post is a draft now').waitFor();
 }
