@@ -267,6 +267,14 @@ func Page(rows int) string {
 	return " LIMIT " + strconv.Itoa(most+1)
 }
 
+// Flag returns how a truth is stored: 1 or 0.
+func Flag(on bool) int64 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
 // Marks is a list of n argument marks for IN (…).
 func Marks(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")

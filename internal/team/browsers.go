@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,38 +34,29 @@ func tokensIn(browser string) []string {
 	return out
 }
 
-// knownToken returns the token by which a browser is known for a person; empty if it is not.
-func (s *Service) knownToken(ctx context.Context, q db.Querier, person int64, browser string, now time.Time) (string, error) {
+// knownTokens returns the tokens by which a browser is known, by the ids of the people it is known for.
+func knownTokens(ctx context.Context, q db.Querier, browser string, now time.Time) (map[int64]string, error) {
+	tokens, args := map[string]string{}, []any{db.Micros(now.Add(-BrowserLife))}
 	for _, token := range tokensIn(browser) {
 		hash := secret.Hash(token)
-		var one int
-		err := q.QueryRow(ctx, `SELECT 1 FROM known_browsers k JOIN people p ON p.id = k.person_id AND p.epoch = k.epoch WHERE k.token_hash = ? AND k.person_id = ? AND k.used_at > ?`,
-			hash[:], person, db.Micros(now.Add(-BrowserLife))).Scan(&one)
-		if err == nil {
-			return token, nil
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return "", fmt.Errorf("looking up a browser: %w", err)
-		}
+		tokens[string(hash[:])] = token
+		args = append(args, hash[:])
 	}
-	return "", nil
-}
-
-// knownBrowser returns a token by which a browser is known for somebody; empty if it is not.
-func (s *Service) knownBrowser(ctx context.Context, browser string) (string, error) {
-	for _, token := range tokensIn(browser) {
-		hash := secret.Hash(token)
-		var person int64
-		err := s.db.QueryRow(ctx, `SELECT person_id FROM known_browsers WHERE token_hash = ?`, hash[:]).Scan(&person)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
-		}
-		if err != nil {
-			return "", fmt.Errorf("looking up a browser: %w", err)
-		}
-		return s.knownToken(ctx, s.db, person, token, s.db.Now())
+	known := map[int64]string{}
+	if len(tokens) == 0 {
+		return known, nil
 	}
-	return "", nil
+	_, err := db.All(ctx, q, func(rows *sql.Rows, person *int64) error {
+		var hash []byte
+		err := rows.Scan(person, &hash)
+		known[*person] = tokens[string(hash)]
+		return err
+	}, `SELECT k.person_id, k.token_hash FROM known_browsers k JOIN people p ON p.id = k.person_id AND p.epoch = k.epoch
+		WHERE k.used_at > ? AND k.token_hash IN (`+db.Marks(len(args)-1)+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("looking up a browser: %w", err)
+	}
+	return known, nil
 }
 
 // SignedIn is a sign-in that succeeded.
@@ -86,11 +76,11 @@ func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 	made, kept := rand.Text(), ""
 	err := s.db.Write(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
 		kept = in.Browser
-		token, err := s.knownToken(ctx, tx, in.Person, in.Browser, tx.Now())
+		known, err := knownTokens(ctx, tx, in.Browser, tx.Now())
 		if err != nil {
 			return err
 		}
-		detail := map[string]any{"method": in.Method}
+		token, detail := known[in.Person], map[string]any{"method": in.Method}
 		if token == "" {
 			kept = strings.Join(append(lastOf(tokensIn(in.Browser), tokensOfBrowser-1), made), ".")
 			first, err := s.addBrowser(ctx, tx, in.Person, made, in.BrowserName)

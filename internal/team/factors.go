@@ -15,7 +15,7 @@ import (
 // SetSecondFactor sets whether the team's members need a second factor, for the owner.
 func (h Hand) SetSecondFactor(ctx context.Context, required bool) error {
 	return h.change(ctx, "team.second_factor", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		return done{h.team, map[string]any{"on": required}}, h.set(ctx, tx, `second_factor = ?`, unless(!required, 1))
+		return done{h.team, map[string]any{"on": required}}, h.set(ctx, tx, `second_factor = ?`, db.Flag(required))
 	})
 }
 

@@ -153,9 +153,8 @@ func (h Hand) SetProfile(ctx context.Context, p Profile) error {
 		if p.KeepOriginals != old.KeepOriginals {
 			detail["keep_originals"] = p.KeepOriginals
 		}
-		keeps := unless(!p.KeepOriginals, 1)
 		return done{h.team, detail}, h.set(ctx, tx, `name = ?, timezone = ?, content_language = ?, keep_originals = ?`,
-			p.Name, p.Timezone, p.Language, keeps)
+			p.Name, p.Timezone, p.Language, db.Flag(p.KeepOriginals))
 	})
 }
 

@@ -137,42 +137,35 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 	})
 }
 
-// errUnconfirmedOperator keeps the right to run the service from an account that somebody else may have made.
-var errUnconfirmedOperator = invalid("nobody has proved that this e-mail address belongs to the person with this account, so somebody else could use it; have the address confirmed first (by the directory, or by a link that is mailed), or repeat this with --unconfirmed if you know whose account it is")
+// ErrUnconfirmed refuses to make an operator of an account that somebody else may have made.
+var ErrUnconfirmed = invalid("nobody has proved that this e-mail address belongs to the person with this account, so somebody else could use it; have the address confirmed first (by the directory, or by a link that is mailed), or repeat this with --unconfirmed if you know whose account it is")
 
-// MakeOperator makes the person of an e-mail address an operator. An address that is not proved is refused.
+// MakeOperator makes the person of an e-mail address an operator. It is ErrUnconfirmed if the address is not proved.
 func (s *Service) MakeOperator(ctx context.Context, email string) (Person, error) {
-	var p Person
-	err := s.db.Write(ctx, "team.make_operator", func(ctx context.Context, tx *db.Tx) error {
-		var proved int64
-		err := tx.QueryRow(ctx, `SELECT email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(), foldEmail(email)).Scan(&proved)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("looking up who is to run the service: %w", err)
-		}
-		if err == nil && proved == 0 {
-			return errUnconfirmedOperator
-		}
-		p, err = s.SetOperator(ctx, email, true)
-		return err
-	})
-	return p, err
+	return s.setOperator(ctx, email, true, true)
 }
 
-// SetOperator makes the person of an e-mail address an operator, or not one any more. It does not ask whether the
-// address is proved.
+// SetOperator makes the person of an e-mail address an operator, or ends that. It does not ask whether the address is
+// proved.
 func (s *Service) SetOperator(ctx context.Context, email string, on bool) (Person, error) {
+	return s.setOperator(ctx, email, on, false)
+}
+
+func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved bool) (Person, error) {
 	p := Person{Email: foldEmail(email), Operator: on}
-	var proved int64
 	err := s.db.Write(ctx, "team.set_operator", func(ctx context.Context, tx *db.Tx) error {
-		err := tx.QueryRow(ctx, `UPDATE people SET operator = ? WHERE email = ? RETURNING id, name, email_proved_at`, unless(!on, 1), p.Email).Scan(&p.ID, &p.Name, &proved)
-		if errors.Is(err, sql.ErrNoRows) {
+		var proved int64
+		err := tx.QueryRow(ctx, `UPDATE people SET operator = ? WHERE email = ? RETURNING id, name, email_proved_at`, db.Flag(on), p.Email).Scan(&p.ID, &p.Name, &proved)
+		p.EmailConfirmed = proved > 0
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
 			return invalid("there is no person with this e-mail address")
-		}
-		if err != nil {
+		case err != nil:
 			return fmt.Errorf("changing who runs the service: %w", err)
+		case onlyProved && !p.EmailConfirmed:
+			return ErrUnconfirmed
 		}
 		return event.Record(ctx, tx, 0, event.Actor{}, "person.operator", id(p.ID), map[string]any{"on": on})
 	})
-	p.EmailConfirmed = proved > 0
 	return p, err
 }

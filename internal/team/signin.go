@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"time"
 
 	"pressroom/internal/access"
@@ -99,10 +101,11 @@ func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal er
 		{s.clients, client, false, wrongPasswords},
 		{s.strangers, keyOf("e-mail %s", a.Email), false, wrongByStrangers},
 	}
-	token, err := s.teams.knownToken(ctx, s.db, p.ID, a.Browser, s.db.Now())
+	known, err := knownTokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
 	}
+	token := known[p.ID]
 	if token != "" {
 		tries = []try{{s.own, keyOf("browser %s", token), true, wrongPasswords}}
 	}
@@ -137,12 +140,12 @@ func (s *SignIns) Guarded(from string, check func() error) error {
 // many of the client, or of the browser if that is known for somebody.
 func (s *SignIns) Begin(ctx context.Context, from, browser string) error {
 	key := keyOf("client %s", from)
-	known, err := s.teams.knownBrowser(ctx, browser)
+	known, err := knownTokens(ctx, s.db, browser, s.db.Now())
 	if err != nil {
 		return err
 	}
-	if known != "" {
-		key = keyOf("browser %s", known)
+	if len(known) > 0 {
+		key = keyOf("browser %s", slices.Min(slices.Collect(maps.Values(known))))
 	}
 	if _, wait := s.begun.count(key); wait > 0 {
 		return tooMany("Too many tries.", wait)

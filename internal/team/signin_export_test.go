@@ -145,6 +145,6 @@ func (s *SignIns) Full() {
 
 // KnownFor reports whether a browser is known for a person.
 func (s *Service) KnownFor(ctx context.Context, d *db.DB, person int64, browser string) bool {
-	token, err := s.knownToken(ctx, d, person, browser, d.Now())
-	return err == nil && token != ""
+	known, err := knownTokens(ctx, d, browser, d.Now())
+	return err == nil && known[person] != ""
 }

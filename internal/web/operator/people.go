@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -104,10 +105,14 @@ func (p *Part) setOperator(w http.ResponseWriter, r *http.Request) {
 		if on {
 			said = "This person runs the service now."
 		}
-		if on && r.PostForm.Get("unconfirmed") != "yes" && !found.EmailConfirmed {
-			return "", errUnconfirmed
+		if !on || r.PostForm.Get("unconfirmed") == "yes" {
+			_, err := p.Teams.SetOperator(r.Context(), found.Email, on)
+			return said, err
 		}
-		_, err := p.Teams.SetOperator(r.Context(), found.Email, on)
+		_, err := p.Teams.MakeOperator(r.Context(), found.Email)
+		if errors.Is(err, team.ErrUnconfirmed) {
+			err = errUnconfirmed
+		}
 		return said, err
 	})
 }
