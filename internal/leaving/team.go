@@ -58,14 +58,10 @@ func (s *Service) Ask(ctx context.Context, person, team int64, name string, acco
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND team_id <> ?`, person, team).Scan(&others); err != nil {
 			return fmt.Errorf("counting a person's teams: %w", err)
 		}
-		with := 0
-		if account {
-			with = 1
-		}
 		if account && others > 0 {
 			return errOnly
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO team_deletions (team_id, asked_by, asked_at, with_person) VALUES (?, ?, ?, ?)`, team, person, db.Micros(tx.Now()), with); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO team_deletions (team_id, asked_by, asked_at, with_person) VALUES (?, ?, ?, ?)`, team, person, db.Micros(tx.Now()), db.Flag(account)); err != nil {
 			return fmt.Errorf("keeping that team %d is to be deleted: %w", team, err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE teams SET deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()), team); err != nil {

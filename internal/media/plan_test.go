@@ -52,7 +52,10 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 			must(t, err)
 			w.walks(t, name, `SELECT `+columns+` FROM media m WHERE `+where+` ORDER BY m.id DESC LIMIT ?`, append(args, 21)...)
 		}
-		w.walks(t, "by digest", `SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.sha256 = ?`, w.team, []byte("x"))
+		w.walks(t, "by digest", digestQuery, w.team, []byte("x"), w.team, []byte("x"))
+		if plan := testkit.Plan(t, w.db, digestQuery, w.team, []byte("x"), w.team, []byte("x")); !strings.Contains(plan, "media_original") {
+			t.Errorf("the digest of a file as it arrived is looked up in no index\n%s", plan)
+		}
 		w.walks(t, "a blob's item", `SELECT COUNT(*) FROM media m WHERE m.thumbnail = ? AND m.thumbnail <> ''`, "x")
 		w.walks(t, "a blob's thumbnail", `SELECT COUNT(*) FROM media m WHERE m.blob = ?`, "x")
 	})

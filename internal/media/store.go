@@ -49,11 +49,14 @@ func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	return i, nil
 }
 
+// digestQuery looks up an index for each of the two digests. With OR, the plan would sort or walk all items by their ids.
+const digestQuery = `SELECT ` + columns + ` FROM media m WHERE m.id = (SELECT MIN(id) FROM
+	(SELECT m.id FROM media m WHERE m.team_id = ? AND m.sha256 = ? UNION ALL SELECT m.id FROM media m WHERE m.team_id = ? AND m.original_sha256 = ?) found)`
+
 // byDigest finds the item that a team has of a file, by the digest of its stored bytes or of the file as it arrived.
 func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Item, bool, error) {
 	var i Item
-	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.team_id = ? AND (m.sha256 = ? OR m.original_sha256 = ?) ORDER BY m.id LIMIT 1`,
-		team, digest, digest), &i)
+	err := scanItem(q.QueryRow(ctx, digestQuery, team, digest, team, digest), &i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return i, false, nil
 	}
@@ -69,13 +72,9 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 		return fmt.Errorf("writing what a file tells: %w", err)
 	}
 	i.CreatedAt = tx.Now()
-	clean := 0
-	if i.Clean {
-		clean = 1
-	}
 	err = tx.QueryRow(ctx, `INSERT INTO media (team_id, folder_id, sha256, original_sha256, clean, blob, thumbnail, thumbnail_type, name, file_name, search, type, kind, size_bytes, stored_bytes, width, height, duration, detail, person_id, key_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		i.TeamID, i.FolderID, i.SHA256, i.Original, clean, i.Blob, i.Thumbnail, i.ThumbnailType, i.Name, i.FileName, fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Stored, i.Width, i.Height,
+		i.TeamID, i.FolderID, i.SHA256, i.Original, db.Flag(i.Clean), i.Blob, i.Thumbnail, i.ThumbnailType, i.Name, i.FileName, fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Stored, i.Width, i.Height,
 		i.Duration.Microseconds(), string(detail), by.PersonID, by.KeyID, db.Micros(i.CreatedAt)).Scan(&i.ID)
 	if err != nil {
 		return fmt.Errorf("adding a media item: %w", err)

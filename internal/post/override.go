@@ -134,11 +134,7 @@ func covered(media, before []network.Media) []network.Media {
 
 // setOverride replaces what an account shows in place of the post's own.
 func setOverride(ctx context.Context, tx *db.Tx, id string, t Target) error {
-	own := 0
-	if t.Media != nil {
-		own = 1
-	}
-	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, has_media = ? WHERE post_id = ? AND account_id = ?`, t.Caption, own, id, t.AccountID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, has_media = ? WHERE post_id = ? AND account_id = ?`, t.Caption, db.Flag(t.Media != nil), id, t.AccountID); err != nil {
 		return fmt.Errorf("giving an account a text of its own: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM post_target_media WHERE post_id = ? AND account_id = ?`, id, t.AccountID); err != nil {

@@ -225,11 +225,7 @@ func goBy(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool, er
 
 // keepTemplate writes whether a post is a template, and the rest of it.
 func keepTemplate(ctx context.Context, tx *db.Tx, p *Post) error {
-	is := 0
-	if p.IsTemplate {
-		is = 1
-	}
-	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID, is, p.ID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID, db.Flag(p.IsTemplate), p.ID); err != nil {
 		return fmt.Errorf("writing a template: %w", err)
 	}
 	return update(ctx, tx, p)

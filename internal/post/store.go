@@ -155,12 +155,8 @@ func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) 
 // update writes what can change of a post; its targets are written by their own statements.
 func update(ctx context.Context, tx *db.Tx, p *Post) error {
 	p.UpdatedAt = tx.Now()
-	skipped := 0
-	if p.Skipped {
-		skipped = 1
-	}
 	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?, updated_at = ? WHERE id = ?`,
-		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), p.Round, db.Micros(p.ScheduledAt), db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), skipped, p.JobID, db.Micros(p.UpdatedAt), p.ID)
+		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), p.Round, db.Micros(p.ScheduledAt), db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), db.Flag(p.Skipped), p.JobID, db.Micros(p.UpdatedAt), p.ID)
 	if err != nil {
 		return fmt.Errorf("changing a post: %w", err)
 	}

@@ -82,13 +82,9 @@ func standing(ctx context.Context, tx *db.Tx, team, id int64, name string) (int,
 
 // insert adds a voice; the first one of a team is its default.
 func insert(ctx context.Context, tx *db.Tx, team int64, r *record) error {
-	def := 0
-	if r.isDefault {
-		def = 1
-	}
 	now := db.Micros(tx.Now())
 	err := tx.QueryRow(ctx, `INSERT INTO brand_voices (team_id, name, folded, is_default, guide, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		team, r.name, folded(r.name), def, r.guide, now, now).Scan(&r.id)
+		team, r.name, folded(r.name), db.Flag(r.isDefault), r.guide, now, now).Scan(&r.id)
 	if err != nil {
 		return fmt.Errorf("adding a brand voice: %w", err)
 	}

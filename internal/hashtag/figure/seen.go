@@ -159,7 +159,7 @@ type changed struct {
 type link struct {
 	post  int64
 	name  string
-	found int
+	found int64
 }
 
 // compare notes what changes with a post that carries other hashtags now, or was met under one more.
@@ -170,7 +170,7 @@ func (c *changes) compare(p met, carries []string, under string) {
 	}
 	carries = union(carries, found) // a post stands under a hashtag that its text may not show
 	for _, name := range carries {
-		switch l := (link{post: p.id, name: name, found: oneIf(slices.Contains(found, name))}); {
+		switch l := (link{post: p.id, name: name, found: db.Flag(slices.Contains(found, name))}); {
 		case !slices.Contains(p.hashtags, name):
 			c.note(&c.add, l)
 		case l.found == 1 && !slices.Contains(p.found, name):
@@ -194,19 +194,12 @@ func (c *changes) note(in *[]link, l link) {
 	c.touched[l.name] = true
 }
 
-func oneIf(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
 // pairs are links as json_each takes them.
 func pairs(links []link, ids map[string]int64) (string, error) {
 	type pair struct {
 		Post    int64 `json:"p"`
 		Hashtag int64 `json:"h"`
-		Found   int   `json:"f"`
+		Found   int64 `json:"f"`
 	}
 	rows := make(map[string]pair, len(links))
 	for i, l := range links {
