@@ -42,7 +42,8 @@ func (s *Server) buildEdges() error {
 	if err != nil {
 		return err
 	}
-	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts, Media: s.Media, Lists: s.Lists, Reports: s.Reports}
+	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts, Media: s.Media, Lists: s.Lists, Reports: s.Reports,
+		DirectoryOnly: from != nil && from.Only}
 	if s.app, err = web.New(web.Options{
 		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away, Answers: s.answers, SecondFactor: frame.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log},
 		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media, Settings: figures,

@@ -23,6 +23,8 @@ func (h Hand) SetSecondFactor(ctx context.Context, required bool) error {
 type Factors struct {
 	Passkeys int64 // but for copied ones
 	App      bool  // an authenticator app
+
+	Directory bool // the person can sign in only by the operator's directory; only MemberFactors fills it in
 }
 
 // Any reports whether there is one.
@@ -49,13 +51,15 @@ func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 func (s *Service) MemberFactors(ctx context.Context, team, after int64, most int) (map[int64]Factors, error) {
 	out := map[int64]Factors{}
 	_, err := db.All(ctx, s.db, func(rows *sql.Rows, _ *struct{}) error {
-		var person, apps int64
+		var person, apps, directory int64
 		var f Factors
-		err := rows.Scan(&person, &f.Passkeys, &apps)
-		f.App = apps > 0
+		err := rows.Scan(&person, &f.Passkeys, &apps, &directory)
+		f.App, f.Directory = apps > 0, directory > 0
 		out[person] = f
 		return err
-	}, `SELECT p.id, `+factorsOf+` FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, most)
+	}, `SELECT p.id, `+factorsOf+`, CASE WHEN p.password_hash = '' AND NOT EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0)
+			AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = p.id) THEN 1 ELSE 0 END
+		FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, most)
 	if err != nil {
 		return nil, fmt.Errorf("reading members' second factors: %w", err)
 	}

@@ -56,7 +56,11 @@ func TestStepUp(t *testing.T) {
 		b.open("/settings/keys/new").form("Make the key").fill("name", "One").fill("level", string(access.ReadOnly)).press().wants(200)
 		var key string
 		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE team_id = ?`, c.team.ID).Scan(&key))
+		h.assistantOf(t, c.people[access.Owner].ID)
+		must(t, h.Teams.Hand(c.people[access.Owner].ID, c.team.ID).SetAccess(t.Context(), false))
 		h.advance(stale)
+		var assistant string
+		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE kind = 'assistant'`).Scan(&assistant))
 		team, viewer := fmt.Sprint(c.team.ID), fmt.Sprint(c.people[access.Viewer].ID)
 		for _, form := range []struct {
 			path   string
@@ -72,6 +76,15 @@ func TestStepUp(t *testing.T) {
 			{"/account/passkeys/1/remove", nil},
 			{"/account/delete", url.Values{"email": {c.people[access.Owner].Email}}},
 			{"/operator/teams/" + team + "/credits", url.Values{"credits": {"1000"}, "reference": {"r"}}},
+			{"/settings/credits/limit", url.Values{"daily_credits": {"1000000"}}},
+			{"/settings/assistants/" + assistant, url.Values{"daily_credits": {"1000000"}}},
+			{"/settings/access", url.Values{"access": {"on"}}},
+			{"/settings/members/" + viewer + "/remove", nil},
+			{"/account/sessions/end", nil},
+			{"/account/sessions/1/end", nil},
+			{"/operator/teams/" + team + "/plan", url.Values{"plan": {"agency"}}},
+			{"/operator/teams/" + team + "/limit", url.Values{"credits": {"1000000"}}},
+			{"/operator/teams/" + team + "/close", nil},
 			{"/operator/people/" + viewer + "/operator", url.Values{"operator": {"yes"}}},
 			{"/operator/people/" + viewer + "/recovery", nil},
 		} {
@@ -82,7 +95,7 @@ func TestStepUp(t *testing.T) {
 		for _, path := range []string{"/settings/export.zip", "/account/passkeys/new"} {
 			b.open(path).wants(200, "Sign in again")
 		}
-		for _, none := range []string{"api_keys WHERE level = 'full'", "memberships WHERE role IN ('owner', 'admin') AND person_id = " + viewer, "invitations", "teams WHERE closed_at > 0 OR deleted_at > 0", "people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0"} {
+		for _, none := range []string{"api_keys WHERE level = 'full'", "memberships WHERE role IN ('owner', 'admin') AND person_id = " + viewer, "invitations", "teams WHERE closed_at > 0 OR deleted_at > 0", "people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0", "api_keys WHERE daily_credits > 0", "teams WHERE daily_credits > 0 OR own_daily_credits > 0 OR access_off_at = 0"} {
 			if n := h.count(t, none); n != 0 {
 				t.Errorf("%d %s", n, none)
 			}

@@ -155,8 +155,32 @@ func (p *Part) enterAfterCode(w http.ResponseWriter, r *http.Request, of waiting
 	}
 	o, err := p.Teams.Accept(r.Context(), of.Invitation, person.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.enterWithoutTeam(w, r, person, err)
 		return
 	}
 	p.settle(w, r, o, person.ID, frame.Code)
+}
+
+// enterWithoutTeam signs in a person whose code was right and whose invitation cannot be accepted any more. The code is
+// spent, so the person is signed in all the same and told why.
+func (p *Part) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, why error) {
+	f := fault.Of(why)
+	if f.Ours() {
+		p.Refuse(w, r, why)
+		return
+	}
+	text := f.Detail
+	if f.Code == fault.NotFound {
+		text = "This invitation is no longer there. Ask for a new one."
+	}
+	err := p.SignIn(r.Context(), person, p.Proved(frame.Code))
+	switch {
+	case fault.Is(err, fault.NotFound): // in no other team
+		p.Notice(w, r, http.StatusForbidden, "You did not join a team", text)
+	case err != nil:
+		p.Refuse(w, r, err)
+	default:
+		p.Say(r, "You are signed in, but you did not join a team. "+text)
+		frame.Redirect(w, r, "/")
+	}
 }

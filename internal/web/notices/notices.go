@@ -88,20 +88,22 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, pages["list"], "Notices", l)
 }
 
-// follow leads to what a notice is about, and looks at its team from then on.
+// follow leads to what a notice is about. If that is in another team, Turn switches to it first and leads back here; it
+// asks the person if the link is on another site.
 func (p *Part) follow(w http.ResponseWriter, r *http.Request) {
 	v := frame.VisitorOf(r.Context())
 	n, err := p.named(r)
-	if err == nil {
-		err = p.notices.Read(r.Context(), v.ID, n.ID, false)
-	}
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	if n.Team != 0 && n.Team != v.Team.ID {
-		p.LookAt(r.Context(), n.Team)
-		p.Say(r, "This is of the team "+n.TeamName+": you look at that team now.")
+	if to := frame.LookedAt(v.Account, n.Team); to.ID == n.Team && n.Team != v.Team.ID {
+		p.Turn(w, r, to, r.URL.Path)
+		return
+	}
+	if err := p.notices.Read(r.Context(), v.ID, n.ID, false); err != nil {
+		p.Refuse(w, r, err)
+		return
 	}
 	frame.Redirect(w, r, n.Place())
 }

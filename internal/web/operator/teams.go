@@ -85,6 +85,11 @@ func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
 	view := teamView{}
 	if typed := p.Resumed(r); typed != nil {
 		view.At, view.Form = "credits", typed
+		for _, form := range []string{"plan", "limit"} {
+			if typed.Has(form) {
+				view.At = form
+			}
+		}
 	}
 	p.showTeam(w, r, http.StatusOK, view)
 }

@@ -78,6 +78,7 @@ type assistantPageView struct {
 
 	Lacks []access.Capability // what was granted and the person's role has no more
 	Limit string              // as it is typed
+	typed bool                // before the person signed in again
 	Own   bool
 }
 
@@ -95,13 +96,17 @@ func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	p.showAssistant(w, r, http.StatusOK, k, assistantPageView{})
+	view := assistantPageView{}
+	if typed := p.Resumed(r); typed != nil {
+		view.Limit, view.typed = strings.TrimSpace(typed.Get("daily_credits")), true
+	}
+	p.showAssistant(w, r, http.StatusOK, k, view)
 }
 
 // showAssistant shows a connection, with what was typed where that was refused.
 func (p *Part) showAssistant(w http.ResponseWriter, r *http.Request, status int, k team.KeyLine, typed assistantPageView) {
 	out := assistantPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Limit: typed.Limit, Own: k.PersonID == frame.VisitorOf(r.Context()).ID}
-	if out.Wrong == "" && k.DailyCredits != terms.Unlimited {
+	if out.Wrong == "" && !typed.typed && k.DailyCredits != terms.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
 	may := k.May()

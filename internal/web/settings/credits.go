@@ -26,6 +26,7 @@ type creditsView struct {
 	Usage credit.Usage
 	Daily team.DailyLimit
 	Own   string // the owner's limit, as typed
+	typed bool   // it was typed before the person signed in again
 	Month monthView
 }
 
@@ -41,7 +42,11 @@ type monthView struct {
 }
 
 func (p *Part) creditsPage(w http.ResponseWriter, r *http.Request) {
-	p.showCredits(w, r, http.StatusOK, creditsView{})
+	view := creditsView{}
+	if typed := p.Resumed(r); typed != nil {
+		view.Own, view.typed = strings.TrimSpace(typed.Get("daily_credits")), true
+	}
+	p.showCredits(w, r, http.StatusOK, view)
 }
 
 func (p *Part) showCredits(w http.ResponseWriter, r *http.Request, status int, view creditsView) {
@@ -61,7 +66,7 @@ func (p *Part) showCredits(w http.ResponseWriter, r *http.Request, status int, v
 		return
 	}
 	view.Usage.Ends = in(view.Usage.Ends, zone(r))
-	if view.Wrong == "" && view.Daily.Own != nil {
+	if view.Wrong == "" && !view.typed && view.Daily.Own != nil {
 		view.Own = strconv.FormatInt(*view.Daily.Own, 10)
 	}
 	p.Show(w, r, status, pages["credits"], "Credits", view)

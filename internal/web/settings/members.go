@@ -23,6 +23,7 @@ type membersView struct {
 
 	Members     []team.Member
 	Factors     map[int64]team.Factors
+	Directory   bool // people sign in by the directory alone
 	Required    bool // members need a second factor
 	Invitations []team.Invitation
 	Waiting     []team.Waiting // who accepted an invitation and has to be confirmed
@@ -75,7 +76,7 @@ func (p *Part) fillMembers(r *http.Request, view *membersView, after int64) erro
 	if view.Factors, err = p.Teams.MemberFactors(ctx, here(r), after, membersAtOnce+1); err != nil {
 		return err
 	}
-	view.Required = frame.VisitorOf(ctx).Team.SecondFactor
+	view.Directory, view.Required = p.DirectoryOnly, frame.VisitorOf(ctx).Team.SecondFactor
 	if view.Invitations, err = p.Teams.Invitations(ctx, here(r)); err != nil {
 		return err
 	}

@@ -34,6 +34,8 @@ type Services struct {
 	Media    *media.Service
 	Lists    *list.Service
 	Reports  *report.Service
+
+	DirectoryOnly bool // people sign in by the operator's directory alone
 }
 
 // Part is these pages.
@@ -58,7 +60,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokeKey, Urgent: true},
 		{Pattern: "GET /settings/assistants", For: frame.Members, Do: p.assistantsPage, Urgent: true},
 		{Pattern: "GET /settings/assistants/{connection}", For: frame.Members, Do: p.assistantPage, Urgent: true},
-		{Pattern: "POST /settings/assistants/{connection}", For: frame.Owners, Do: p.limitAssistant},
+		{Pattern: "POST /settings/assistants/{connection}", For: frame.Owners, Do: p.limitAssistant, Recent: true, Resumes: true},
 		{Pattern: "GET /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistantPage, Urgent: true},
 		{Pattern: "POST /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistant, Urgent: true},
 		{Pattern: "GET /settings/access", For: frame.Managers, Do: p.accessPage, Urgent: true},
@@ -70,7 +72,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /settings/members/{person}", For: frame.Managers, Do: p.memberPage},
 		{Pattern: "POST /settings/members/{person}", For: frame.Managers, Do: p.changeRole, Recent: true},
 		{Pattern: "GET /settings/members/{person}/remove", For: frame.Managers, Do: p.removePage},
-		{Pattern: "POST /settings/members/{person}/remove", For: frame.Managers, Do: p.removeMember},
+		{Pattern: "POST /settings/members/{person}/remove", For: frame.Managers, Do: p.removeMember, Recent: true},
 		{Pattern: "GET /settings/members/{person}/owner", For: frame.Owners, Do: p.handOnPage},
 		{Pattern: "POST /settings/members/{person}/owner", For: frame.Owners, Do: p.handOn, Recent: true},
 		{Pattern: "POST /settings/invitations", For: frame.Managers, Do: p.invite, Recent: true, Resumes: true, Page: "/settings/members"},
@@ -79,7 +81,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /settings/invitations/{invitation}/decline", For: frame.Managers, Do: p.declineMember},
 		{Pattern: "GET /settings/plan", For: frame.Members, Do: p.planPage},
 		{Pattern: "GET /settings/credits", For: frame.Members, Do: p.creditsPage},
-		{Pattern: "POST /settings/credits/limit", For: frame.Owners, Do: p.setLimit},
+		{Pattern: "POST /settings/credits/limit", For: frame.Owners, Do: p.setLimit, Recent: true, Resumes: true, Page: "/settings/credits"},
 		{Pattern: "GET /settings/credits/statement.csv", For: frame.Managers, Do: p.statement, Urgent: true},
 		{Pattern: "GET /settings/audit", For: frame.Managers, Do: p.auditPage},
 	}

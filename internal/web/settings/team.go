@@ -24,6 +24,10 @@ func (p *Part) switchAccess(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	on := r.PostForm.Get("access") == "on"
+	if on && !p.Fresh(r.Context()) { // to switch it off is never delayed
+		p.StepUp(w, r, "/settings/access", nil)
+		return
+	}
 	if err := p.hand(r).SetAccess(r.Context(), on); err != nil {
 		p.Refuse(w, r, err)
 		return

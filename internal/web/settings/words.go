@@ -37,9 +37,11 @@ var roleNames = map[access.Role][2]string{
 
 func roleName(r access.Role) string { return roleNames[r][0] }
 
-// factorWords says which second factor a member has.
-func factorWords(f team.Factors) string {
+// factorWords says which second factor a member has. A directory decides on the factors of people who sign in only by it.
+func factorWords(f team.Factors, only bool) string {
 	switch {
+	case f.Directory || only:
+		return "signs in with the directory, which decides on a second factor"
 	case f.App && f.Passkeys > 0:
 		return "passkey and authenticator app"
 	case f.App:
