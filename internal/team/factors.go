@@ -87,7 +87,7 @@ func (s *Service) removeOnChange(ctx context.Context, tx *db.Tx, c Change) error
 	if err != nil {
 		return err
 	}
-	if err := s.removeCredentials(ctx, tx, c.Person, c.Keep); err != nil || !c.NeedsFactor || !had.Any() {
+	if err := s.applyChoice(ctx, tx, c.Person, c.Choice); err != nil || !c.NeedsFactor || !had.Any() {
 		return err
 	}
 	if err = KeepFactor(ctx, tx, c.Person); errors.Is(err, errLastFactor) {

@@ -3,6 +3,7 @@ package team_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -369,12 +370,12 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 			t.Fatal("a wrong password")
 		}
 		left("a refused change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
-		_, err = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse", New: goodPassword, Keep: []string{all[0].ID, all[2].ID, "passkey-999"}})
+		_, err = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse", New: goodPassword, Choice: team.Choice{Keep: []string{all[0].ID, all[2].ID, "passkey-999"}}})
 		must(t, err)
 		left("a change", "Passkey own", "Assistant Claude (Harbour)")
 		r, err := w.Recover(t.Context(), "ada@example.com")
 		must(t, err)
-		_, err = door.Recover(t.Context(), r.Token, goodPassword+" 2", all[2].ID)
+		_, err = door.Recover(t.Context(), r.Token, goodPassword+" 2", team.Choice{Keep: []string{all[2].ID}})
 		must(t, err)
 		left("a recovery", "Assistant Claude (Harbour)")
 		if w.count(t, "people WHERE email_proved_at > 0") != 0 {
@@ -400,7 +401,7 @@ func TestMailedRecoveryProvesTheAddress(t *testing.T) {
 		}
 		_, token, _ := strings.Cut(text, team.RecoveryPath)
 		token, _, _ = strings.Cut(token, "\n")
-		_, err = team.NewSignIns(w.Service).Recover(t.Context(), token, goodPassword)
+		_, err = team.NewSignIns(w.Service).Recover(t.Context(), token, goodPassword, team.Choice{})
 		must(t, err)
 		if a, err := w.Account(t.Context(), 1); err != nil || !a.EmailConfirmed {
 			t.Errorf("%+v (%v)", a, err)
@@ -420,6 +421,32 @@ func TestUnconfirmedOperator(t *testing.T) {
 		w.exec(t, `UPDATE people SET email_proved_at = 1 WHERE id = 1`)
 		if p, err := w.MakeOperator(t.Context(), "ada@example.com"); err != nil || !p.Operator || !p.EmailConfirmed {
 			t.Errorf("%+v (%v)", p, err)
+		}
+	})
+}
+
+// A new password revokes only the keys and invitations that the person made and chose.
+func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		bea := w.person(t, "bea@example.com", "correct horse", access.Admin)
+		key, _, err := w.AddKey(t.Context(), team.NewKey{Team: w.team.ID, Name: "Ada's", Level: access.Full})
+		must(t, err)
+		hers, _, err := w.Invite(t.Context(), bea.ID, w.team.ID, "new@example.com", access.Editor)
+		must(t, err)
+		adas, _, err := w.Invite(t.Context(), 1, w.team.ID, "other@example.com", access.Editor)
+		must(t, err)
+		issued, err := w.Issued(t.Context(), bea.ID)
+		if err != nil || len(issued) != 1 || issued[0].Name != "new@example.com as editor (Harbour)" {
+			t.Fatalf("%+v (%v)", issued, err)
+		}
+		all := []string{fmt.Sprint("key-", key.ID), fmt.Sprint("invitation-", hers.ID), fmt.Sprint("invitation-", adas.ID)}
+		_, err = team.NewSignIns(w.Service).ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: "correct horse", New: goodPassword, Choice: team.Choice{Revoke: all}})
+		must(t, err)
+		if n := w.count(t, "invitations WHERE revoked_at > 0"); n != 1 || w.count(t, "api_keys WHERE revoked_at > 0") != 0 {
+			t.Errorf("%d invitations are revoked, or somebody else's key is", n)
+		}
+		if issued, err := w.Issued(t.Context(), 1); err != nil || len(issued) != 2 {
+			t.Errorf("%+v (%v)", issued, err)
 		}
 	})
 }

@@ -36,11 +36,17 @@ func checkPassword(password string, whose Person) error {
 	return nil
 }
 
+// Choice is what a new password does to what else works in a person's name.
+type Choice struct {
+	Keep   []string // ids of Credentials that stay; the others are removed
+	Revoke []string // ids of what Issued lists that is revoked; the rest stays
+}
+
 // Change is what somebody changes a password with.
 type Change struct {
 	Person   int64
 	Old, New string
-	Keep     []string // ids of credentials that stay
+	Choice
 
 	NeedsFactor bool // refuse to remove the person's only second factor
 }

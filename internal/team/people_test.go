@@ -78,17 +78,17 @@ func TestRecovery(t *testing.T) {
 		if p, err := w.Recovering(t.Context(), second.Token); err != nil || p.Email != "ada@example.com" {
 			t.Errorf("%+v (%v)", p, err)
 		}
-		if _, err := door.Recover(t.Context(), second.Token, "short"); fault.Of(err).Context["reason"] != fault.TooShort {
+		if _, err := door.Recover(t.Context(), second.Token, "short", team.Choice{}); fault.Of(err).Context["reason"] != fault.TooShort {
 			t.Errorf("%v", err)
 		}
-		p, err := door.Recover(t.Context(), second.Token, goodPassword)
+		p, err := door.Recover(t.Context(), second.Token, goodPassword, team.Choice{})
 		if err != nil || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
 		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: goodPassword}); err != nil {
 			t.Error(err)
 		}
-		if _, err := door.Recover(t.Context(), second.Token, goodPassword+"!"); !strings.Contains(fault.Of(err).Detail, "used") {
+		if _, err := door.Recover(t.Context(), second.Token, goodPassword+"!", team.Choice{}); !strings.Contains(fault.Of(err).Detail, "used") {
 			t.Errorf("used twice: %v", err)
 		}
 		late, err := w.Recover(t.Context(), "ada@example.com")
@@ -99,7 +99,7 @@ func TestRecovery(t *testing.T) {
 		}
 		must(t, w.SetHold(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
-		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!"); !strings.Contains(fault.Of(err).Detail, "ended") {
+		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!", team.Choice{}); !strings.Contains(fault.Of(err).Detail, "ended") {
 			t.Errorf("too late: %v", err)
 		}
 	})

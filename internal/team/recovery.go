@@ -109,8 +109,8 @@ func (s *Service) recovering(ctx context.Context, q db.Querier, token string, no
 }
 
 // Recover sets a new password by a link of the operator's. All of the person's sessions end, and every credential is
-// removed whose id is not kept: an intruder may have added it.
-func (s *SignIns) Recover(ctx context.Context, token, password string, keep ...string) (Person, error) {
+// removed that the choice does not keep: an intruder may have added it.
+func (s *SignIns) Recover(ctx context.Context, token, password string, choice Choice) (Person, error) {
 	p, err := s.teams.Recovering(ctx, token)
 	if err != nil {
 		return Person{}, err
@@ -135,7 +135,7 @@ func (s *SignIns) Recover(ctx context.Context, token, password string, keep ...s
 		if err := setPassword(ctx, tx, &p, made, former, "person.recovered"); err != nil {
 			return err
 		}
-		if err := s.teams.removeCredentials(ctx, tx, p.ID, keep); err != nil || !mailed {
+		if err := s.teams.applyChoice(ctx, tx, p.ID, choice); err != nil || !mailed {
 			return err
 		}
 		return s.teams.proveEmail(ctx, tx, p.ID, "recovery")

@@ -11,6 +11,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/social"
+	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 )
 
@@ -91,4 +92,57 @@ func TestMembersOfTheDirectory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Recovery and a change of the password name the API keys and invitations that were made in the account, and revoke those
+// that the person chooses. Recovery offers to revoke invitations unless the person objects.
+func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		owner := c.people[access.Owner]
+		intruder := c.as(t, access.Owner)
+		makes := func(name string) {
+			intruder.open("/settings/keys/new").form("Make the key").fill("name", name).fill("level", "full").press().wants(200, name)
+		}
+		makes("Nightly <export>")
+		makes("Back door")
+		invited := intruder.invites("mallory@evil.example", access.Admin)
+		works := func(name string) bool {
+			return h.count(t, "api_keys WHERE name = ? AND revoked_at = 0", name) == 1
+		}
+
+		changes := intruder.open("/account/password").wants(200, "API key Nightly <export> ("+c.team.Name+")", "never used", "Invitation mallory@evil.example as admin").form("Change the password")
+		if changes.values.Has("revoke") {
+			t.Error("a change of the password revokes by default")
+		}
+		b := changes.fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.").b
+		if !works("Back door") || !works("Nightly <export>") {
+			t.Error("a change of the password revokes keys that nobody chose")
+		}
+		b.open(invited).wants(200, "Join "+c.team.Name)
+
+		r, err := h.Teams.Recover(t.Context(), owner.Email)
+		must(t, err)
+		recovers := h.browser(t).open(team.RecoveryPath+r.Token).wants(200, "API key Back door", "work without your password", "check the members of your teams").form("Set the password")
+		if got := recovers.values["revoke"]; len(got) != 1 || !strings.HasPrefix(got[0], "invitation-") {
+			t.Errorf("recovery revokes %q by default, want the invitation", got)
+		}
+		var key string
+		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Back door'`).Scan(&key))
+		recovers.values["revoke"] = append(recovers.values["revoke"], "key-"+key)
+		weak := recovers.fill("password", "short").press().wants(422).form("Set the password")
+		if got := weak.values["revoke"]; len(got) != 2 {
+			t.Errorf("the choice is lost: %q", got)
+		}
+		weak.fill("password", password).press().wants(200, "Your new password is set.")
+		if works("Back door") || !works("Nightly <export>") {
+			t.Error("the chosen key works on, or the other one was revoked")
+		}
+		h.browser(t).open(invited).wants(422, "was taken back")
+		for kind, want := range map[string]int{"key.revoked": 1, "invitation.revoked": 1} {
+			if n := h.count(t, "events WHERE kind = ? AND team_id = ?", kind, c.team.ID); n != want {
+				t.Errorf("%d events %s, want %d", n, kind, want)
+			}
+		}
+	})
 }

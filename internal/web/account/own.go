@@ -106,6 +106,7 @@ type passwordForm struct {
 	Asks         bool // for the present one
 	Wrong, Field string
 	Credentials  keepables // that a change removes
+	Issued       issued    // that a change leaves alone
 }
 
 // keepable is a credential that a new password removes unless its box is ticked.
@@ -138,6 +139,38 @@ func (p *Part) keepables(r *http.Request, person int64, zone *time.Location) (ke
 	return out, nil
 }
 
+// revocable is an API key or an invitation that a new password leaves alone unless its box is ticked.
+type revocable struct {
+	team.Credential
+
+	Revoke bool
+}
+
+// issued is what a person handed out to others, as far as a page shows it, and how much more there is.
+type issued struct {
+	Shown []revocable
+	More  int
+}
+
+// issued lists a person's API keys and invitations, with those ticked that the form revokes.
+func (p *Part) issued(r *http.Request, person int64, zone *time.Location) (issued, error) {
+	all, err := p.Teams.Issued(r.Context(), person)
+	if err != nil {
+		return issued{}, err
+	}
+	out := issued{More: max(0, len(all)-mostKeepable)}
+	for _, c := range all[:len(all)-out.More] {
+		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
+		out.Shown = append(out.Shown, revocable{c, slices.Contains(r.PostForm["revoke"], c.ID)})
+	}
+	return out, nil
+}
+
+// choiceOf reads from a form what a new password keeps and revokes.
+func choiceOf(r *http.Request) team.Choice {
+	return team.Choice{Keep: r.PostForm["keep"], Revoke: r.PostForm["revoke"]}
+}
+
 func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
 	v := frame.VisitorOf(r.Context())
 	if !v.HasPassword && !p.Fresh(r.Context()) {
@@ -156,6 +189,10 @@ func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	if form.Asks = v.HasPassword; form.Asks { // a first password replaces nothing
 		if form.Credentials, err = p.keepables(r, v.ID, zone); err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
+		if form.Issued, err = p.issued(r, v.ID, zone); err != nil {
 			p.Refuse(w, r, err)
 			return
 		}
@@ -178,7 +215,7 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	person, err := p.signIns.ChangePassword(ctx, team.Change{
-		Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), Keep: r.PostForm["keep"], NeedsFactor: p.NeedsFactor(v),
+		Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), Choice: choiceOf(r), NeedsFactor: p.NeedsFactor(v),
 	})
 	if err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {

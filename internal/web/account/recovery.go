@@ -15,6 +15,7 @@ type recoveryView struct {
 
 	Path, Wrong string
 	Credentials keepables // that the new password removes
+	Issued      issued
 }
 
 func (p *Part) recoveryPage(w http.ResponseWriter, r *http.Request) {
@@ -31,6 +32,14 @@ func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, 
 	if err == nil {
 		view.Credentials, err = p.keepables(r, view.Person.ID, time.UTC)
 	}
+	if err == nil {
+		view.Issued, err = p.issued(r, view.Person.ID, time.UTC)
+	}
+	for i := range view.Issued.Shown { // an invitation is quickly made again; an intruder's lets the intruder back in
+		if c := &view.Issued.Shown[i]; r.Method == http.MethodGet && c.Kind == team.IssuedInvitation {
+			c.Revoke = true
+		}
+	}
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -45,7 +54,7 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 	var person team.Person
 	err := p.signIns.Guarded(p.Client(r), func() error {
 		var err error
-		person, err = p.signIns.Recover(r.Context(), r.PathValue("token"), r.PostForm.Get("password"), r.PostForm["keep"]...)
+		person, err = p.signIns.Recover(r.Context(), r.PathValue("token"), r.PostForm.Get("password"), choiceOf(r))
 		return err
 	})
 	switch f := fault.Of(err); {
