@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxUploads is how many files a person sends to this node at once, and how often the file of one link is sent. All of a
-	// team are as many as it may have links open.
+	// maxUploads is how many files a person sends to this node at once, and how often the file of one link is sent. A team
+	// sends as many as it may have links open, and at most Options.TeamUploads.
 	maxUploads = 3
 	// stagedFiles is how many files of the largest size a team may have on their way to this node at once, in bytes.
 	stagedFiles = 2
@@ -128,6 +128,32 @@ func (s *Service) bound(ctx context.Context, team, size int64) (bound, error) {
 	return bound{left, errStorageFull}, nil
 }
 
+// MaxFormFiles is how many files a form may bring at once.
+const MaxFormFiles = 100
+
+// formFrame is more bytes than a form has besides its files.
+const formFrame = 4 << 20
+
+// TooManyFormFiles tells people what became of a form's files beyond MaxFormFiles.
+var TooManyFormFiles = fmt.Sprintf("A form takes %d files at once. The files after those were not added: send them in another form.", MaxFormFiles)
+
+// CheckForm refuses a form for a team's library before its files are read, if its length in bytes, -1 if unknown, is more
+// than MaxFormFiles files of the largest size that the library still takes, or if the disk takes no file at all.
+func (s *Service) CheckForm(ctx context.Context, team, length int64) error {
+	b, err := s.bound(ctx, team, -1)
+	if err != nil {
+		return err
+	}
+	return s.checkForm(ctx, b, length)
+}
+
+func (s *Service) checkForm(ctx context.Context, b bound, length int64) error {
+	if length-formFrame > MaxFormFiles*b.most {
+		return b.over
+	}
+	return s.diskTakes(ctx, 0)
+}
+
 // roomLeft returns how many bytes the team's plan takes besides what its open links were promised; terms.Unlimited for any
 // number. The transaction that adds a file looks again.
 func (s *Service) roomLeft(ctx context.Context, team int64) (int64, error) {
@@ -185,7 +211,11 @@ func (s *Service) begin(ctx context.Context, team int64, by uploader, size int64
 		return nil, err
 	}
 	a := &arrival{bound: b, ctx: ctx, s: s, by: by, team: team, size: size}
-	if err := s.intake.enter(by, team, s.Terms.Limits.OpenUploadLinks); err != nil {
+	most := s.Terms.Limits.OpenUploadLinks
+	if s.TeamUploads > 0 {
+		most = min(most, s.TeamUploads)
+	}
+	if err := s.intake.enter(by, team, most); err != nil {
 		return nil, err
 	}
 	err := a.reserve(max(0, size))

@@ -189,6 +189,59 @@ func TestTheReserveOfTheDisk(t *testing.T) {
 	})
 }
 
+// A form whose length is more than all files that it may bring is refused, by the plan's room and by the largest size, and
+// so is every form while the disk is full.
+func TestFormsAreRefusedByTheirLength(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		page := path.Base(w.open(t).PageURL)
+		check := func(length int64) map[string]error {
+			return map[string]error{
+				"the page": w.CheckBatchForm(t.Context(), w.person, page, length),
+				"a post":   w.CheckForm(t.Context(), w.team, length),
+			}
+		}
+		wants := func(length int64, code fault.Code) {
+			t.Helper()
+			for way, err := range check(length) {
+				if err == nil && code != "" || err != nil && fault.Of(err).Code != code {
+					t.Errorf("%d bytes to %s: %v, want %q", length, way, err, code)
+				}
+			}
+		}
+		largest := MaxFormFiles * w.Terms.Limits.MaxVideoBytes
+		wants(-1, "")
+		wants(largest, "")
+		wants(largest+formFrame+1, fault.UploadTooLarge)
+		w.allow(w.usedBytes(t) + 10)
+		wants(formFrame, "")
+		wants(formFrame+MaxFormFiles*10+1, fault.PlanLimitReached)
+		w.Disk = disk.NewReserve(1<<60, disk.Volume{Name: "files", Folder: t.TempDir()})
+		wants(100, fault.Unavailable)
+	})
+}
+
+// One team has no more files on their way than its part of the node's places, by whatever way they come.
+func TestATeamHasAPartOfTheUploads(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.TeamUploads = 4
+		for n := range int64(4) {
+			must(t, w.enterUpload(t, uploader{person: n + 1}))
+		}
+		wantCode(t, w.enterUpload(t, uploader{link: "another"}), fault.RateLimited)
+		must(t, w.newTeam(t).enterUpload(t, uploader{person: 9}))
+	})
+}
+
+// enterUpload begins a file, which ends with the test.
+func (w world) enterUpload(t *testing.T, by uploader) error {
+	t.Helper()
+	a, err := w.Service.begin(t.Context(), w.team, by, 100, bound{100, errTooLarge})
+	if err == nil {
+		t.Cleanup(a.Discard)
+	}
+	return err
+}
+
 // filling is a body during which the disk fills up.
 type filling struct {
 	generated

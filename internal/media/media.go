@@ -124,6 +124,9 @@ type Options struct {
 	Disk      *disk.Reserve // of where files are staged and the database lies; nil for none
 	PublicURL string
 	Log       *slog.Logger
+	// TeamUploads is how many files of one team may be on their way to this node at once, by whatever way they come. If it is
+	// 0, it is as many as a team may have upload links open.
+	TeamUploads int
 }
 
 // Keys tells how a key stands that opened links: nil where it is no more.

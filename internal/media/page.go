@@ -108,6 +108,19 @@ func (s *Service) roleOf(ctx context.Context, person, team int64) (string, acces
 	return name, role, nil
 }
 
+// CheckBatchForm is CheckForm for the page of a batch.
+func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, length int64) error {
+	b, _, err := s.batchFor(ctx, person, id)
+	if err != nil {
+		return err
+	}
+	most, err := s.boundInBatch(ctx, b, -1)
+	if err != nil {
+		return err
+	}
+	return s.checkForm(ctx, most, length)
+}
+
 // AddToBatch takes a file that a person chose on the page of a batch.
 func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Incoming) (Arrived, error) {
 	b, _, err := s.batchFor(ctx, person, id)

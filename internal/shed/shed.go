@@ -57,6 +57,9 @@ type waiter struct {
 // New makes a room with so many places, at least one.
 func New(places int) *Room { return &Room{places: max(1, places)} }
 
+// Size returns how many places the room has.
+func (r *Room) Size() int { return r.places }
+
 // Enter takes a place, which Leave gives back. It waits for one in the order of those who ask; where none comes free soon enough it
 // is ErrFull, and the context's error where that ends first.
 func (r *Room) Enter(ctx context.Context) error {

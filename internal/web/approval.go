@@ -130,6 +130,9 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// maxLinkFiles is how many files of one approval link are sent at once: more than a post has, and a part of a node's places.
+const maxLinkFiles = 48
+
 // errManyFiles refuses a link of which more files are on their way than any page of a post shows.
 var errManyFiles = fault.New(fault.RateLimited, "Too many files of this link are being loaded. Try again in a moment.").With("scope", "approval_link").After(time.Second)
 
@@ -146,11 +149,11 @@ func (a *App) approvalVideo(w http.ResponseWriter, r *http.Request) {
 // approvalFile sends a file of a kind that a post has. It is counted for the link before anything is looked up.
 func (a *App) approvalFile(w http.ResponseWriter, r *http.Request, kind string, open func(ctx context.Context, team, id int64) (media.Opened, error)) {
 	token := r.PathValue("token")
-	if !a.linkFiles.enter(token) {
+	if !a.linkFiles.Enter(token) {
 		a.tellProblem(w, r, errManyFiles)
 		return
 	}
-	defer a.linkFiles.leave(token)
+	defer a.linkFiles.Leave(token)
 	id, err := mediaID(r)
 	if err != nil {
 		a.Refuse(w, r, err)

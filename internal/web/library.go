@@ -11,6 +11,7 @@ import (
 type Library interface {
 	compose.Library
 	Batch(ctx context.Context, person int64, id string) (media.Batch, error)
+	CheckBatchForm(ctx context.Context, person int64, batch string, length int64) error
 	AddToBatch(ctx context.Context, person int64, batch string, f media.Incoming) (media.Arrived, error)
 	CloseBatch(ctx context.Context, person int64, batch string) error
 	OpenFile(ctx context.Context, person, id int64, thumbnail bool) (media.Opened, error)

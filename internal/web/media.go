@@ -83,8 +83,8 @@ func send(w http.ResponseWriter, r *http.Request, file media.Opened) {
 	h.Set("Content-Type", file.Type)
 	h.Set("ETag", file.ETag)
 	h.Set("Content-Disposition", disposition(r.URL.Query().Get("download") == "1", file.Name))
-	out := leavingBy(w)
-	out.ends = file.Ends
+	out := frame.LeavingBy(w)
+	out.Ends = file.Ends
 	http.ServeContent(out, r, "", file.ModTime, file)
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"pressroom/internal/shed"
@@ -101,6 +102,131 @@ func TestWhatComesSlowlyHoldsNoPlace(t *testing.T) {
 			w.app.ServeHTTP(out, r)
 			if out.Code != c.status || body.read == 0 || body.most != 0 || c.room.State().Running != 0 {
 				t.Errorf("%s %s: %d, read %d times in %d places, and %+v is left", c.method, c.path, out.Code, body.read, body.most, c.room.State())
+			}
+		}
+	})
+}
+
+// stalling is a body that sends its bytes and then nothing more, until it is released.
+type stalling struct {
+	io.Reader
+
+	stalled  chan struct{} // closed once everything was read and more is waited for
+	released <-chan struct{}
+	once     sync.Once
+}
+
+func stall(sent string, released <-chan struct{}) *stalling {
+	return &stalling{Reader: strings.NewReader(sent), stalled: make(chan struct{}), released: released}
+}
+
+func (b *stalling) Read(p []byte) (int, error) {
+	if n, err := b.Reader.Read(p); err == nil {
+		return n, nil
+	}
+	b.once.Do(func() { close(b.stalled) })
+	<-b.released
+	return 0, io.ErrUnexpectedEOF
+}
+
+// hand gives a request of the browser's person to the app, without a connection.
+func (b *browser) hand(path, kind string, length int64, body io.Reader, out http.ResponseWriter) {
+	r := httptest.NewRequestWithContext(b.t.Context(), http.MethodPost, path, body)
+	r.Header.Set("Content-Type", kind)
+	r.ContentLength = length
+	at, err := url.Parse(b.w.url)
+	if err != nil {
+		b.t.Error(err)
+	}
+	for _, cookie := range b.Jar.Cookies(at) {
+		r.AddCookie(cookie)
+	}
+	b.w.app.ServeHTTP(out, r)
+}
+
+const (
+	formKind  = "multipart/form-data; boundary=x"
+	formFile  = "--x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.mp4\"\r\n\r\n"
+	formField = "--x\r\nContent-Disposition: form-data; name=\"caption\"\r\n\r\n"
+)
+
+// Forms with files that stall hold no place among uploads, and one person has few of them under way.
+func TestStalledFormsHoldNoPlace(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.rooms = shed.NewRooms(3)
+		w.serve(t, "http://press.example")
+		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
+		page, n := w.batch(t).page, uint8(0)
+		for name, c := range map[string]struct{ path, sent string }{
+			"before the first file":        {page + "/files", "--x\r\n"},
+			"in a file that was refused":   {page + "/files", formFile + strings.Repeat("x", 200<<10)},
+			"in a field of a post":         {"/posts/new", formField + "Open fr"},
+			"in a post's file, as refused": {"/posts/new", formFile + strings.Repeat("x", 200<<10)},
+		} {
+			release := make(chan struct{})
+			var all sync.WaitGroup
+			held := 0
+			for range 10 {
+				body, out, ended := stall(c.sent, release), httptest.NewRecorder(), make(chan struct{})
+				all.Go(func() {
+					ada.hand(c.path, formKind, -1, body, out)
+					close(ended)
+				})
+				select {
+				case <-body.stalled: // a little is read of what was refused, too
+				case <-ended:
+				}
+				if out.Body.Len() == 0 {
+					held++
+				} else if out.Code != http.StatusTooManyRequests {
+					t.Errorf("%s: one form too many: %d", name, out.Code)
+				}
+			}
+			if running := w.app.Rooms.Uploads.State().Running; held != 6 || running != 0 {
+				t.Errorf("%s: %d stalled forms of one person hold %d places", name, held, running)
+			}
+			n++
+			bea.send(page, "b.png", picture(t, n)).wants(t, 200)
+			close(release)
+			all.Wait()
+		}
+		ada.send(page, "a.png", picture(t, n+1)).wants(t, 200)
+	})
+}
+
+// answered is a body that notes whether it was read before there was an answer.
+type answered struct {
+	out   *httptest.ResponseRecorder
+	early bool
+}
+
+func (b *answered) Read([]byte) (int, error) {
+	b.early = b.early || b.out.Body.Len() == 0
+	return 0, io.ErrUnexpectedEOF
+}
+
+// What its length shows to be too large is refused before a byte of it is read.
+func TestRefusedByItsLength(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada, page := w.browser(t).in("ada@example.com"), w.batch(t).page
+		for _, path := range []string{page + "/files", "/posts/new"} {
+			for _, c := range []struct {
+				kind   string
+				length int64
+				status int
+			}{{formKind, 1 << 40, 413}, {formKind, 1 << 20, 422}, {"video/mp4", 1 << 40, 413}} {
+				if path == "/posts/new" && c.kind != formKind {
+					continue
+				}
+				out := httptest.NewRecorder()
+				body := &answered{out: out}
+				ada.hand(path, c.kind, c.length, body, out)
+				if out.Code != c.status || body.early != (c.status == 422) {
+					t.Errorf("%d bytes of %s to %s: %d, read before the answer: %t", c.length, c.kind, path, out.Code, body.early)
+				}
+				if c.status == 413 && !strings.Contains(out.Body.String(), "larger than it may be") {
+					t.Errorf("%s", out.Body)
+				}
 			}
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -105,64 +104,89 @@ type answer struct {
 
 // upload takes one file as the request's body, or a form's files where the browser runs no scripts.
 func (a *App) upload(w http.ResponseWriter, r *http.Request) {
-	body := arrivingIn(w, r)
+	body := frame.ArrivingIn(w, r)
 	r.Body = body
-	if err := a.Enter(r, a.Rooms.Uploads); err != nil {
-		a.refuseFile(w, r, body, err)
-		return
-	}
-	leave := sync.OnceFunc(a.Rooms.Uploads.Leave)
-	defer leave()
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		a.ForPeople(a.uploadForm)(w, r)
+		a.ForPeople(func(w http.ResponseWriter, r *http.Request) { a.uploadForm(w, r, body) })(w, r)
 		return
 	}
-	arrived, err := a.add(r, media.Incoming{Name: r.URL.Query().Get("name"), Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
+	arrived, err := a.uploadFile(r, body)
 	if err != nil {
-		leave() // the rest of what is refused is read in nobody's place
-		a.refuseFile(w, r, body, err)
+		a.refuseFile(w, r, body, err) // the rest of what is refused is read in nobody's place
 		return
 	}
 	tell(w, http.StatusOK, answer{arrived.MediaID, arrived.Name, arrived.Already})
 }
 
-func (a *App) add(r *http.Request, f media.Incoming) (media.Arrived, error) {
-	v := frame.VisitorOf(r.Context())
-	if v == nil {
+// uploadFile adds the file that is a request's whole body. It returns as soon as the file is refused.
+func (a *App) uploadFile(r *http.Request, body *frame.Arriving) (media.Arrived, error) {
+	if frame.VisitorOf(r.Context()) == nil {
 		return media.Arrived{}, errSignedOut
 	}
+	leave, err := a.EnterUploads(r)
+	if err != nil {
+		return media.Arrived{}, err
+	}
+	defer leave()
+	return a.add(r, media.Incoming{Name: r.URL.Query().Get("name"), Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
+}
+
+// add adds a file in a place among uploads.
+func (a *App) add(r *http.Request, f media.Incoming) (media.Arrived, error) {
 	id, err := batchID(r)
 	if err != nil {
 		return media.Arrived{}, err
 	}
-	return a.Library.AddToBatch(r.Context(), v.ID, id, f)
+	leave, err := a.EnterUpload(r)
+	if err != nil {
+		return media.Arrived{}, err
+	}
+	defer leave()
+	return a.Library.AddToBatch(r.Context(), frame.VisitorOf(r.Context()).ID, id, f)
 }
 
-// maxParts is how many files a form may bring at once.
-const maxParts = 100
-
-func (a *App) uploadForm(w http.ResponseWriter, r *http.Request) {
+// uploadForm adds the files of a form.
+func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *frame.Arriving) {
+	leave, err := a.EnterUploads(r)
+	if err == nil {
+		defer leave()
+		err = a.checkForm(r)
+	}
+	if err != nil {
+		body.Refuse(w, r, func() { a.Refuse(w, r, err) })
+		return
+	}
 	problems, err := a.addParts(r)
 	switch {
 	case err != nil:
-		a.Refuse(w, r, err)
+		body.Refuse(w, r, func() { a.Refuse(w, r, err) })
 	case len(problems) > 0:
-		a.showBatch(w, r, http.StatusUnprocessableEntity, problems)
+		body.Refuse(w, r, func() { a.showBatch(w, r, http.StatusUnprocessableEntity, problems) })
 	default:
 		frame.Redirect(w, r, "/upload/"+r.PathValue("batch"))
 	}
 }
 
+// checkForm refuses a form whose length shows that its files cannot be taken.
+func (a *App) checkForm(r *http.Request) error {
+	id, err := batchID(r)
+	if err != nil {
+		return err
+	}
+	return a.Library.CheckBatchForm(r.Context(), frame.VisitorOf(r.Context()).ID, id, r.ContentLength)
+}
+
 var errForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
 
-// addParts adds each file of a form and tells what was refused.
+// addParts adds each file of a form and returns what was refused, in words. An error ends the form: nothing of it was
+// added, or the rest cannot be read.
 func (a *App) addParts(r *http.Request) ([]string, error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return nil, errForm.Wrap(err)
 	}
 	var problems []string
-	for range maxParts {
+	for files := 0; ; {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			return problems, nil
@@ -173,34 +197,29 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 		if part.FileName() == "" {
 			continue
 		}
+		if files++; files > media.MaxFormFiles {
+			return append(problems, media.TooManyFormFiles), nil
+		}
 		_, err = a.add(r, media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
 		switch f := fault.Of(err); {
 		case err == nil:
-		case f.Code == fault.NotFound || f.Ours():
+		case f.Code == fault.NotFound, f.Code == fault.Internal, f.Ours() && files == 1:
 			return nil, err
 		default:
 			problems = append(problems, part.FileName()+": "+f.Detail)
 		}
 	}
-	return problems, nil
 }
 
 // errBrokenOff is told where the client ended the upload or sent nothing for a while; mostly nobody hears it.
 var errBrokenOff = fault.Invalid(fault.Malformed, "", "The upload broke off. Send the file again.")
 
 // refuseFile answers for a file that was not taken.
-func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *arriving, err error) {
-	if body.err != nil {
+func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *frame.Arriving, err error) {
+	if body.Err() != nil {
 		err = errBrokenOff
 	}
-	// The answer goes first: clients that read while they send stop then. Others are read from for a while.
-	_ = body.control.EnableFullDuplex()
-	if r.ProtoMajor == 1 && !body.ended && (r.ContentLength < 0 || r.ContentLength-body.came > discardable) {
-		w.Header().Set("Connection", "close")
-	}
-	a.tellProblem(w, r, err)
-	_ = body.control.Flush()
-	body.discard()
+	body.Refuse(w, r, func() { a.tellProblem(w, r, err) })
 }
 
 func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
@@ -266,23 +285,22 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 		a.tellProblem(w, r, fault.New(fault.MethodNotAllowed, "An upload link takes PUT alone."))
 		return
 	}
-	body := arrivingIn(w, r)
-	if err := a.Enter(r, a.Rooms.Uploads); err != nil {
-		a.refuseFile(w, r, body, err)
-		return
-	}
-	leave := sync.OnceFunc(a.Rooms.Uploads.Leave)
-	defer leave()
+	body := frame.ArrivingIn(w, r)
 	arrived, err := a.takeIn(r, body)
 	if err != nil {
-		leave() // as above
-		a.refuseFile(w, r, body, err)
+		a.refuseFile(w, r, body, err) // the rest of what is refused is read in nobody's place
 		return
 	}
 	tell(w, http.StatusCreated, received{receivedData{arrived.MediaID}})
 }
 
-func (a *App) takeIn(r *http.Request, body *arriving) (media.Arrived, error) {
+// takeIn receives the file of a link in a place among uploads. The library bounds how many a link and a team have under way.
+func (a *App) takeIn(r *http.Request, body *frame.Arriving) (media.Arrived, error) {
+	leave, err := a.EnterUpload(r)
+	if err != nil {
+		return media.Arrived{}, err
+	}
+	defer leave()
 	link, err := a.Library.Link(r.Context(), r.PathValue("link"), credential.Bearer(r))
 	if err != nil {
 		return media.Arrived{}, err

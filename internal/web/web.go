@@ -21,6 +21,7 @@ import (
 	"pressroom/internal/post"
 	"pressroom/internal/problem"
 	"pressroom/internal/report"
+	"pressroom/internal/shed"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
@@ -76,7 +77,7 @@ type App struct {
 	account   *account.Part
 	reference *reference.Part
 	handler   http.Handler
-	linkFiles *inFlight // of approval links
+	linkFiles *shed.Shares // of approval links
 }
 
 // New makes the app. Trusted proxies that are no networks are an error.
@@ -89,7 +90,7 @@ func New(opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP), linkFiles: newInFlight(maxLinkFiles)}
+	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP), linkFiles: shed.NewShares(maxLinkFiles)}
 	all, pages := http.NewServeMux(), http.NewServeMux()
 	a.Mount(all, a.plain()...)
 	a.Mount(pages, a.pages()...)

@@ -20,6 +20,7 @@ import (
 	"pressroom/internal/oauth"
 	"pressroom/internal/post"
 	"pressroom/internal/seal"
+	"pressroom/internal/shed"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
@@ -44,6 +45,7 @@ type world struct {
 	networks *networks
 	connects *social.Connector
 	posts    *post.Service
+	rooms    shed.Rooms // of its own if empty
 }
 
 // describe gives the description of an API without operations.
@@ -107,7 +109,7 @@ func (w *world) programs(publicURL string) *oauth.Service {
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe, TOTP: w.apps(t)})
+	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Rooms: w.rooms, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe, TOTP: w.apps(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,7 @@ var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "parts": par
 // Library is what the composer asks of the media library.
 type Library interface {
 	Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
+	CheckForm(ctx context.Context, team, length int64) error
 	Add(ctx context.Context, by media.Owner, f media.Incoming) (media.Arrived, error)
 	Describe(ctx context.Context, person, id int64, alt string) error
 }
@@ -54,7 +55,7 @@ func (p *Part) Routes() []frame.Route {
 	return []frame.Route{
 		{Pattern: "GET /posts/new", For: frame.Writers, Do: p.newPage},
 		{Pattern: "POST /posts/new", For: frame.Members, Do: p.writing(p.sent), Resumes: true, Files: true},
-		{Pattern: "POST /posts/preview", For: frame.Writers, Do: p.preview, Files: true},
+		{Pattern: "POST /posts/preview", For: frame.Writers, Do: p.preview},
 		{Pattern: "GET /posts/{id}/edit", For: frame.Members, Do: p.own(p.editPage)},
 		{Pattern: "POST /posts/{id}/edit", For: frame.Members, Do: p.own(p.sent), Resumes: true, Files: true},
 	}

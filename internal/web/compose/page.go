@@ -146,7 +146,7 @@ func (p *Part) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done 
 	status := http.StatusOK
 	if why != nil {
 		f := fault.Of(why)
-		if f.Ours() || f.Code == fault.NotFound && f.Context["argument"] == nil {
+		if f.Context["argument"] == nil && (f.Ours() || f.Code == fault.NotFound) {
 			p.Refuse(w, r, why)
 			return
 		}

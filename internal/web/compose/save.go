@@ -21,9 +21,6 @@ import (
 // maxForm is how many bytes the form may have: many accounts with long texts of their own.
 const maxForm = 2 << 20
 
-// uploadWithin is how long the files of one form may take.
-const uploadWithin = 15 * time.Minute
-
 // sent does what the pressed button says.
 func (p *Part) sent(w http.ResponseWriter, r *http.Request) {
 	if hasFiles(r) {
@@ -61,19 +58,19 @@ func (p *Part) sent(w http.ResponseWriter, r *http.Request) {
 
 // upload puts files into the library and, behind the others, into the post.
 func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadWithin)) // a server that knows no deadlines has none to be moved
-	_ = control.SetWriteDeadline(time.Now().Add(uploadWithin + time.Minute))
-	actor, err := p.actor(r)
+	body := frame.ArrivingIn(w, r)
+	r.Body = body
+	actor, leave, err := p.admit(r)
 	if err != nil {
-		p.Refuse(w, r, err)
+		body.Refuse(w, r, func() { p.Refuse(w, r, err) })
 		return
 	}
+	defer leave()
 	refused := operation.Call{Actor: actor}.Require(access.Write)
 	form, arrived, why := p.parts(r, actor, refused == nil)
 	switch {
 	case why != nil && form == nil:
-		p.Refuse(w, r, why)
+		body.Refuse(w, r, func() { p.Refuse(w, r, why) })
 		return
 	case frame.Astray(r, form):
 		p.TurnBack(w, r, form, r.URL.Path)
@@ -94,6 +91,22 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, s, why)
 }
 
+// admit refuses a form with files before it is read: if the person has too many under way, or if its length shows that the
+// files cannot be taken.
+func (p *Part) admit(r *http.Request) (actor *access.Actor, leave func(), err error) {
+	if leave, err = p.EnterUploads(r); err != nil {
+		return nil, nil, err
+	}
+	if actor, err = p.actor(r); err == nil {
+		err = p.library.CheckForm(r.Context(), actor.TeamID, r.ContentLength)
+	}
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return actor, leave, nil
+}
+
 var errForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
 
 // parts reads a form with files: its fields, the items that the files are now, and why a file was refused. Without
@@ -105,7 +118,7 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 	}
 	form, arrived, left := url.Values{}, []int64{}, int64(maxForm)
 	var why error
-	for {
+	for files := 0; ; {
 		part, err := reader.NextPart()
 		if errors.Is(err, io.EOF) {
 			return form, arrived, why
@@ -117,11 +130,15 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 			if !may || frame.Astray(r, form) {
 				continue
 			}
+			if files++; files > media.MaxFormFiles {
+				why = fault.Invalid(fault.TooLong, "files", media.TooManyFormFiles)
+				continue
+			}
 			id, err := p.arrive(r, actor, part)
 			switch {
 			case err == nil:
 				arrived = append(arrived, id)
-			case fault.Of(err).Ours():
+			case fault.Of(err).Code == fault.Internal:
 				return nil, nil, err
 			default:
 				why = err
@@ -138,11 +155,16 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 	}
 }
 
-// arrive puts a file into the library, or says by its name why not.
+// arrive puts a file into the library, in a place among uploads. A refusal names the file.
 func (p *Part) arrive(r *http.Request, actor *access.Actor, part *multipart.Part) (int64, error) {
-	got, err := p.library.Add(r.Context(), media.Owner{TeamID: actor.TeamID, PersonID: actor.PersonID},
-		media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
-	if f := fault.Of(err); err != nil && !f.Ours() {
+	leave, err := p.EnterUpload(r)
+	var got media.Arrived
+	if err == nil {
+		defer leave()
+		got, err = p.library.Add(r.Context(), media.Owner{TeamID: actor.TeamID, PersonID: actor.PersonID},
+			media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
+	}
+	if f := fault.Of(err); err != nil && f.Code != fault.Internal {
 		err = fault.New(f.Code, part.FileName()+": "+f.Detail).With("argument", "files")
 	}
 	return got.MediaID, err

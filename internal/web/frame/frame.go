@@ -48,6 +48,8 @@ type Frame struct {
 	untrusted untrusted
 	sessions  *sessions
 	long      chan struct{}    // a value for each long form in memory
+	longBy    *shed.Shares     // the same, by client
+	uploads   *shed.Shares     // requests that bring files, by person
 	known     *http.ServeMux   // of all addresses that are mounted, to look one up
 	routes    map[string]Route // the same, by their patterns
 }
@@ -67,7 +69,10 @@ func New(o Options) (*Frame, error) {
 	if o.Answers == nil {
 		o.Answers = func() bool { return false }
 	}
-	f := &Frame{Options: o, proxies: trusted, long: make(chan struct{}, longForms), known: http.NewServeMux(), routes: map[string]Route{}}
+	f := &Frame{
+		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: shed.NewShares(longPerClient),
+		uploads: shed.NewShares(uploadsPerPerson), known: http.NewServeMux(), routes: map[string]Route{},
+	}
 	f.sessions = newSessions(o, f.Broken)
 	return f, nil
 }

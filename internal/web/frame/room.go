@@ -15,25 +15,28 @@ import (
 )
 
 const (
-	pageWithin = 30 * time.Second // how long a page may take: what it stands on may hang, and the place has to come free
-	formAhead  = 64 << 10         // bytes of a form that are read before it takes a place: it may come slowly
-	longAhead  = 2 << 20          // bytes of a long form that are read before it takes a place
-	longForms  = 32               // long forms that are in memory at once
+	pageWithin    = 30 * time.Second // how long a page may take: what it stands on may hang, and the place has to come free
+	formAhead     = 64 << 10         // bytes of a form that are read before it takes a place: it may come slowly
+	longAhead     = 2 << 20          // bytes of a long form that are read before it takes a place
+	longForms     = 32               // long forms that are in memory at once
+	longPerClient = 4                // of these, from one client address
+
+	// uploadsPerPerson is how many requests with files one person has under way. The upload page's script sends two at once.
+	uploadsPerPerson = 6
+	uploadsWait      = 5 * time.Second // before a person with that many tries again
 )
 
-// Roomed has every request take a place on the node until it is answered, but for those of urgent routes.
+// Roomed makes every request take a place on the node until it is answered. Urgent routes take none, and forms with files
+// take theirs file by file: see EnterUploads.
 func (f *Frame) Roomed(next http.Handler) http.Handler {
 	placed := f.Placed(next, f.Broken)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := f.known.Handler(r)
-		switch route := f.routes[pattern]; {
-		case route.Urgent:
+		if route := f.routes[pattern]; route.Urgent || route.Files && sendsFiles(r) {
 			next.ServeHTTP(w, r)
-		case route.Files:
-			f.within(f.Rooms.Uploads, next, f.Broken, w, r)
-		default: // of no route too: who asks is looked up for the page that says so
-			placed.ServeHTTP(w, r)
+			return
 		}
+		placed.ServeHTTP(w, r) // of no route too: who asks is looked up for the page that says so
 	})
 }
 
@@ -50,18 +53,63 @@ func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http
 			var long bool
 			if r.Body, long = ahead(r.Body, formAhead); long {
 				// A sender that stalls must not hold a place among pages.
-				select {
-				case f.long <- struct{}{}:
-					defer func() { <-f.long }()
-				default:
+				leave, ok := f.enterLong(r)
+				if !ok {
 					refuse(w, r, fault.Full(shed.ComeAgain()))
 					return
 				}
+				defer leave()
 				r.Body, _ = ahead(r.Body, longAhead)
 			}
 		}
 		f.within(f.Rooms.Pages, bounded, refuse, w, r)
 	})
+}
+
+// enterLong counts a long form of a client. It reports false if there are too many, of this client or of all.
+func (f *Frame) enterLong(r *http.Request) (leave func(), ok bool) {
+	client := f.Client(r)
+	if !f.longBy.Enter(client) {
+		return nil, false
+	}
+	select {
+	case f.long <- struct{}{}:
+		return func() {
+			<-f.long
+			f.longBy.Leave(client)
+		}, true
+	default:
+		f.longBy.Leave(client)
+		return nil, false
+	}
+}
+
+var errManyUploads = fault.New(fault.RateLimited,
+	fmt.Sprintf("You have %d uploads under way already. Wait until one of them has ended, then send this one.", uploadsPerPerson)).
+	With("scope", "uploads_under_way").After(uploadsWait)
+
+// EnterUploads counts a request that brings files of the person who is signed in. The request holds no place among uploads
+// by that: each of its files takes one with EnterUpload, and gives it back when it has arrived or is refused, so that a form
+// that stalls between files holds none. The error is rate_limited if the person has too many such requests under way.
+func (f *Frame) EnterUploads(r *http.Request) (leave func(), err error) {
+	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
+	if !f.uploads.Enter(person) {
+		return nil, errManyUploads
+	}
+	return func() { f.uploads.Leave(person) }, nil
+}
+
+// EnterUpload takes a place for a file that comes in. The error is service_unavailable if there is none.
+func (f *Frame) EnterUpload(r *http.Request) (leave func(), err error) {
+	err = f.Enter(r, f.Rooms.Uploads)
+	if fault.Is(err, fault.Unavailable) {
+		err = fault.New(fault.Unavailable, "The service is receiving as many files as it can. Nothing of this one was kept: send it again in a moment.").
+			With("reason", fault.Busy).After(shed.ComeAgain())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.Rooms.Uploads.Leave, nil
 }
 
 // within has a handler work in a place of a room.

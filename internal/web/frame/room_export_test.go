@@ -3,6 +3,7 @@ package frame
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -44,12 +45,17 @@ func TestPagesAreBounded(t *testing.T) {
 			w.WriteHeader(http.StatusNoContent)
 		}))
 		for _, c := range []struct {
-			method, path string
-			status       int
-			took         time.Duration
-		}{{"GET", "/page", 503, pageWithin}, {"GET", "/nothing", 503, pageWithin}, {"GET", "/file", 204, time.Hour}, {"POST", "/files", 204, time.Hour}} {
+			method, path, kind string
+			status             int
+			took               time.Duration
+		}{
+			{"GET", "/page", "", 503, pageWithin}, {"GET", "/nothing", "", 503, pageWithin}, {"GET", "/file", "", 204, time.Hour},
+			{"POST", "/files", "application/x-www-form-urlencoded", 503, pageWithin}, {"POST", "/files", "multipart/form-data; boundary=x", 204, time.Hour},
+		} {
 			began, out := time.Now(), httptest.NewRecorder()
-			h.ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil))
+			r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil)
+			r.Header.Set("Content-Type", c.kind)
+			h.ServeHTTP(out, r)
 			if took := time.Since(began); out.Code != c.status || took != c.took {
 				t.Errorf("%s %s: %d after %v", c.method, c.path, out.Code, took)
 			}
@@ -123,34 +129,55 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// Senders of long forms who stall hold no place among pages: pages and short forms are answered.
+// Senders of long forms who stall hold no place among pages: pages and short forms are answered. One client holds few of
+// the places for long forms, and all clients together no more than there are.
 func TestStalledLongFormsHoldNoPlace(t *testing.T) {
 	t.Parallel()
 	f := bare(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, hangUp := context.WithCancel(context.Background())
 		h := f.Roomed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
-		for range longForms {
+		stall := func(client int) {
 			body, sender := io.Pipe()
-			go func() {
-				_, _ = io.Copy(sender, strings.NewReader(strings.Repeat("x", formAhead+1)))
-				<-ctx.Done()
-				_ = sender.CloseWithError(ctx.Err())
-			}()
-			go h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodPost, "/page", body))
+			context.AfterFunc(ctx, func() { _ = sender.CloseWithError(ctx.Err()) })
+			go func() { _, _ = io.Copy(sender, strings.NewReader(strings.Repeat("x", formAhead+1))) }()
+			go h.ServeHTTP(httptest.NewRecorder(), postFrom(ctx, client, body))
+		}
+		for range longForms {
+			stall(1)
 		}
 		synctest.Wait()
-		for body, status := range map[string]int{"": 204, "short": 204, strings.Repeat("x", formAhead+1): 503} {
-			out := httptest.NewRecorder()
-			h.ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/page", strings.NewReader(body)))
-			if out.Code != status {
-				t.Errorf("%d bytes beside stalled forms: %d", len(body), out.Code)
-			}
+		answers(t, h, 1, map[int]int{0: 204, 5: 204, formAhead + 1: 503})
+		answers(t, h, 2, map[int]int{0: 204, 5: 204, formAhead + 1: 204})
+		for n := range longForms {
+			stall(2 + n)
 		}
+		synctest.Wait()
+		answers(t, h, longForms+2, map[int]int{0: 204, 5: 204, formAhead + 1: 503})
 		hangUp()
 		synctest.Wait()
+		answers(t, h, 1, map[int]int{formAhead + 1: 204})
 		if s := f.Rooms.Pages.State(); s.Running != 0 || len(f.long) != 0 {
 			t.Errorf("in the end: %+v, %d long forms", s, len(f.long))
 		}
 	})
+}
+
+// postFrom is a form that a client sends.
+func postFrom(ctx context.Context, client int, body io.Reader) *http.Request {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/page", body)
+	r.RemoteAddr = fmt.Sprintf("192.0.2.%d:4711", client)
+	return r
+}
+
+// answers sends forms of a client, and compares the statuses of the answers with those wanted by the length of the form.
+func answers(t *testing.T, h http.Handler, client int, wanted map[int]int) {
+	t.Helper()
+	for length, status := range wanted {
+		out := httptest.NewRecorder()
+		h.ServeHTTP(out, postFrom(t.Context(), client, strings.NewReader(strings.Repeat("x", length))))
+		if out.Code != status {
+			t.Errorf("a form of %d bytes from client %d: %d, want %d", length, client, out.Code, status)
+		}
+	}
 }

@@ -46,7 +46,7 @@ type Route struct {
 	// Urgent routes get through on a node that is full: what they do is cheap or ends something, or has room of its own, or is
 	// a file, which leaves as slowly as somebody takes it. No time bounds them.
 	Urgent bool
-	// Files is true of a form that may bring files: it takes a place among uploads.
+	// Files is true of a form that may bring files. One that does takes no place: its handler calls EnterUploads.
 	Files bool
 }
 

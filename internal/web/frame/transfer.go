@@ -1,4 +1,4 @@
-package web
+package frame
 
 import (
 	"errors"
@@ -19,9 +19,9 @@ const (
 	pace      = 1 << 10          // bytes a second after that, on average
 )
 
-// arriving is the body of an upload: it may take as long as it needs while bytes come at a pace that a poor line has,
-// whatever the server's own deadlines are.
-type arriving struct {
+// Arriving is the body of an upload. It replaces the server's deadlines: an upload may last as long as it keeps a pace that
+// a poor line has.
+type Arriving struct {
 	io.ReadCloser
 	control *http.ResponseController
 	begun   time.Time
@@ -33,11 +33,28 @@ type arriving struct {
 	asks    bool  // the client waits to be told that it may send
 }
 
-func arrivingIn(w http.ResponseWriter, r *http.Request) *arriving {
-	return &arriving{ReadCloser: r.Body, control: http.NewResponseController(w), asks: r.Header.Get("Expect") != ""}
+// ArrivingIn returns the body of a request as an upload.
+func ArrivingIn(w http.ResponseWriter, r *http.Request) *Arriving {
+	return &Arriving{ReadCloser: r.Body, control: http.NewResponseController(w), asks: r.Header.Get("Expect") != ""}
 }
 
-func (b *arriving) Read(p []byte) (int, error) {
+// Err returns why the upload broke off; nil if it did not.
+func (b *Arriving) Err() error { return b.err }
+
+// Refuse answers a request before its body has ended. Clients that read while they send see the answer and stop. From the
+// others a little more is read, as they read no answer before they have sent everything.
+func (b *Arriving) Refuse(w http.ResponseWriter, r *http.Request, answer func()) {
+	_ = b.control.EnableFullDuplex()
+	if r.ProtoMajor == 1 && !b.ended && (r.ContentLength < 0 || r.ContentLength-b.came > discardable) {
+		w.Header().Set("Connection", "close")
+	}
+	answer()
+	_ = b.control.Flush()
+	b.discard()
+}
+
+// Read implements io.Reader.
+func (b *Arriving) Read(p []byte) (int, error) {
 	// A server that knows no deadlines has none to be moved.
 	if now := time.Now(); !b.refused && now.Sub(b.moved) >= moveEvery {
 		b.moved = now
@@ -58,7 +75,7 @@ func (b *arriving) Read(p []byte) (int, error) {
 }
 
 // until is when the next byte has to be there.
-func (b *arriving) until(now time.Time) time.Time {
+func (b *Arriving) until(now time.Time) time.Time {
 	if b.begun.IsZero() {
 		b.begun = now
 	}
@@ -71,7 +88,7 @@ func (b *arriving) until(now time.Time) time.Time {
 
 // discard reads on a little where the file was refused before its end, but for a client that asked and was not told
 // to send.
-func (b *arriving) discard() {
+func (b *Arriving) discard() {
 	if begun := !b.moved.IsZero(); !b.ended && (begun || !b.asks) {
 		b.refused = true
 		until := time.Now().Add(discarding)
@@ -81,21 +98,23 @@ func (b *arriving) discard() {
 	}
 }
 
-// leaving sends a file for as long as somebody takes its bytes, and no byte from its end on.
-type leaving struct {
+// Leaving sends a file for as long as the client takes its bytes, and no byte after Ends.
+type Leaving struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	moved   time.Time
-	ends    time.Time // zero for never
+	Ends    time.Time // when the last byte may leave; zero for no limit
 }
 
-func leavingBy(w http.ResponseWriter) *leaving {
-	return &leaving{ResponseWriter: w, control: http.NewResponseController(w)}
+// LeavingBy returns a writer that sends a file as an answer.
+func LeavingBy(w http.ResponseWriter) *Leaving {
+	return &Leaving{ResponseWriter: w, control: http.NewResponseController(w)}
 }
 
 var errOver = errors.New("the time within which the file may be given out is over")
 
-func (l *leaving) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (l *Leaving) Write(p []byte) (int, error) {
 	now := time.Now()
 	if l.over(now) {
 		return 0, errOver // a process that has stood still since it opened the file
@@ -117,16 +136,16 @@ func (l *leaving) Write(p []byte) (int, error) {
 
 // over tells whether the end has come, by the machine's clock, which may be set, or by its own count of time, which may stand still
 // where the machine does.
-func (l *leaving) over(now time.Time) bool {
-	return l.limited() && (!now.Before(l.ends) || !now.Round(0).Before(l.ends.Round(0)))
+func (l *Leaving) over(now time.Time) bool {
+	return l.limited() && (!now.Before(l.Ends) || !now.Round(0).Before(l.Ends.Round(0)))
 }
 
-func (l *leaving) limited() bool { return !l.ends.IsZero() }
+func (l *Leaving) limited() bool { return !l.Ends.IsZero() }
 
 // deadline is when the next bytes have to have been taken.
-func (l *leaving) deadline(now time.Time) time.Time {
-	if next := now.Add(stalled); !l.limited() || next.Before(l.ends) {
+func (l *Leaving) deadline(now time.Time) time.Time {
+	if next := now.Add(stalled); !l.limited() || next.Before(l.Ends) {
 		return next
 	}
-	return l.ends
+	return l.Ends
 }

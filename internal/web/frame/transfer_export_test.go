@@ -1,4 +1,4 @@
-package web
+package frame
 
 import (
 	"bytes"
@@ -77,7 +77,7 @@ func (s *slow) Read(p []byte) (int, error) {
 func TestUploadsMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
-			n, err := io.Copy(io.Discard, arrivingIn(w, r))
+			n, err := io.Copy(io.Discard, ArrivingIn(w, r))
 			<-time.After(3 * time.Minute)
 			if n != 30 || err != nil || r.Context().Err() != nil {
 				t.Errorf("%d bytes, %v, %v", n, err, r.Context().Err())
@@ -103,9 +103,9 @@ func TestStalledUploadsEnd(t *testing.T) {
 		stop := make(chan struct{})
 		began := time.Now()
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
-			body := arrivingIn(w, r)
+			body := ArrivingIn(w, r)
 			_, err := io.Copy(io.Discard, body)
-			if took := time.Since(began); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(body.err, os.ErrDeadlineExceeded) || took < 160*time.Second || took > 163*time.Second {
+			if took := time.Since(began); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(body.Err(), os.ErrDeadlineExceeded) || took < 160*time.Second || took > 163*time.Second {
 				t.Errorf("%v after %v", err, took)
 			}
 			body.discard()
@@ -123,13 +123,13 @@ func TestStalledUploadsEnd(t *testing.T) {
 }
 
 // drips runs a handler of an upload that sends a byte every 50 seconds, and gives how long it was read.
-func drips(t *testing.T, read func(*arriving)) time.Duration {
+func drips(t *testing.T, read func(*Arriving)) time.Duration {
 	t.Helper()
 	var took time.Duration
 	synctest.Test(t, func(t *testing.T) {
 		began, stop := time.Now(), make(chan struct{})
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
-			read(arrivingIn(w, r))
+			read(ArrivingIn(w, r))
 			took = time.Since(began)
 			close(stop)
 		})
@@ -149,7 +149,7 @@ func drips(t *testing.T, read func(*arriving)) time.Duration {
 // Who sends a byte now and then, so that a connection is held, is given up too; and of what is refused anyway nothing is
 // waited for.
 func TestDrippingUploadsEnd(t *testing.T) {
-	whole := drips(t, func(body *arriving) {
+	whole := drips(t, func(body *Arriving) {
 		if _, err := io.Copy(io.Discard, body); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("it ended by %v", err)
 		}
@@ -157,7 +157,7 @@ func TestDrippingUploadsEnd(t *testing.T) {
 	if whole < allowance || whole > allowance+stalled {
 		t.Errorf("an upload was read for %v", whole)
 	}
-	if refused := drips(t, (*arriving).discard); refused > discarding+time.Second {
+	if refused := drips(t, (*Arriving).discard); refused > discarding+time.Second {
 		t.Errorf("an upload that was refused was read for %v", refused)
 	}
 }
@@ -166,7 +166,7 @@ func TestDrippingUploadsEnd(t *testing.T) {
 func TestDownloadsMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-			if _, err := io.Copy(leavingBy(w), io.LimitReader(&slow{left: 100_000, every: time.Nanosecond}, 100_000)); err != nil {
+			if _, err := io.Copy(LeavingBy(w), io.LimitReader(&slow{left: 100_000, every: time.Nanosecond}, 100_000)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -198,8 +198,8 @@ func TestNothingLeavesLate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := serving(t, func(w http.ResponseWriter, r *http.Request) {
-					out := leavingBy(w)
-					out.ends = time.Now().Add(10 * time.Second)
+					out := LeavingBy(w)
+					out.Ends = time.Now().Add(10 * time.Second)
 					<-time.After(c.still)
 					http.ServeContent(out, r, "", time.Time{}, bytes.NewReader(make([]byte, 100_000)))
 				})
@@ -228,8 +228,8 @@ func TestWhatIsWrittenLeavesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, end := time.Now(), make(chan struct{})
 		client := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-			out := leavingBy(w)
-			out.ends = time.Now().Add(10 * time.Second)
+			out := LeavingBy(w)
+			out.Ends = time.Now().Add(10 * time.Second)
 			_, _ = out.Write(make([]byte, 100))
 			<-end
 		})
