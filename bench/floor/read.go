@@ -66,7 +66,10 @@ func (f *Floor) getPost(x *request) error {
 		if err := rows.Scan(&t.ID, &t.Platform, &t.Username, &t.State, &t.Caption, &published, &t.Permalink, &t.ErrorCode, &used); err != nil {
 			return fmt.Errorf("reading a post's accounts: %w", err)
 		}
-		t.PublishedAt, t.RetriesLeft = maybe(published, c.zone), max(0, retries-used)
+		t.PublishedAt = maybe(published, c.zone)
+		if t.State != "published" {
+			t.RetriesLeft = max(0, retries-used)
+		}
 		out.Accounts = append(out.Accounts, t)
 	}
 	if err := rows.Err(); err != nil {
