@@ -304,10 +304,16 @@ func film(seed uint64, n int) []byte {
 	rand.NewChaCha8([32]byte(binary.BigEndian.AppendUint64(make([]byte, 24), seed))).Read(pictures)
 	tkhd := boxOf("tkhd", u32(1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30, 64<<16, 48<<16))
 	stsd := boxOf("stsd", u32(0, 1), boxOf("avc1", make([]byte, 24), []byte{0, 64, 0, 48}, make([]byte, 50)))
-	stbl := boxOf("stbl", stsd, boxOf("stts", u32(0, 1, 90, 1000)))
-	mdia := boxOf("mdia", boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte("vide")), boxOf("minf", stbl))
-	moov := boxOf("moov", boxOf("mvhd", u32(0, 0, 0, 1000, 3000)), boxOf("trak", tkhd, mdia))
-	return slices.Concat(boxOf("ftyp", []byte("isom"), u32(0)), moov, boxOf("mdat", pictures))
+	moov := func(at int) []byte {
+		chunk := slices.Concat(boxOf("stsc", u32(0, 1, 1, 1, 1)), boxOf("stsz", u32(0, uint32(n), uint32(min(n, 1)))),
+			boxOf("stco", u32(0, 1, uint32(at))))
+		stbl := boxOf("stbl", stsd, boxOf("stts", u32(0, 1, 90, 1000)), chunk)
+		mdhd, hdlr := boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte("vide"))
+		mdia := boxOf("mdia", mdhd, hdlr, boxOf("minf", stbl))
+		return boxOf("moov", boxOf("mvhd", u32(0, 0, 0, 1000, 3000)), boxOf("trak", tkhd, mdia))
+	}
+	ftyp := boxOf("ftyp", []byte("isom"), u32(0))
+	return slices.Concat(ftyp, moov(len(ftyp)+len(moov(0))+8), boxOf("mdat", pictures))
 }
 
 // noise is an image whose pixels are random; the seed makes it unlike others.

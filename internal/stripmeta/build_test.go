@@ -2,6 +2,7 @@ package stripmeta_test
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
@@ -20,7 +21,7 @@ import (
 // secret is what the tests put into every kind of metadata, and look for afterwards.
 const secret = "+52.5200+013.4050/"
 
-var profile = []byte("a color profile")
+var profile = profileOf(tag{"wtpt", xyz()}, tag{"rTRC", []byte("curv\x00\x00\x00\x00\x00\x00\x00\x01\x02\x33")})
 
 func strip(tb testing.TB, data []byte, mime string) []byte {
 	tb.Helper()
@@ -164,4 +165,41 @@ func riff(chunks ...[]byte) []byte { return riffChunk("RIFF", []byte("WEBP"), by
 func box(kind string, content ...[]byte) []byte {
 	p := bytes.Join(content, nil)
 	return slices.Concat(u32(uint32(8+len(p))), []byte(kind), p)
+}
+
+// tag is a tag of a color profile.
+type tag struct {
+	name  string
+	value []byte
+}
+
+func xyz() []byte { return append([]byte("XYZ \x00\x00\x00\x00"), u32(0xf6d6, 0x10000, 0xd32d)...) }
+
+// profileOf makes a color profile whose header says nothing but what it must.
+func profileOf(tags ...tag) []byte {
+	out := make([]byte, 128)
+	copy(out[8:], "\x02\x40")
+	copy(out[12:], "mntrRGB XYZ ")
+	copy(out[24:], u16(2000, 1, 1))
+	copy(out[36:], "acsp")
+	copy(out[68:], u32(0xf6d6, 0x10000, 0xd32d))
+	out = append(out, u32(uint32(len(tags)))...)
+	at := uint32(len(out) + 12*len(tags))
+	var data []byte
+	for _, t := range tags {
+		out = append(append(out, t.name...), u32(at+uint32(len(data)), uint32(len(t.value)))...)
+		data = append(data, t.value...)
+		data = append(data, make([]byte, -len(data)&3)...)
+	}
+	out = append(out, data...)
+	copy(out, u32(uint32(len(out))))
+	return out
+}
+
+func deflated(data []byte) []byte {
+	var out bytes.Buffer
+	w := zlib.NewWriter(&out)
+	w.Write(data)
+	w.Close()
+	return out.Bytes()
 }

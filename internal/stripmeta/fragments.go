@@ -21,9 +21,9 @@ func (r *fragmentRun) begin(moof int64) {
 
 // The flags of tfhd and trun.
 const (
-	tfhdBase, tfhdDescription, tfhdDuration, tfhdSize, tfhdMoof = 1, 2, 8, 0x10, 0x20000
-	trunOffset, trunFirst, trunSize                             = 1, 4, 0x200
-	trunEach                                                    = 0xf00
+	tfhdBase, tfhdDescription, tfhdDuration, tfhdSize, tfhdFlags, tfhdMoof = 1, 2, 8, 0x10, 0x20, 0x20000
+	trunOffset, trunFirst, trunSize                                        = 1, 4, 0x200
+	trunEach                                                               = 0xf00
 )
 
 // fragment notes where a track fragment's samples are, and keeps or blanks it as its track.
@@ -41,7 +41,7 @@ func (v *video) fragment(b probe.Box) error {
 	if err != nil {
 		return err
 	}
-	if v.dropped[t.track] {
+	if !v.shown[t.track] {
 		return v.blank(b)
 	}
 	return v.walk(b)
@@ -83,7 +83,7 @@ func (v *video) fragmentHeader(b probe.Box, t *trackFragment) error {
 	return err
 }
 
-// fragmentRun adds up a run of samples, and notes it if its track goes.
+// fragmentRun adds up a run of samples, and notes it if its track stays.
 func (v *video) fragmentRun(b probe.Box, t *trackFragment) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {
@@ -104,8 +104,8 @@ func (v *video) fragmentRun(b probe.Box, t *trackFragment) error {
 			return err
 		}
 	}
-	if v.dropped[t.track] {
-		err = v.hide(t.at, n)
+	if v.shown[t.track] {
+		err = v.keep(t.at, n)
 	}
 	t.at += n
 	v.run.end = t.at
@@ -139,8 +139,46 @@ func (v *video) defaults(b probe.Box) error {
 	}
 	id := binary.BigEndian.Uint32(p[4:])
 	v.run.sizes[id] = binary.BigEndian.Uint32(p[16:])
-	if v.dropped[id] {
+	if !v.shown[id] {
 		return v.blank(b)
 	}
-	return nil
+	return v.keepFirst(b, 24)
+}
+
+// fragmentHeadFields keeps the fields of a tfhd that its flags announce.
+func (v *video) fragmentHeadFields(b probe.Box) error {
+	p, err := v.content(b, 0, 8)
+	if err != nil {
+		return err
+	}
+	flags := binary.BigEndian.Uint32(p)
+	four := bits.OnesCount32(flags & (tfhdDescription | tfhdDuration | tfhdSize | tfhdFlags))
+	return v.keepFirst(b, 8+8*int64(flags&tfhdBase)+4*int64(four))
+}
+
+// fragmentDataFields keeps the table of a trun.
+func (v *video) fragmentDataFields(b probe.Box) error {
+	p, err := v.content(b, 0, 8)
+	if err != nil {
+		return err
+	}
+	flags, count := binary.BigEndian.Uint32(p), int64(binary.BigEndian.Uint32(p[4:]))
+	each := 4 * int64(bits.OnesCount32(flags&trunEach))
+	return v.keepFirst(b, 8+4*int64(bits.OnesCount32(flags&(trunOffset|trunFirst)))+each*count)
+}
+
+// fragmentIndexFields keeps the entries of a sidx.
+func (v *video) fragmentIndexFields(b probe.Box) error {
+	head := int64(24)
+	p, err := v.content(b, 0, int(head))
+	if err != nil {
+		return err
+	}
+	if p[0] == 1 {
+		head = 32
+	}
+	if p, err = v.content(b, head-2, 2); err != nil {
+		return err
+	}
+	return v.keepFirst(b, head+12*int64(binary.BigEndian.Uint16(p)))
 }

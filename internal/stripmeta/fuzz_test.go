@@ -10,6 +10,7 @@ import (
 	"io"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 
 	"golang.org/x/image/webp"
@@ -83,6 +84,9 @@ func same(t *testing.T, data, clean []byte, decode func(io.Reader) (image.Image,
 		if got, err := probe.Read(bytes.NewReader(clean), int64(len(clean))); err != nil || got != want {
 			t.Errorf("%+v (%v), want %+v", got, err, want)
 		}
+		if chunks, ok := readableSamples(data); ok && !slices.Equal(chunks, samplesOf(clean)) {
+			t.Error("other samples")
+		}
 		return
 	}
 	pixels, err := decode(bytes.NewReader(data))
@@ -92,4 +96,10 @@ func same(t *testing.T, data, clean []byte, decode func(io.Reader) (image.Image,
 	if got, err := decode(bytes.NewReader(clean)); err != nil || !reflect.DeepEqual(got, pixels) {
 		t.Errorf("other pixels: %v", err)
 	}
+}
+
+// readableSamples is samplesOf, and false for tables that it cannot follow.
+func readableSamples(data []byte) (chunks []string, ok bool) {
+	defer func() { ok = recover() == nil }()
+	return samplesOf(data), true
 }

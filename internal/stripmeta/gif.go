@@ -1,7 +1,9 @@
 package stripmeta
 
 import (
+	"compress/lzw"
 	"errors"
+	"io"
 	"slices"
 
 	"pressroom/internal/probe"
@@ -12,13 +14,24 @@ const (
 	gifExtension   = 0x21
 	gifImage       = 0x2c
 	gifTrailer     = 0x3b
-	plainText      = 0x01 // is drawn
 	graphicControl = 0xf9
 	application    = 0xff
 )
 
-// gifApplications are the application extensions that rendering needs: loops and color profiles.
-var gifApplications = []string{"NETSCAPE2.0", "ANIMEXTS1.0", "ICCRGBG1012"}
+// gifLoops are the application extensions that say how often an animation is shown.
+var gifLoops = []string{"NETSCAPE2.0", "ANIMEXTS1.0"}
+
+// controlBytes is the size of a graphic control in front of its terminator.
+const controlBytes = 7
+
+type gifScan struct {
+	*source
+	*Edits
+
+	control span  // the graphic control that waits for its image
+	looped  bool  // the loop was kept
+	pixels  int64 // decompressed so far
+}
 
 // scanGIF walks all blocks of a GIF. Decoders show a GIF that breaks off after its first image; it is ended there.
 func scanGIF(s *source, e *Edits) error {
@@ -26,18 +39,19 @@ func scanGIF(s *source, e *Edits) error {
 	if err != nil {
 		return err
 	}
+	g := &gifScan{source: s, Edits: e}
 	at := 13 + colorTable(p[10])
 	shown := false
 	for {
-		next, kind, err := s.block(e, at)
-		if errors.Is(err, probe.ErrDamaged) && shown {
-			return e.replace(at, s.size, []byte{gifTrailer})
+		next, kind, err := g.block(at)
+		if errors.Is(err, probe.ErrDamaged) && !errors.Is(err, errParts) && shown {
+			return errors.Join(g.dropControl(), e.replace(at, s.size, []byte{gifTrailer}))
 		}
 		if err != nil {
 			return err
 		}
 		if kind == gifTrailer {
-			return e.remove(next, s.size)
+			return errors.Join(g.dropControl(), e.remove(next, s.size))
 		}
 		shown = shown || kind == gifImage
 		at = next
@@ -53,8 +67,8 @@ func colorTable(flags byte) int64 {
 }
 
 // block returns where the block at at ends and what it is, and removes it if rendering does not need it.
-func (s *source) block(e *Edits, at int64) (int64, byte, error) {
-	p, err := s.peek(at, 1)
+func (g *gifScan) block(at int64) (int64, byte, error) {
+	p, err := g.peek(at, 1)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -63,38 +77,102 @@ func (s *source) block(e *Edits, at int64) (int64, byte, error) {
 	case gifTrailer:
 		return at + 1, kind, nil
 	case gifImage:
-		if p, err = s.peek(at, 10); err != nil {
-			return 0, 0, err
-		}
-		end, err := s.skipBlocks(at + 10 + colorTable(p[9]) + 1)
+		end, err := g.image(at)
 		return end, kind, err
 	case gifExtension:
-		end, err := s.skipBlocks(at + 2)
+		end, err := g.skipBlocks(at + 2)
 		if err != nil {
 			return 0, 0, err
 		}
-		keep, err := s.rendered(at, end)
-		if err == nil && !keep {
-			err = e.remove(at, end)
-		}
-		return end, kind, err
+		return end, kind, g.extension(at, end)
 	}
 	return 0, 0, errStructure
 }
 
-// rendered reports whether rendering needs the extension from at to end.
-func (s *source) rendered(at, end int64) (bool, error) {
-	p, err := s.peek(at+1, int(min(end-at-1, 13)))
+// image follows the compressed pixels of the image at at. What decoders leave unread behind them is removed.
+func (g *gifScan) image(at int64) (int64, error) {
+	p, err := g.peek(at, 10)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	switch p[0] {
-	case graphicControl, plainText:
-		return true, nil
-	case application:
-		return len(p) == 13 && p[1] == 11 && slices.Contains(gifApplications, string(p[2:])), nil
+	data := at + 10 + colorTable(p[9])
+	if p, err = g.peek(data, 1); err != nil {
+		return 0, err
 	}
-	return false, nil
+	bits := int(p[0])
+	if bits < 2 || bits > 8 {
+		return 0, errStructure
+	}
+	end, err := g.skipBlocks(data + 1)
+	if err != nil {
+		return 0, err
+	}
+	in := &subBlocks{source: g.source, next: data + 1}
+	if err := g.decompress(in, bits); err != nil {
+		return 0, err
+	}
+	control := g.control
+	g.control = span{}
+	return end, errors.Join(g.cut(control.at+controlBytes, control.end), g.cutBlocks(in, end))
+}
+
+// decompress reads pixels to the code that ends them, or to one that is broken: decoders stop there too.
+func (g *gifScan) decompress(in *subBlocks, bits int) error {
+	n, err := io.CopyN(io.Discard, lzw.NewReader(in, lzw.LSB, bits), maxInflated-g.pixels)
+	g.pixels += n
+	if g.err == nil && err == nil {
+		return errParts
+	}
+	return g.err
+}
+
+// cutBlocks ends the data sub-blocks where in stopped reading, in front of end.
+func (g *gifScan) cutBlocks(in *subBlocks, end int64) error {
+	if in.left == 0 && in.next == end-1 {
+		return nil
+	}
+	if in.left > 0 {
+		if err := g.replace(in.length, in.length+1, []byte{in.size - in.left}); err != nil {
+			return err
+		}
+	}
+	return g.replace(in.at, end, []byte{0})
+}
+
+// extension keeps the graphic control of an image and the loop, and removes other extensions.
+func (g *gifScan) extension(at, end int64) error {
+	p, err := g.peek(at+1, int(min(end-at-1, 18)))
+	if err != nil {
+		return err
+	}
+	switch {
+	case p[0] == graphicControl && len(p) >= 6 && p[1] == 4:
+		if err := g.dropControl(); err != nil {
+			return err
+		}
+		g.control = span{at, end}
+		return nil
+	case p[0] == application && len(p) == 18 && p[1] == 11 && slices.Contains(gifLoops, string(p[2:13])) &&
+		p[13] == 3 && p[14] == 1 && !g.looped:
+		g.looped = true
+		return g.cut(at+18, end)
+	}
+	return g.remove(at, end)
+}
+
+// cut ends an extension at at, in front of its end.
+func (g *gifScan) cut(at, end int64) error {
+	if end-at <= 1 {
+		return nil
+	}
+	return g.replace(at, end, []byte{0})
+}
+
+// dropControl removes a graphic control that belongs to no image.
+func (g *gifScan) dropControl() error {
+	c := g.control
+	g.control = span{}
+	return g.remove(c.at, c.end)
 }
 
 // skipBlocks returns where the data sub-blocks at at end, behind their terminator.
@@ -109,4 +187,49 @@ func (s *source) skipBlocks(at int64) (int64, error) {
 			return at, nil
 		}
 	}
+}
+
+// subBlocks reads the contents of data sub-blocks byte by byte.
+type subBlocks struct {
+	*source
+
+	at, next   int64 // of the next byte, and of the next sub-block
+	length     int64 // where the length of this one is
+	size, left byte  // of this one
+}
+
+// ReadByte implements io.ByteReader.
+func (b *subBlocks) ReadByte() (byte, error) {
+	if b.left == 0 {
+		p, err := b.peek(b.next, 1)
+		if err != nil {
+			return 0, err
+		}
+		b.at = b.next
+		if p[0] == 0 {
+			return 0, io.EOF
+		}
+		b.length, b.size, b.left = b.next, p[0], p[0]
+		b.at, b.next = b.next+1, b.next+1+int64(p[0])
+	}
+	p, err := b.peek(b.at, 1)
+	if err != nil {
+		return 0, err
+	}
+	b.at++
+	b.left--
+	return p[0], nil
+}
+
+// Read implements io.Reader, as package lzw asks for, which reads bytes.
+func (b *subBlocks) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	c, err := b.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	p[0] = c
+	return 1, nil
 }

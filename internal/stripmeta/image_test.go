@@ -128,7 +128,7 @@ func TestPNG(t *testing.T) {
 	t.Parallel()
 	s := []byte(secret)
 	const first = 8 + 25 // behind IHDR
-	colors := pngChunk("iCCP", []byte("p\x00\x00"), profile)
+	colors := pngChunk("iCCP", []byte("ICC profile\x00\x00"), deflated(profile))
 	plain := after(encoded(t, "png"), first, colors, pngChunk("pHYs", make([]byte, 9)))
 	pixels := decodePNG(t, plain)
 	for name, data := range map[string][]byte{
@@ -172,8 +172,6 @@ func TestGIF(t *testing.T) {
 	if plain[10]&0x80 != 0 {
 		first += 3 << (1 + plain[10]&7)
 	}
-	colors := append([]byte("\x21\xff\x0bICCRGBG1012\x03"), "abc\x00"...)
-	plain = after(plain, first, colors)
 	want, err := gif.DecodeAll(bytes.NewReader(plain))
 	if err != nil || !bytes.Contains(plain, []byte("NETSCAPE2.0")) {
 		t.Fatal(err)
@@ -185,6 +183,8 @@ func TestGIF(t *testing.T) {
 		"at the end":     after(plain, len(plain)-1, []byte("\x21\xfe"), s),
 		"behind the end": append(bytes.Clone(plain), secret...),
 		"no trailer":     slices.Concat(plain[:len(plain)-1], []byte("\x21\xfe"), s[:5]),
+		"color profile":  after(plain, first, []byte("\x21\xff\x0bICCRGBG1012"), s),
+		"drawn text":     after(plain, first, []byte("\x21\x01\x0c0123456789ab"), s),
 		"stray bytes":    slices.Concat(plain[:len(plain)-1], []byte("\x00"), []byte(secret)),
 	} {
 		out := cleaned(t, data, probe.GIF)
@@ -192,10 +192,6 @@ func TestGIF(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(want, got) || !bytes.Equal(out, plain) {
 			t.Errorf("%s: not the plain image: %v", name, err)
 		}
-	}
-	text := []byte("\x21\x01\x0c0123456789ab\x02hi\x00")
-	if out := cleaned(t, after(plain, first, text), probe.GIF); !bytes.Contains(out, text) {
-		t.Error("text that is drawn is gone")
 	}
 	for name, data := range map[string][]byte{"no image": plain[:first], "stray": after(plain, first, []byte{7})} {
 		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.GIF); !errors.Is(err, probe.ErrDamaged) {
@@ -260,5 +256,30 @@ func TestWebP(t *testing.T) {
 		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.WebP); !errors.Is(err, probe.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
+	}
+}
+
+// TestRepeated removes what a file may have once, and values that are none.
+func TestRepeated(t *testing.T) {
+	t.Parallel()
+	const first = 8 + 25
+	plain := after(encoded(t, "png"), first, pngChunk("gAMA", []byte("\x00\x00\xb1\x8f")))
+	more := slices.Concat(pngChunk("gAMA", []byte("GPS+")), pngChunk("gAMA", []byte("52.5")),
+		pngChunk("cHRM", []byte("+52.5200+013.4050/+52.5200+013.40")))
+	if out := cleaned(t, after(plain, len(plain)-12, more), probe.PNG); !bytes.Equal(out, plain) {
+		t.Errorf("PNG: %q", out)
+	}
+	turned := encoded(t, "gif")
+	control := bytes.Index(turned, []byte("\x21\xf9\x04"))
+	more = []byte("\x21\xf9\x04GPS+\x00\x21\xf9\x0452.5\x00")
+	for _, at := range []int{control, len(turned) - 1} {
+		if out := cleaned(t, after(turned, at, more), probe.GIF); !bytes.Equal(out, turned) {
+			t.Errorf("GIF: %q", out)
+		}
+	}
+	photo := encoded(t, "jpeg")
+	want := after(photo, 2, segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x01")))
+	if out := cleaned(t, after(photo, 2, segment(0xee, []byte("Adobe52.520\x01"))), probe.JPEG); !bytes.Equal(out, want) {
+		t.Errorf("JPEG: %q", out[:40])
 	}
 }

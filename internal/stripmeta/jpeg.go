@@ -3,6 +3,7 @@ package stripmeta
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"slices"
 )
 
@@ -12,7 +13,7 @@ const (
 	jpg              = 0xc8
 	rst0, rst7       = 0xd0, 0xd7
 	eoi, sos         = 0xd9, 0xda
-	dqt, exp         = 0xdb, 0xdf // with DNL, DRI and DHP between them
+	dqt, dnl, dri    = 0xdb, 0xdc, 0xdd
 	app0, app1, app2 = 0xe0, 0xe1, 0xe2
 	app14, app15     = 0xee, 0xef
 	com              = 0xfe
@@ -32,11 +33,19 @@ const (
 	adobeBytes = 12
 )
 
+// A color profile is in up to 255 segments, each with its number and how many there are (ICC.1:2022, B.4).
+const (
+	iccBytes  = 14
+	maxChunks = 255
+	chunkSize = 65_535 - 2 - iccBytes
+)
+
 type jpegScan struct {
 	*source
 	*Edits
 
-	exif bool // seen
+	jfif, exif, scanned bool   // seen
+	profile             []span // the segments of the color profile
 }
 
 // scanJPEG walks all segments of a JPEG to the end of its image. Behind that, phones put previews, depth maps and
@@ -50,7 +59,7 @@ func scanJPEG(s *source, e *Edits) error {
 			return err
 		}
 		if marker == eoi {
-			return e.remove(body, s.size)
+			return errors.Join(j.colorProfile(), e.remove(body, s.size))
 		}
 		if marker >= rst0 && marker <= rst7 {
 			at = body
@@ -60,6 +69,7 @@ func scanJPEG(s *source, e *Edits) error {
 			return err
 		}
 		if marker == sos {
+			j.scanned = true
 			if at, err = j.skipScan(at); err != nil {
 				return err
 			}
@@ -132,7 +142,9 @@ func (j *jpegScan) segment(marker byte, body int64) (int64, error) {
 		return end, j.application(marker, body, end)
 	case marker == com:
 		return end, j.remove(body-2, end)
-	case marker >= sof0 && marker <= sof15 && marker != jpg, marker == sos, marker >= dqt && marker <= exp:
+	case marker >= sof0 && marker <= sof15 && marker != jpg, marker == sos, marker == dqt:
+		return end, nil
+	case marker == dnl && length == 4, marker == dri && length == 4:
 		return end, nil
 	}
 	return 0, errStructure // decoders refuse it too
@@ -146,7 +158,8 @@ func (j *jpegScan) application(marker byte, body, end int64) error {
 		return err
 	}
 	switch {
-	case marker == app0 && len(p) == jfifBytes && bytes.HasPrefix(p, jfif):
+	case marker == app0 && len(p) == jfifBytes && bytes.HasPrefix(p, jfif) && !j.jfif:
+		j.jfif = true
 		small := slices.Concat(p[:jfifBytes-2], []byte{0, 0}) // a thumbnail of no pixels
 		return j.cut(marker, body, end, small)
 	case marker == app1 && bytes.HasPrefix(p, exif) && !j.exif:
@@ -155,10 +168,11 @@ func (j *jpegScan) application(marker byte, body, end int64) error {
 		if turned := j.orientationOnly(at, end-at); turned != nil {
 			return j.cut(marker, body, end, slices.Concat(exif, turned))
 		}
-	case marker == app2 && bytes.HasPrefix(p, icc):
+	case marker == app2 && len(p) == iccBytes && bytes.HasPrefix(p, icc) && !j.scanned && len(j.profile) < maxChunks:
+		j.profile = append(j.profile, span{body, end})
 		return nil
 	case marker == app14 && len(p) >= adobeBytes && bytes.HasPrefix(p, adobe):
-		return j.cut(marker, body, end, bytes.Clone(p[:adobeBytes]))
+		return j.cut(marker, body, end, []byte("Adobe\x00\x64\x00\x00\x00\x00"+string(p[adobeBytes-1:adobeBytes])))
 	}
 	return j.remove(body-2, end)
 }
@@ -172,4 +186,55 @@ func (j *jpegScan) cut(marker byte, body, end int64, content []byte) error {
 		return err
 	}
 	return j.replace(body-2, end, slices.Concat([]byte{0xff, marker}, want))
+}
+
+// colorProfile replaces the segments of the color profile by those of the profile cleaned. It removes what is no
+// profile, or is not whole.
+func (j *jpegScan) colorProfile() error {
+	if len(j.profile) == 0 {
+		return nil
+	}
+	raw, err := j.joinProfile()
+	if err != nil {
+		return err
+	}
+	clean := cleanProfile(raw)
+	if clean != nil && bytes.Equal(raw, clean) {
+		return nil
+	}
+	var with []byte
+	count := (len(clean) + chunkSize - 1) / chunkSize
+	for i, chunk := range slices.Collect(slices.Chunk(clean, chunkSize)) {
+		with = append(with, 0xff, app2)
+		with = binary.BigEndian.AppendUint16(with, uint16(2+iccBytes+len(chunk))) //nolint:gosec // at most 65,535
+		with = append(with, icc...)
+		with = append(with, byte(i+1), byte(count)) //nolint:gosec // maxProfile is 65 chunks
+		with = append(with, chunk...)
+	}
+	for _, s := range j.profile {
+		if err := j.replace(s.at-2, s.end, with); err != nil {
+			return err
+		}
+		with = nil
+	}
+	return nil
+}
+
+// joinProfile returns the color profile of all segments, or nil if they are not whole and in order.
+func (j *jpegScan) joinProfile() ([]byte, error) {
+	var raw []byte
+	for i, s := range j.profile {
+		p, err := j.peek(s.at+iccBytes, 2)
+		if err != nil {
+			return nil, err
+		}
+		n := s.end - s.at - 2 - iccBytes
+		if int(p[0]) != i+1 || int(p[1]) != len(j.profile) || int64(len(raw))+n > maxProfile {
+			return nil, nil
+		}
+		if raw, err = j.read(raw, s.at+2+iccBytes, n); err != nil {
+			return nil, err
+		}
+	}
+	return raw, nil
 }

@@ -1,22 +1,63 @@
 package stripmeta
 
 import (
+	"bytes"
+	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
+	"io"
 	"math"
 	"slices"
 )
 
-// pngChunks are the chunks that rendering needs (PNG third edition, 11; mDCv and cLLi are their drafts' names).
-var pngChunks = []string{
-	"IHDR", "PLTE", "IDAT", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "mDCV", "mDCv", "cLLI", "cLLi", "sBIT", "bKGD",
-	"pHYs", "acTL", "fcTL", "fdAT",
+// pngChunks are the chunks that rendering needs, with the least and the greatest number of bytes of their content
+// (PNG third edition, 11; mDCv and cLLi are their drafts' names). Each is there once, but for IDAT and those of an
+// animation.
+var pngChunks = map[string]span{
+	"PLTE": {3, 768}, "tRNS": {1, 256}, "gAMA": {4, 4}, "cHRM": {32, 32}, "sRGB": {1, 1}, "cICP": {4, 4},
+	"mDCV": {24, 24}, "mDCv": {24, 24}, "cLLI": {8, 8}, "cLLi": {8, 8}, "sBIT": {1, 4}, "bKGD": {1, 6}, "pHYs": {9, 9},
+	"acTL": {8, 8}, "iCCP": {13, math.MaxInt32}, "eXIf": {0, math.MaxInt32},
+}
+
+// maxInflated bounds how many bytes of pixels of an image are decompressed, over all frames.
+const maxInflated = 1 << 30
+
+// indexed is the color type of images with a palette.
+const indexed = 3
+
+var errPixels = damaged("the image's compressed pixels are broken")
+
+type pngScan struct {
+	*source
+	*Edits
+
+	seen         []string // chunks of which there may be one
+	depth, color byte
+	interlaced   bool
+	image, frame size // of the image, and of the frame whose pixels come next
+	pixels       zlibReader
+	inflated     int64 // bytes of pixels so far
+}
+
+type size struct{ width, height int64 }
+
+// sizeAt reads the width and the height that p begins with.
+func sizeAt(p []byte) size {
+	return size{int64(binary.BigEndian.Uint32(p)), int64(binary.BigEndian.Uint32(p[4:]))}
 }
 
 // scanPNG walks all chunks of a PNG or APNG.
 func scanPNG(s *source, e *Edits) error {
-	turned := false // an orientation was kept
-	for at := int64(8); ; {
+	p, err := s.peek(8, 25)
+	if err != nil {
+		return err
+	}
+	g := &pngScan{source: s, Edits: e, depth: p[16], color: p[17], interlaced: p[20] != 0, image: sizeAt(p[8:])}
+	if binary.BigEndian.Uint32(p) != 13 || string(p[4:8]) != "IHDR" {
+		return errStructure
+	}
+	for at := int64(33); ; {
 		p, err := s.peek(at, 8)
 		if err != nil {
 			return err
@@ -29,35 +70,235 @@ func scanPNG(s *source, e *Edits) error {
 		case end > s.size:
 			return errEnds
 		case kind == "IEND":
-			return e.remove(end, s.size)
-		case slices.Contains(pngChunks, kind):
-		case kind[0]&0x20 == 0: // critical, and not known: nobody can render it
-			return errStructure
-		case kind == "eXIf" && !turned:
-			turned = true
-			err = s.cutPNG(e, at, end)
+			return g.end(at, end)
+		case kind == "IDAT", kind == "fdAT":
+			at, err = g.pixelData(kind, at)
 		default:
-			err = e.remove(at, end)
+			err = g.chunk(kind, at, end)
+			at = end
 		}
 		if err != nil {
 			return err
 		}
-		at = end
 	}
 }
 
-// cutPNG cuts the eXIf chunk from at to end down to its orientation, and removes it if that is upright.
-func (s *source) cutPNG(e *Edits, at, end int64) error {
-	turned := s.orientationOnly(at+8, end-at-12)
-	if turned == nil {
-		return e.remove(at, end)
+// end replaces what is at the end by the last chunk, which has no content.
+func (g *pngScan) end(at, end int64) error {
+	if end-at == 12 {
+		return g.remove(end, g.size)
 	}
-	want := binary.BigEndian.AppendUint32(nil, uint32(len(turned))) //nolint:gosec // 26
-	want = append(append(want, "eXIf"...), turned...)
-	want = binary.BigEndian.AppendUint32(want, crc32.ChecksumIEEE(want[4:]))
-	same, err := s.has(at, want)
-	if err != nil || same && int64(len(want)) == end-at {
+	return g.replace(at, g.size, pngChunk("IEND", nil))
+}
+
+func pngChunk(kind string, content []byte) []byte {
+	p := binary.BigEndian.AppendUint32(nil, uint32(len(content))) //nolint:gosec // a few MB at most
+	p = slices.Concat(p, []byte(kind), content)
+	return binary.BigEndian.AppendUint32(p, crc32.ChecksumIEEE(p[4:]))
+}
+
+// chunk keeps, cleans or removes the chunk from at to end.
+func (g *pngScan) chunk(kind string, at, end int64) error {
+	n := end - at - 12
+	size, known := pngChunks[kind]
+	switch {
+	case kind == "fcTL":
+		return g.frameControl(at, n)
+	case !known && kind[0]&0x20 == 0: // critical, and not known: nobody can render it
+		return errStructure
+	case !known, n < size.at, n > size.end, slices.Contains(g.seen, kind), !g.applies(kind, n):
+		return g.remove(at, end)
+	}
+	g.seen = append(g.seen, kind)
+	switch kind {
+	case "eXIf":
+		return g.orientation(at, end)
+	case "iCCP":
+		return g.colorProfile(at, end)
+	case "cHRM":
+		return g.chromaticities(at, end)
+	}
+	return nil
+}
+
+// applies reports whether a chunk of n bytes is one of an image of the color type. Beside full color, PLTE only
+// suggests colors to devices that show few.
+func (g *pngScan) applies(kind string, n int64) bool {
+	switch kind {
+	case "PLTE":
+		return g.color == indexed && n%3 == 0
+	case "tRNS":
+		return g.color == indexed || n == map[byte]int64{0: 2, 2: 6}[g.color]
+	case "bKGD":
+		return n == map[byte]int64{0: 2, 2: 6, indexed: 1, 4: 2, 6: 6}[g.color]
+	case "sBIT":
+		return n == map[byte]int64{0: 1, 2: 3, indexed: 3, 4: 2, 6: 4}[g.color]
+	}
+	return true
+}
+
+// chromaticities removes a cHRM chunk with values beyond those of any color, in units of 1/100,000.
+func (g *pngScan) chromaticities(at, end int64) error {
+	p, err := g.peek(at+8, 32)
+	if err != nil {
 		return err
 	}
-	return e.replace(at, end, want)
+	for ; len(p) > 0; p = p[4:] {
+		if binary.BigEndian.Uint32(p) > 200_000 {
+			return g.remove(at, end)
+		}
+	}
+	return nil
+}
+
+// orientation cuts the eXIf chunk from at to end down to its orientation, and removes it if that is upright.
+func (g *pngScan) orientation(at, end int64) error {
+	turned := g.orientationOnly(at+8, end-at-12)
+	if turned == nil {
+		return g.remove(at, end)
+	}
+	return g.become(at, end, pngChunk("eXIf", turned))
+}
+
+// become replaces the bytes from at to end, unless they are these.
+func (g *pngScan) become(at, end int64, want []byte) error {
+	if int64(len(want)) == end-at {
+		have, err := g.read(nil, at, end-at)
+		if err != nil || bytes.Equal(have, want) {
+			return err
+		}
+	}
+	return g.replace(at, end, want)
+}
+
+// profileName is what a color profile is called: a name is at most 79 bytes of any text.
+const profileName = "ICC profile"
+
+// colorProfile cleans a color profile, and removes what is none.
+func (g *pngScan) colorProfile(at, end int64) error {
+	p, err := g.peek(at+8, int(min(81, end-at-12)))
+	if err != nil {
+		return err
+	}
+	name, _, named := bytes.Cut(p, []byte{0})
+	named = named && string(name) == profileName
+	start := int64(bytes.IndexByte(p, 0)) + 2 // behind the method, which is always 0
+	if start < 2 || end-at-12 > maxProfile {
+		return g.remove(at, end)
+	}
+	in := &byteReader{source: g.source, at: at + 8 + start, end: end - 4}
+	raw, err := inflate(in)
+	if g.err != nil {
+		return g.err
+	}
+	clean := cleanProfile(raw)
+	if err != nil || clean == nil {
+		return g.remove(at, end)
+	}
+	if named && in.at == in.end && bytes.Equal(raw, clean) {
+		return nil
+	}
+	var out bytes.Buffer
+	out.WriteString(profileName + "\x00\x00")
+	w := zlib.NewWriter(&out)
+	if _, err = w.Write(clean); err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // a buffer takes everything
+	}
+	return g.replace(at, end, pngChunk("iCCP", out.Bytes()))
+}
+
+// inflate decompresses a color profile.
+func inflate(in *byteReader) ([]byte, error) {
+	z, err := zlib.NewReader(in)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // only whether there is one matters
+	}
+	raw, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
+	if err == nil && len(raw) > maxProfile {
+		err = errStructure
+	}
+	return raw, err //nolint:wrapcheck // as above
+}
+
+// frameControl takes the size of a frame of an animation from its fcTL chunk of n bytes.
+func (g *pngScan) frameControl(at, n int64) error {
+	if n != 26 {
+		return errStructure
+	}
+	p, err := g.peek(at+12, 8)
+	if err == nil {
+		g.frame = sizeAt(p)
+	}
+	return err
+}
+
+// pixelData follows the compressed pixels of the image or of a frame, which begin in the chunk at at, and returns where
+// the chunks end that have them. What decoders leave unread behind them is removed; a frame must not have that.
+func (g *pngScan) pixelData(kind string, at int64) (int64, error) {
+	if kind == "IDAT" && slices.Contains(g.seen, kind) {
+		n, err := g.peek(at, 4)
+		if err != nil {
+			return 0, err
+		}
+		end := at + 12 + int64(binary.BigEndian.Uint32(n))
+		return end, g.remove(at, end)
+	}
+	of, skip := g.frame, int64(4) // behind a sequence number
+	if kind == "IDAT" {
+		of, skip = g.image, 0
+		g.seen = append(g.seen, kind)
+	}
+	in := &pixelChunks{byteReader: byteReader{source: g.source}, kind: kind, next: at, skip: skip}
+	if err := g.inflatePixels(in, g.rawSize(of)); err != nil {
+		return 0, err
+	}
+	return in.next, nil
+}
+
+// inflatePixels decompresses pixels, which must be n bytes and end where a chunk ends.
+func (g *pngScan) inflatePixels(in *pixelChunks, n int64) error {
+	if g.inflated += n; g.inflated > maxInflated {
+		return errParts
+	}
+	err := g.pixels.open(in)
+	if err == nil {
+		_, err = io.CopyN(io.Discard, g.pixels, n)
+	}
+	if err == nil {
+		if _, err = io.CopyN(io.Discard, g.pixels, 1); err == nil {
+			return errPixels
+		}
+	}
+	if g.err != nil {
+		return g.err
+	}
+	if !errors.Is(err, io.EOF) || in.at != in.end {
+		return errPixels
+	}
+	return nil
+}
+
+// rawSize returns how many bytes the pixels of a frame are: rows of whole bytes, each behind its filter type.
+// Interlaced ones are those of seven smaller images.
+func (g *pngScan) rawSize(of size) int64 {
+	bits := int64(g.depth) * map[byte]int64{0: 1, 2: 3, indexed: 1, 4: 2, 6: 4}[g.color]
+	image := func(width, height int64) int64 {
+		if width <= 0 || height <= 0 {
+			return 0
+		}
+		return height * (1 + (width*bits+7)/8)
+	}
+	if !g.interlaced {
+		return image(of.width, of.height)
+	}
+	var total int64
+	for _, p := range [][4]int64{
+		{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2},
+	} {
+		total += image((of.width-p[0]+p[2]-1)/p[2], (of.height-p[1]+p[3]-1)/p[3])
+	}
+	return total
 }

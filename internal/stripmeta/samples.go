@@ -1,63 +1,204 @@
 package stripmeta
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"pressroom/internal/probe"
 )
 
-// samples notes where the samples of a track are, chunk by chunk (ISO/IEC 14496-12, 8.7).
-func (v *video) samples(t trackBoxes) error {
+var errSamples = damaged("the video's tables do not say where its pictures and sound are")
+
+// samples notes where the samples of all tracks that are shown are, chunk by chunk (ISO/IEC 14496-12, 8.7). It takes
+// the chunks of all tracks in the order of the file, so that those that lie side by side become one range.
+func (v *video) samples() error {
+	var tracks []*chunks
+	for _, t := range v.tracks {
+		c, err := v.chunks(t)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			tracks = append(tracks, c)
+		}
+	}
+	for len(tracks) > 0 {
+		n := 0
+		for i, c := range tracks {
+			if c.at < tracks[n].at {
+				n = i
+			}
+		}
+		if err := v.keep(tracks[n].at, tracks[n].size); err != nil {
+			return err
+		}
+		more, err := tracks[n].advance()
+		if err != nil {
+			return err
+		}
+		if !more {
+			tracks = slices.Delete(tracks, n, n+1)
+		}
+	}
+	return nil
+}
+
+// keep notes samples that stay.
+func (v *video) keep(at, n uint64) error {
+	if n == 0 {
+		return nil
+	}
+	if at > uint64(v.size) || n > uint64(v.size)-at { //nolint:gosec // a size is never negative
+		return errSamples
+	}
+	begin, end := int64(at), int64(at+n) //nolint:gosec // at most the size
+	if k := len(v.kept); k > 0 && v.kept[k-1].at <= begin && begin <= v.kept[k-1].end {
+		v.kept[k-1].end = max(v.kept[k-1].end, end)
+		return nil
+	}
+	if len(v.kept) >= maxEdits {
+		return errParts
+	}
+	v.kept = append(v.kept, span{begin, end})
+	return nil
+}
+
+// zeroUnused zeroes what of the media data no track refers to that is shown or heard: samples of other tracks, of
+// removed ones, and hidden boxes. All samples must be media data.
+func (v *video) zeroUnused() error {
+	slices.SortFunc(v.kept, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	if len(v.kept) == 0 && slices.ContainsFunc(v.data, func(d span) bool { return d.at < d.end }) {
+		return errSamples
+	}
+	for _, d := range v.data {
+		at := d.at
+		for len(v.kept) > 0 && v.kept[0].at < d.end {
+			k := v.kept[0]
+			if k.at < d.at || k.end > d.end {
+				return errSamples
+			}
+			if k.at > at {
+				if err := v.zero(v.source, at, k.at); err != nil {
+					return err
+				}
+			}
+			at, v.kept = max(at, k.end), v.kept[1:]
+		}
+		if err := v.zero(v.source, at, d.end); err != nil {
+			return err
+		}
+	}
+	if len(v.kept) > 0 {
+		return errSamples
+	}
+	return nil
+}
+
+// chunks are the chunks of a track in order.
+type chunks struct {
+	offsets *table
+	sizes   sampleSizes
+	runs    *chunkRuns
+	frames  frames
+	number  uint32 // of the chunk that was read last
+
+	at, size uint64 // of that chunk
+}
+
+// chunks opens the chunks of a track at the first. It is nil if the track has none.
+func (v *video) chunks(t trackBoxes) (*chunks, error) {
 	offsets, err := v.table(t.tables["stco"], 4, 4)
 	if box, long := t.tables["co64"]; long && err == nil {
 		offsets, err = v.table(box, 4, 8)
 	}
-	if err != nil || offsets == nil {
-		return err
+	if err != nil || offsets == nil || offsets.left == 0 {
+		return nil, err
 	}
-	sizes, err := v.sampleSizes(t)
-	if err != nil {
-		return err
+	c := &chunks{offsets: offsets}
+	if c.sizes, err = v.sampleSizes(t); err != nil {
+		return nil, err
 	}
-	runs, err := v.chunkRuns(t.tables["stsc"])
-	if err != nil {
-		return err
+	if c.runs, err = v.chunkRuns(t.tables["stsc"]); err != nil {
+		return nil, err
 	}
-	for chunk := uint32(1); ; chunk++ {
-		at, more, err := offsets.next()
-		if err != nil || !more {
-			return err
-		}
-		count, err := runs.of(chunk)
-		if err != nil {
-			return err
-		}
-		n, err := sizes.sum(count)
-		if err == nil {
-			err = v.hide(at, n)
-		}
-		if err != nil {
-			return err
+	if t.handler == "soun" && c.sizes.alike != 0 {
+		if c.frames, err = v.frames(t.tables["stsd"]); err != nil {
+			return nil, err
 		}
 	}
+	_, err = c.advance()
+	return c, err
 }
 
-// hide notes samples of a track that goes. A size beyond the file's is the rest of the file.
-func (v *video) hide(at, n uint64) error {
-	if at >= uint64(v.size) || n == 0 { //nolint:gosec // a size is never negative
-		return nil
+// advance reads the next chunk, and reports whether there is one.
+func (c *chunks) advance() (bool, error) {
+	at, more, err := c.offsets.next()
+	if err != nil || !more {
+		return false, err
 	}
-	begin := int64(at)                              //nolint:gosec // below the size
-	end := begin + int64(min(n, uint64(v.size)-at)) //nolint:gosec // as above
-	if k := len(v.hidden); k > 0 && v.hidden[k-1].end == begin {
-		v.hidden[k-1].end = end
-		return nil
+	c.number++
+	count, err := c.runs.of(c.number)
+	if err != nil {
+		return false, err
 	}
-	if len(v.hidden) >= maxEdits {
-		return errParts
+	if c.sizes.alike != 0 {
+		count = min(count, c.sizes.left)
+		c.sizes.left -= count
 	}
-	v.hidden = append(v.hidden, span{begin, end})
-	return nil
+	c.at = at
+	c.size, err = c.sizes.sum(count)
+	c.size = max(c.size, c.frames.size(count))
+	return true, err
+}
+
+// frames say how many bytes samples of sound of constant size really have. QuickTime counts a sample as one byte in
+// stsz if the sound description says its size.
+type frames struct{ samples, bytes uint64 }
+
+func (f frames) size(count uint32) uint64 {
+	if f.samples == 0 {
+		return 0
+	}
+	return (uint64(count) + f.samples - 1) / f.samples * f.bytes
+}
+
+// pcmBytes are how many bytes a sample has per channel, by format; 0 if the description says it.
+var pcmBytes = map[string]uint64{
+	"raw ": 0, "NONE": 0, "twos": 0, "sowt": 0, "in24": 3, "in32": 4, "fl32": 4, "fl64": 8, "ulaw": 1, "alaw": 1,
+}
+
+// frames reads the first description of sound, whose version says how (QuickTime File Format, Sound Sample
+// Description).
+func (v *video) frames(stsd probe.Box) (frames, error) {
+	if stsd.End-stsd.Content < 8+36 {
+		return frames{}, nil
+	}
+	entry, err := v.next(stsd.Content+8, stsd.End)
+	if err != nil || entry.End-entry.Content < 28 {
+		return frames{}, err
+	}
+	if version, err := v.version(stsd); err != nil || version != 0 {
+		return frames{}, err // as of ISO/IEC 14496-12, where stsz is right
+	}
+	p, err := v.content(entry, 0, int(min(entry.End-entry.Content, 64)))
+	if err != nil {
+		return frames{}, err
+	}
+	word := func(at int) uint64 { return uint64(binary.BigEndian.Uint32(p[at:])) }
+	switch version := binary.BigEndian.Uint16(p[8:]); {
+	case version == 1 && len(p) >= 44 && word(28) != 0 && word(36) != 0:
+		return frames{samples: word(28), bytes: word(36)}, nil
+	case version == 2 && len(p) == 64 && word(60) != 0:
+		return frames{samples: word(60), bytes: word(56)}, nil
+	case version > 1:
+		return frames{}, nil
+	}
+	each, pcm := pcmBytes[entry.Kind]
+	if pcm && each == 0 {
+		each = uint64(binary.BigEndian.Uint16(p[18:])+7) / 8
+	}
+	return frames{samples: 1, bytes: each * uint64(binary.BigEndian.Uint16(p[16:]))}, nil
 }
 
 // table is a table of numbers that is read through a window of its own.
@@ -104,17 +245,18 @@ func (t *table) next() (uint64, bool, error) {
 // sampleSizes are the sizes of a track's samples: all alike, or each its own.
 type sampleSizes struct {
 	alike uint64
+	left  uint32 // how many there are of these
 	each  *table
 }
 
 func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
 	if b, there := t.tables["stsz"]; there {
-		p, err := v.content(b, 4, 4)
+		p, err := v.content(b, 4, 8)
 		if err != nil {
 			return sampleSizes{}, err
 		}
 		if alike := binary.BigEndian.Uint32(p); alike != 0 {
-			return sampleSizes{alike: uint64(alike)}, nil
+			return sampleSizes{alike: uint64(alike), left: binary.BigEndian.Uint32(p[4:])}, nil
 		}
 		each, err := v.table(b, 8, 4)
 		return sampleSizes{each: each}, err

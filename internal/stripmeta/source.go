@@ -50,6 +50,20 @@ func (s *source) load(off int64) error {
 	return nil
 }
 
+// read appends n bytes at off to p.
+func (s *source) read(p []byte, off, n int64) ([]byte, error) {
+	for end := off + n; off < end; {
+		some, err := s.rest(off)
+		if err != nil {
+			return nil, err
+		}
+		some = some[:min(int64(len(some)), end-off)]
+		p = append(p, some...)
+		off += int64(len(some))
+	}
+	return p, nil
+}
+
 // ReadAt implements io.ReaderAt; p is at most window bytes.
 func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	held, err := s.peek(off, len(p))

@@ -1,11 +1,14 @@
 // Package stripmeta removes the metadata of images and videos without re-encoding: EXIF, XMP, IPTC, comments, text,
-// embedded previews, location atoms, telemetry tracks, dates, and whatever follows the end of a file. What rendering
-// needs stays: pixels, orientation, color profile, animation, sound.
+// embedded previews, location atoms, telemetry tracks, names, dates, and everything that follows the end of a file.
+// What rendering needs stays: pixels, orientation, color profile, animation, sound.
 //
-// Each format has a list of what is kept; everything that is not on it goes. A file whose structure cannot be followed
-// to its end is an error, never a partly cleaned file.
+// Each format has a list of what is kept, with the size of each part; everything else goes. Of color profiles only the
+// tags for rendering stay. Of the media data of a video only the samples of tracks that are shown or heard stay; the
+// rest becomes zeros, so that offsets hold. A file whose structure cannot be followed to its end is an error, never a
+// partly cleaned file.
 //
-// Metadata inside coded video frames (for instance SEI messages of H.264) is not touched.
+// Coded data is not decoded: metadata inside coded video frames (for instance SEI messages of H.264), in the parameters
+// of a codec, or appended to the compressed pixels of a JPEG or WebP stays.
 package stripmeta
 
 import (
@@ -16,8 +19,8 @@ import (
 )
 
 // Scan finds the metadata in the first size bytes of r, a file of the MIME type that probe.Read reported. It reads the
-// file at most about twice and holds at most about 20 MiB of memory. The error is a probe.ErrDamaged, probe.ErrType, or
-// says what kept r from being read.
+// file at most about twice, decompresses at most 1 GiB of pixels and holds at most about 32 MiB of memory. The error is
+// a probe.ErrDamaged, probe.ErrType, or says what kept r from being read.
 func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 	scan := map[string]func(*source, *Edits) error{
 		probe.JPEG: scanJPEG, probe.PNG: scanPNG, probe.WebP: scanWebP, probe.GIF: scanGIF,

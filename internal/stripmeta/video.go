@@ -1,7 +1,6 @@
 package stripmeta
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -12,49 +11,8 @@ import (
 // maxBoxes bounds how many boxes of a video are looked at, as package probe does.
 const maxBoxes = 20_000
 
-// rule says what becomes of a box.
-type rule int
-
-const (
-	blank rule = iota // becomes a free box of the same size, full of zeros
-	keep
-	enter // its boxes have rules of their own
-	dates // a header whose dates become 0
-	track
-	fragment
-	references
-	defaults
-)
-
-// rules are what becomes of the boxes in each container, by ISO/IEC 14496-12 and the QuickTime File Format. What is not
-// named is blanked. The containers nest as the table says, however a file nests them.
-var rules = map[string]map[string]rule{
-	"": {
-		"ftyp": keep, "styp": keep, "mdat": keep, "moov": enter, "moof": enter, "sidx": keep, "ssix": keep, "mfra": keep,
-		"pdin": keep,
-	},
-	"moov": {"mvhd": dates, "trak": track, "mvex": enter, "iods": keep, "pssh": keep, "clip": keep},
-	"trak": {
-		"tkhd": dates, "edts": keep, "mdia": enter, "tref": references, "tapt": keep, "clip": keep, "matt": keep,
-		"load": keep, "imap": keep, "trgr": keep,
-	},
-	"mdia": {"mdhd": dates, "hdlr": keep, "minf": enter, "elng": keep},
-	"minf": {
-		"vmhd": keep, "smhd": keep, "hmhd": keep, "nmhd": keep, "sthd": keep, "gmhd": keep, "hdlr": keep, "dinf": keep,
-		"stbl": enter,
-	},
-	"stbl": {
-		"stsd": keep, "stts": keep, "ctts": keep, "cslg": keep, "stss": keep, "stps": keep, "stsc": keep, "stsz": keep,
-		"stz2": keep, "stco": keep, "co64": keep, "sdtp": keep, "sbgp": keep, "sgpd": keep, "subs": keep, "saiz": keep,
-		"saio": keep, "senc": keep, "stdp": keep, "padb": keep, "stsh": keep,
-	},
-	"mvex": {"mehd": keep, "trex": defaults, "leva": keep},
-	"moof": {"mfhd": keep, "traf": fragment},
-	"traf": {
-		"tfhd": keep, "tfdt": keep, "trun": keep, "sdtp": keep, "sbgp": keep, "sgpd": keep, "subs": keep, "saiz": keep,
-		"saio": keep, "senc": keep,
-	},
-}
+// maxTracks bounds how many tracks of a video are followed: each is read through windows of its own.
+const maxTracks = 64
 
 // shownTracks are the handlers of the tracks that stay: pictures, sound, transparency and closed captions. Timed
 // metadata goes, and with it text, in which drones write where they are.
@@ -67,12 +25,14 @@ type video struct {
 	*source
 	*Edits
 
-	boxes   int
-	moov    bool
-	data    []span // the contents of mdat boxes
-	hidden  []span // the samples of tracks that go, wherever they claim to be
-	dropped map[uint32]bool
-	run     fragmentRun
+	boxes           int
+	moov            bool
+	data            []span          // the contents of mdat boxes
+	kept            []span          // the samples of tracks that are shown or heard
+	tracks          []trackBoxes    // of these, as far as moov has their samples
+	shown           map[uint32]bool // by track, whether it is one of them
+	sound, captions bool            // what the track that is being cleaned is
+	run             fragmentRun
 }
 
 // span is a range of bytes of the file.
@@ -80,31 +40,14 @@ type span struct{ at, end int64 }
 
 // scanVideo blanks metadata in place, so that everything else stays where the sample tables say.
 func scanVideo(s *source, e *Edits) error {
-	v := &video{source: s, Edits: e, dropped: map[uint32]bool{}, run: fragmentRun{sizes: map[uint32]uint32{}}}
+	v := &video{source: s, Edits: e, shown: map[uint32]bool{}, run: fragmentRun{sizes: map[uint32]uint32{}}}
 	if err := v.top(); err != nil {
 		return err
 	}
-	return v.zeroHidden()
-}
-
-// zeroHidden zeroes the samples of tracks that go, as far as they are in an mdat box.
-func (v *video) zeroHidden() error {
-	slices.SortFunc(v.hidden, func(a, b span) int { return cmp.Compare(a.at, b.at) })
-	done := int64(0) // tracks may claim the same bytes
-	for _, h := range v.hidden {
-		h.at = max(h.at, done)
-		first, _ := slices.BinarySearchFunc(v.data, h.at, func(d span, at int64) int { return cmp.Compare(d.end, at) })
-		for _, d := range v.data[first:] {
-			if d.at >= h.end {
-				break
-			}
-			if err := v.zero(v.source, max(h.at, d.at), min(h.end, d.end)); err != nil {
-				return err
-			}
-		}
-		done = max(done, h.end)
+	if err := v.samples(); err != nil {
+		return err
 	}
-	return nil
+	return v.zeroUnused()
 }
 
 // top walks the boxes of the file. Behind the video, phones put things that are no boxes; they are cut off.
@@ -119,13 +62,19 @@ func (v *video) top() error {
 		}
 		switch b.Kind {
 		case "moov":
+			if v.moov {
+				return errStructure
+			}
 			v.moov = true
 		case "mdat":
 			v.data = append(v.data, span{b.Content, b.End})
 		case "moof":
+			if !v.moov {
+				return errStructure // which tracks it continues is not known yet
+			}
 			v.run.begin(b.Start)
 		}
-		if err := v.apply("", b); err != nil {
+		if err := v.clean("", b); err != nil {
 			return err
 		}
 		at = b.End
@@ -156,38 +105,18 @@ func (v *video) each(in probe.Box, visit func(probe.Box) error) error {
 	return nil
 }
 
-// walk applies the rules of a container to its boxes, and zeroes what is too short for a box at its end.
-func (v *video) walk(in probe.Box) error {
-	at := in.Content
-	err := v.each(in, func(b probe.Box) error {
+// walk cleans the boxes of a container, and zeroes what is too short for a box at its end.
+func (v *video) walk(in probe.Box) error { return v.walkFrom(in.Kind, in.Content, in.End) }
+
+func (v *video) walkFrom(container string, at, end int64) error {
+	err := v.each(probe.Box{Content: at, End: end}, func(b probe.Box) error {
 		at = b.End
-		return v.apply(in.Kind, b)
+		return v.clean(container, b)
 	})
 	if err != nil {
 		return err
 	}
-	return v.zero(v.source, at, in.End)
-}
-
-func (v *video) apply(container string, b probe.Box) error {
-	switch rules[container][b.Kind] {
-	case keep:
-		return nil
-	case enter:
-		return v.walk(b)
-	case dates:
-		return v.dates(b)
-	case track:
-		return v.track(b)
-	case fragment:
-		return v.fragment(b)
-	case references:
-		return v.references(b)
-	case defaults:
-		return v.defaults(b)
-	case blank:
-	}
-	return v.blank(b)
+	return v.zero(v.source, at, end)
 }
 
 // blank makes a box a free one of zeros.
@@ -198,22 +127,6 @@ func (v *video) blank(b probe.Box) error {
 		}
 	}
 	return v.zero(v.source, b.Content, b.End)
-}
-
-// dates zeroes the creation and modification times of a mvhd, tkhd or mdhd, which begin alike.
-func (v *video) dates(b probe.Box) error {
-	p, err := v.content(b, 0, 1)
-	if err != nil {
-		return err
-	}
-	n := int64(8)
-	if p[0] == 1 {
-		n = 16
-	}
-	if b.Content+4+n > b.End {
-		return errStructure
-	}
-	return v.zero(v.source, b.Content+4, b.Content+4+n)
 }
 
 // content returns n bytes of a box's content at off.
@@ -237,20 +150,24 @@ func (v *video) references(b probe.Box) error {
 	return v.blank(b)
 }
 
-// track keeps the tracks that are shown or heard. Of others it notes where their samples are, and blanks the rest.
+// track keeps the tracks that are shown or heard, and notes where their samples are. It blanks others.
 func (v *video) track(b probe.Box) error {
 	t := trackBoxes{tables: map[string]probe.Box{}}
 	if err := v.find(b, &t); err != nil {
 		return err
 	}
-	if slices.Contains(shownTracks, t.handler) {
-		return v.walk(b)
+	if !slices.Contains(shownTracks, t.handler) {
+		return v.blank(b)
 	}
-	v.dropped[t.id] = true
-	if err := v.samples(t); err != nil {
-		return err
+	if len(v.tracks) >= maxTracks {
+		return errParts
 	}
-	return v.blank(b)
+	if v.shown[t.id] {
+		return errStructure // fragments could be of either
+	}
+	v.shown[t.id], v.sound, v.captions = true, t.handler == "soun", t.handler == "clcp"
+	v.tracks = append(v.tracks, t)
+	return v.walk(b)
 }
 
 // trackBoxes is what of a track says what it is and where its samples are.
@@ -271,7 +188,10 @@ func (v *video) find(in probe.Box, t *trackBoxes) error {
 			p, err := v.content(b, 8, 4)
 			t.handler = string(p)
 			return err
-		case "stbl/stco", "stbl/co64", "stbl/stsc", "stbl/stsz", "stbl/stz2":
+		case "stbl/stsd", "stbl/stco", "stbl/co64", "stbl/stsc", "stbl/stsz", "stbl/stz2":
+			if _, twice := t.tables[b.Kind]; twice {
+				return errStructure
+			}
 			t.tables[b.Kind] = b
 		}
 		return nil

@@ -23,6 +23,7 @@ const (
 // film is a small video of which a test changes one part.
 type film struct {
 	moov, trak, mdia, minf []byte // more boxes in these
+	stbl, entry, brands    []byte // as well
 	meta                   []byte // one more trak
 	head, mdat, tail       []byte // boxes in front, the media bytes, what is behind
 	front                  bool   // moov is in front of mdat
@@ -33,19 +34,26 @@ func matrix() []byte { return u32(0, 1<<16, 0, 0xffff0000, 0, 0, 0, 0, 1<<30) }
 func (f film) bytes() []byte {
 	dates := u32(0, 0xe0000001, 0xe0000002)
 	colr := box("colr", []byte("nclx"), u16(1, 1, 1), []byte{0})
-	entry := box("avc1", make([]byte, 24), u16(64, 48), make([]byte, 50), colr)
-	stbl := box("stbl", box("stsd", u32(0, 1), entry), box("stts", u32(0, 1, 90, 1000)))
-	minf := box("minf", box("vmhd", u32(1, 0, 0)), stbl, f.minf)
+	entry := box("avc1", make([]byte, 24), u16(64, 48), make([]byte, 50), colr, f.entry)
 	hdlr := box("hdlr", u32(0, 0), []byte("vide"), make([]byte, 13))
-	mdia := box("mdia", box("mdhd", dates, u32(30_000, 90_000, 0)), hdlr, minf, f.mdia)
+	chunk := box("stsc", u32(0, 1, 1, 1, 1))
 	tkhd := box("tkhd", dates, u32(1, 0, 0, 0, 0, 0, 0), matrix(), u32(64<<16, 48<<16))
 	mvhd := box("mvhd", dates, u32(1000, 3000), make([]byte, 80))
-	moov := box("moov", mvhd, box("trak", tkhd, mdia, f.trak), f.meta, f.moov)
-	mdat := box("mdat", []byte(pictures), f.mdat)
-	if f.front {
-		return slices.Concat([]byte(ftyp), f.head, moov, mdat, f.tail)
+	moov := func(at int) []byte {
+		sizes := box("stsz", u32(0, uint32(len(pictures)), 1))
+		offset := box("stco", u32(0, 1, uint32(at)))
+		stts := box("stts", u32(0, 1, 90, 1000))
+		stbl := box("stbl", box("stsd", u32(0, 1), entry), stts, chunk, sizes, offset, f.stbl)
+		minf := box("minf", box("vmhd", u32(1, 0, 0)), stbl, f.minf)
+		mdia := box("mdia", box("mdhd", dates, u32(30_000, 90_000, 0)), hdlr, minf, f.mdia)
+		return box("moov", mvhd, box("trak", tkhd, mdia, f.trak), f.meta, f.moov)
 	}
-	return slices.Concat([]byte(ftyp), f.head, mdat, moov, f.tail)
+	mdat := box("mdat", []byte(pictures), f.mdat)
+	head := slices.Concat(box("ftyp", []byte("isom"), u32(0), []byte("isom"), f.brands), f.head)
+	if f.front {
+		return slices.Concat(head, moov(len(head)+len(moov(0))+8), mdat, f.tail)
+	}
+	return slices.Concat(head, mdat, moov(len(head)+8), f.tail)
 }
 
 // mdatAt is where the media bytes are in a film that has mdat in front, and nothing between.
@@ -155,22 +163,22 @@ func TestFragments(t *testing.T) {
 	s, one := []byte(secret), uint32(len(secret))
 	trex := func(id, size uint32) []byte { return box("trex", u32(0, id, 1, 1000, size, 0)) }
 	empty := telemetry("meta", box("stsc", u32(0, 0)), box("stco", u32(0, 0)), box("stsz", u32(0, 0, 0)))
-	f := film{front: true, meta: empty, moov: box("mvex", trex(0, 9), trex(2, one))}
+	f := film{front: true, meta: empty, moov: box("mvex", trex(1, 9), trex(2, one))}
 	shown := func(flags uint32, run ...uint32) []byte {
-		return box("traf", box("tfhd", u32(flags, 0)), box("tfdt", u32(0, 0)), box("trun", u32(run...)), box("udta", s))
+		return box("traf", box("tfhd", u32(flags, 1)), box("tfdt", u32(0, 0)), box("trun", u32(run...)), box("udta", s))
 	}
 	hidden := func(header, run []uint32) []byte {
 		return box("traf", box("tfhd", u32(header...)), box("trun", u32(run...)))
 	}
 	head := uint32(len(f.bytes()))
-	first, two := shown(0x20000, 1, 1, 0xffff), pictures+secret+secret
+	first, two := shown(0x20000, 0x201, 1, 0xffff, uint32(len(pictures))), pictures+secret+secret
 	for name, c := range map[string]struct {
 		shown, hidden []byte
 		data          string
 	}{
 		"default sizes": {first, hidden([]uint32{0x20000, 2}, []uint32{1, 2, 0xffff}), two},
 		"one after other": {
-			box("traf", box("tfhd", u32(0x20010, 0, uint32(len(pictures)))), box("trun", u32(1, 1, 0xffff))),
+			box("traf", box("tfhd", u32(0x20010, 1, uint32(len(pictures)))), box("trun", u32(1, 1, 0xffff))),
 			hidden([]uint32{0, 2}, []uint32{0, 1}), pictures + secret,
 		},
 		"sizes of its own": {first, hidden([]uint32{0x20000, 2}, []uint32{0x301, 2, 0xffff, 5, one, 6, one}), two},
@@ -187,7 +195,11 @@ func TestFragments(t *testing.T) {
 		moof = fill(moof, c.hidden, offset)
 		f.tail = slices.Concat(moof, box("mdat", []byte(c.data)))
 		data := f.bytes()
-		sameVideo(t, name, data, cleaned(t, data, probe.MP4))
+		out := cleaned(t, data, probe.MP4)
+		sameVideo(t, name, data, out)
+		if bytes.LastIndex(data, []byte(pictures)) != bytes.LastIndex(out, []byte(pictures)) {
+			t.Errorf("%s: the fragment's pictures are gone", name)
+		}
 	}
 }
 
@@ -208,16 +220,16 @@ func TestDamagedVideos(t *testing.T) {
 	stsc, stco := box("stsc", u32(0, 1, 1, 1, 1)), box("stco", u32(0, 1, uint32(mdatAt)))
 	for name, c := range map[string]func(*film){
 		"a lying chunk table": func(f *film) {
-			f.meta = telemetry("meta", stsc, box("stco", u32(0, 9, 1)), box("stsz", u32(0, 1, 1)))
+			f.meta = telemetry("vide", stsc, box("stco", u32(0, 9, 1)), box("stsz", u32(0, 1, 1)))
 		},
 		"a lying run table": func(f *film) {
-			f.meta = telemetry("meta", box("stsc", u32(0, 9, 1, 1, 1)), stco, box("stsz", u32(0, 1, 1)))
+			f.meta = telemetry("vide", box("stsc", u32(0, 9, 1, 1, 1)), stco, box("stsz", u32(0, 1, 1)))
 		},
 		"a lying size table": func(f *film) {
-			f.meta = telemetry("meta", stsc, stco, box("stsz", u32(0, 0, 9)))
+			f.meta = telemetry("vide", stsc, stco, box("stsz", u32(0, 0, 9)))
 		},
-		"no sizes":       func(f *film) { f.meta = telemetry("meta", stsc, stco) },
-		"no runs":        func(f *film) { f.meta = telemetry("meta", stco, box("stsz", u32(0, 1, 1))) },
+		"no sizes":       func(f *film) { f.meta = telemetry("vide", stsc, stco) },
+		"no runs":        func(f *film) { f.meta = telemetry("vide", stco, box("stsz", u32(0, 1, 1))) },
 		"a broken box":   func(f *film) { f.moov = []byte("\x00\x00\x00\x07udta") },
 		"a long box":     func(f *film) { f.trak = []byte("\x7f\x00\x00\x00udta") },
 		"endless boxes":  func(f *film) { f.moov = bytes.Repeat(box("free"), 20_001) },
@@ -235,15 +247,76 @@ func TestDamagedVideos(t *testing.T) {
 	}
 }
 
-// TestSamplesElsewhere keeps a track whose samples are said to be outside the media data from erasing the structure.
+// TestSamplesElsewhere keeps a track that goes from erasing the pictures of one that stays by claiming them, and
+// refuses a video whose pictures are not in the media data.
 func TestSamplesElsewhere(t *testing.T) {
 	t.Parallel()
-	stco := box("stco", u32(0, 2, 0, 0xffffff00))
-	all := telemetry("meta", box("stsc", u32(0, 1, 1, 2, 1)), stco, box("stsz", u32(0, 0xffffffff, 2)))
-	data := film{meta: all}.bytes()
-	out := cleaned(t, data, probe.MP4)
-	if _, err := probe.Read(bytes.NewReader(out), int64(len(out))); err != nil || bytes.Contains(out, []byte(pictures)) {
-		t.Errorf("%v: the media data is what the track claims, and the rest is not", err)
+	stsc, stsz := box("stsc", u32(0, 1, 1, 2, 1)), box("stsz", u32(0, 0xffffffff, 2))
+	data := film{meta: telemetry("meta", stsc, box("stco", u32(0, 2, 0, 0xffffff00)), stsz)}.bytes()
+	sameVideo(t, "all", data, cleaned(t, data, probe.MP4))
+	for name, at := range map[string]uint32{"ftyp": 0, "mdat's header": uint32(mdatAt - 1), "behind the file": 1 << 30} {
+		tables := [][]byte{stsc, box("stco", u32(0, 1, at)), box("stsz", u32(0, 5, 1))}
+		refused(t, name, film{meta: telemetry("vide", tables...)}.bytes())
+	}
+	refused(t, "no samples", slices.Concat([]byte(ftyp), box("mdat", []byte(secret)), box("moov", telemetry("vide"))))
+}
+
+func refused(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.MP4); !errors.Is(err, probe.ErrDamaged) {
+		t.Errorf("%s: %v, want ErrDamaged", name, err)
+	}
+}
+
+// TestVideosThatGoUncleaned refuses videos of which it cannot be told what in them is shown.
+func TestVideosThatGoUncleaned(t *testing.T) {
+	t.Parallel()
+	s := []byte(secret)
+	moof := box("moof", box("mfhd", u32(0, 1)), box("traf", box("tfhd", u32(0, 0))))
+	for name, c := range map[string]func(*film){
+		"a fragment in front": func(f *film) { f.head = moof },
+		"a second movie":      func(f *film) { f.tail = box("moov", box("udta", s)) },
+		"samples elsewhere":   func(f *film) { f.minf = box("dinf", box("dref", u32(0, 1), box("url ", u32(0), s))) },
+		"an encrypted sample": func(f *film) { f.meta = bytes.Replace(soundOf(s), []byte("mp4a"), []byte("enca"), 1) },
+		"two tracks of a number": func(f *film) {
+			f.meta = bytes.Replace(telemetry("vide"), u32(0, 0, 0, 2), u32(0, 0, 0, 1), 1)
+		},
+		"two tables": func(f *film) { f.stbl = box("stsz", u32(0, 18, 1)) },
+		"comments before sound": func(f *film) {
+			f.meta = bytes.Replace(soundOf(s), []byte{0, 0, 0, 34}, []byte{4, 0, 0, 18}, 1)
+		},
+	} {
+		var f film
+		c(&f)
+		refused(t, name, f.bytes())
+	}
+}
+
+// TestSoundOfConstantSize keeps sound whose size QuickTime says in the description, and not in the table of sizes.
+func TestSoundOfConstantSize(t *testing.T) {
+	t.Parallel()
+	base := func(version uint16) []byte {
+		return slices.Concat(make([]byte, 6), u16(1), u16(version, 0, 0, 0), u16(2, 16, 0, 0), u32(44100<<16))
+	}
+	const frames, sound = 6, "loud and clear, by 24 b."
+	for name, entry := range map[string][]byte{
+		"version 0": box("sowt", base(0)),
+		"version 1": box("ima4", base(1), u32(3, 6, 12, 2)),
+		"version 2": box("lpcm", base(2), u32(72, 0, 0, 2, 0x7f000000, 16, 12, 8, 2)),
+		"24 bits":   box("in24", base(0)),
+	} {
+		size := map[string]int{"24 bits": 36}[name]
+		data := (sound + secret)[:max(size, len(sound))]
+		stbl := box("stbl", box("stsd", u32(0, 1), entry), box("stsc", u32(0, 1, 1, frames, 1)),
+			box("stsz", u32(0, 1, frames)), box("stco", u32(0, 1, uint32(mdatAt+len(pictures)))))
+		hdlr := box("hdlr", u32(0, 0), []byte("soun"), make([]byte, 13))
+		minf := box("minf", box("smhd", u32(0, 0)), stbl)
+		mdia := box("mdia", box("mdhd", u32(0, 0, 0, 1000, 3000, 0)), hdlr, minf)
+		meta := box("trak", box("tkhd", u32(0, 0, 0, 2, 0, 0, 0, 0, 0, 0), matrix(), u32(0, 0)), mdia)
+		out := strip(t, film{mdat: []byte(data + "x" + secret), meta: meta}.bytes(), probe.MP4)
+		if kept := bytes.TrimRight(out[mdatAt+len(pictures):][:len(data)+1+len(secret)], "\x00"); string(kept) != data {
+			t.Errorf("%s: %q is left, want %q", name, kept, data)
+		}
 	}
 }
 
@@ -289,7 +362,11 @@ func TestFarAway(t *testing.T) {
 	t.Parallel()
 	const size = 4e9
 	head := slices.Concat([]byte(ftyp), u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, size))
-	h := &hollow{head: head, tail: film{moov: box("udta", []byte(secret))}.bytes()[len(ftyp):]}
+	tables := [][]byte{
+		box("stsc", u32(0, 1, 1, 4000, 1)), box("co64", u32(0, 1, 0, uint32(len(head)))), box("stsz", u32(0, 1e6-1, 4000)),
+	}
+	moov := box("moov", box("mvhd", make([]byte, 100)), telemetry("vide", tables...), box("udta", []byte(secret)))
+	h := &hollow{head: head, tail: moov}
 	h.size = int64(len(ftyp)) + size + int64(len(h.tail))
 	edits, err := stripmeta.Scan(h, h.size, probe.MP4)
 	if err != nil {

@@ -1,30 +1,35 @@
 package stripmeta
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
 )
 
-// The flags of a VP8X chunk (RFC 9649, 2.7) that announce metadata.
+// The flags of a VP8X chunk (RFC 9649, 2.7).
 const (
-	vp8xXMP  = 1 << 2
-	vp8xEXIF = 1 << 3
+	vp8xAnimation = 1 << 1
+	vp8xXMP       = 1 << 2
+	vp8xEXIF      = 1 << 3
+	vp8xAlpha     = 1 << 4
+	vp8xICC       = 1 << 5
 )
 
-// The chunks that rendering needs, in the file and in a frame of an animation.
-var (
-	webpChunks  = []string{"VP8X", "ICCP", "ANIM", "ANMF", "ALPH", "VP8 ", "VP8L"}
-	frameChunks = []string{"ALPH", "VP8 ", "VP8L"}
-)
+// pictureChunks are the chunks of a picture: of the file, or of a frame of an animation.
+var pictureChunks = []string{"ALPH", "VP8 ", "VP8L"}
+
+// fixedChunks are the chunks of a fixed size, in bytes.
+var fixedChunks = map[string]int64{"VP8X": 10, "ANIM": 6}
 
 type webpScan struct {
 	*source
 	*Edits
 
-	flags  int64 // where those of VP8X are, 0 if it has none
-	turned bool  // the orientation was kept
-	exif   bool  // seen
+	flags  int64    // where those of VP8X are, 0 if it has none
+	seen   []string // chunks of which there may be one
+	turned bool     // the orientation was kept
+	colors bool     // the color profile was kept
 }
 
 // scanWebP walks all chunks of a WebP and corrects what its headers say of them.
@@ -78,18 +83,64 @@ func (w *webpScan) chunks(at, end int64, visit func(kind string, at, end int64) 
 }
 
 func (w *webpScan) chunk(kind string, at, end int64) (int64, error) {
-	switch {
-	case kind == "VP8X" && end-at >= 18:
-		w.flags = at + 8
-	case kind == "ANMF":
+	if kind == "ANMF" {
 		return w.frame(at, end)
-	case kind == "EXIF" && !w.exif:
-		w.exif = true
-		return w.cut(at, end)
-	case !slices.Contains(webpChunks, kind):
+	}
+	size, fixed := fixedChunks[kind]
+	known := fixed || kind == "EXIF" || kind == "ICCP" || slices.Contains(pictureChunks, kind)
+	if !known || slices.Contains(w.seen, kind) {
 		return end - at, w.remove(at, end)
 	}
+	w.seen = append(w.seen, kind)
+	switch {
+	case fixed:
+		return w.fixed(kind, at, end, size)
+	case kind == "EXIF":
+		return w.cut(at, end)
+	case kind == "ICCP":
+		return w.colorProfile(at, end)
+	}
 	return 0, nil
+}
+
+// fixed cuts a chunk of a fixed size down to that.
+func (w *webpScan) fixed(kind string, at, end, size int64) (int64, error) {
+	if end-at < 8+size {
+		return 0, errStructure
+	}
+	if kind == "VP8X" {
+		w.flags = at + 8
+	}
+	if end-at == 8+size {
+		return 0, nil
+	}
+	if err := w.resize(at+4, size); err != nil {
+		return 0, err
+	}
+	return end - at - 8 - size, w.remove(at+8+size, end)
+}
+
+// colorProfile cleans a color profile, and removes what is none.
+func (w *webpScan) colorProfile(at, end int64) (int64, error) {
+	p, err := w.peek(at+4, 4)
+	if err != nil {
+		return 0, err
+	}
+	raw, clean, err := w.profile(at+8, int64(binary.LittleEndian.Uint32(p)))
+	if err != nil {
+		return 0, err
+	}
+	if clean == nil {
+		return end - at, w.remove(at, end)
+	}
+	w.colors = true
+	if bytes.Equal(raw, clean) {
+		return 0, nil
+	}
+	want := binary.LittleEndian.AppendUint32([]byte("ICCP"), uint32(len(clean))) //nolint:gosec // of a few MB
+	want = append(want, clean...)
+	want = append(want, make([]byte, len(clean)&1)...)
+	return end - at - int64(len(want)), w.replace(at, end, want)
 }
 
 // frame removes what a frame of an animation has beside its picture.
@@ -102,8 +153,10 @@ func (w *webpScan) frame(at, end int64) (int64, error) {
 		return 0, err
 	}
 	n := int64(binary.LittleEndian.Uint32(p))
+	var seen []string
 	shrunk, err := w.chunks(at+8+16, at+8+n, func(kind string, at, end int64) (int64, error) {
-		if slices.Contains(frameChunks, kind) {
+		if slices.Contains(pictureChunks, kind) && !slices.Contains(seen, kind) {
+			seen = append(seen, kind)
 			return 0, nil
 		}
 		return end - at, w.remove(at, end)
@@ -141,20 +194,23 @@ func (w *webpScan) cut(at, end int64) (int64, error) {
 	return end - at - int64(len(want)), w.replace(at, end, want)
 }
 
-// announce makes the flags of VP8X say what metadata is left.
+// announce makes the flags of VP8X say what is left, and clears what is reserved.
 func (w *webpScan) announce() error {
-	p, err := w.peek(w.flags, 1)
+	p, err := w.peek(w.flags, 4)
 	if err != nil {
 		return err
 	}
-	want := p[0] &^ (vp8xXMP | vp8xEXIF)
+	want := []byte{p[0] & (vp8xAnimation | vp8xAlpha), 0, 0, 0}
 	if w.turned {
-		want |= vp8xEXIF
+		want[0] |= vp8xEXIF
 	}
-	if want == p[0] {
+	if w.colors {
+		want[0] |= vp8xICC
+	}
+	if bytes.Equal(want, p) {
 		return nil
 	}
-	return w.replace(w.flags, w.flags+1, []byte{want})
+	return w.replace(w.flags, w.flags+4, want)
 }
 
 // resize writes the length of a chunk, or of the file, at at.

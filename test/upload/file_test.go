@@ -56,12 +56,19 @@ func fileOf(head []byte, body int64) file {
 func film(seed uint64, body int64) file {
 	tkhd := boxOf("tkhd", u32(1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1<<16, 0, 0, 0, 1<<16, 0, 0, 0, 1<<30, 64<<16, 48<<16))
 	stsd := boxOf("stsd", u32(0, 1), boxOf("avc1", make([]byte, 24), []byte{0, 64, 0, 48}, make([]byte, 50)))
-	stbl := boxOf("stbl", stsd, boxOf("stts", u32(0, 1, 90, 1000)))
-	mdia := boxOf("mdia", boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte("vide")), boxOf("minf", stbl))
-	moov := boxOf("moov", boxOf("mvhd", u32(0, 0, 0, 1000, 3000)), boxOf("trak", tkhd, mdia))
+	moov := func(at int) []byte { // one chunk of samples of eight bytes
+		samples := uint32(1 + body/8)
+		chunk := slices.Concat(boxOf("stsc", u32(0, 1, 1, samples, 1)), boxOf("stsz", u32(0, 8, samples)),
+			boxOf("stco", u32(0, 1, uint32(at))))
+		stbl := boxOf("stbl", stsd, boxOf("stts", u32(0, 1, 90, 1000)), chunk)
+		mdhd, hdlr := boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte("vide"))
+		mdia := boxOf("mdia", mdhd, hdlr, boxOf("minf", stbl))
+		return boxOf("moov", boxOf("mvhd", u32(0, 0, 0, 1000, 3000)), boxOf("trak", tkhd, mdia))
+	}
 	unlike := binary.BigEndian.AppendUint64(nil, seed)
 	mdat := slices.Concat(u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, uint64(24+body)), unlike)
-	return fileOf(slices.Concat(boxOf("ftyp", []byte("isom"), u32(0)), moov, mdat), body)
+	ftyp := boxOf("ftyp", []byte("isom"), u32(0))
+	return fileOf(slices.Concat(ftyp, moov(len(ftyp)+len(moov(0))+16), mdat), body)
 }
 
 // boxOf makes a box of ISO/IEC 14496-12.

@@ -1,0 +1,98 @@
+package stripmeta
+
+import (
+	"compress/zlib"
+	"encoding/binary"
+	"io"
+)
+
+// byteReader reads a range of a file byte by byte, so that a decompressor reads no further than it needs.
+type byteReader struct {
+	*source
+
+	at, end int64
+}
+
+// ReadByte implements io.ByteReader.
+func (r *byteReader) ReadByte() (byte, error) {
+	if r.at >= r.end {
+		return 0, io.EOF
+	}
+	p, err := r.peek(r.at, 1)
+	if err != nil {
+		return 0, err
+	}
+	r.at++
+	return p[0], nil
+}
+
+// Read implements io.Reader.
+func (r *byteReader) Read(p []byte) (int, error) {
+	if r.at >= r.end {
+		return 0, io.EOF
+	}
+	held, err := r.rest(r.at)
+	if err != nil {
+		return 0, err
+	}
+	n := copy(p[:min(int64(len(p)), r.end-r.at)], held)
+	r.at += int64(n)
+	return n, nil
+}
+
+// pixelChunks reads the contents of PNG chunks of one kind that follow each other.
+type pixelChunks struct {
+	byteReader
+
+	kind string
+	next int64 // where the next chunk begins
+	skip int64 // bytes in front of the pixels in each
+}
+
+// ReadByte implements io.ByteReader.
+func (c *pixelChunks) ReadByte() (byte, error) {
+	if err := c.advance(); err != nil {
+		return 0, err
+	}
+	return c.byteReader.ReadByte()
+}
+
+// Read implements io.Reader.
+func (c *pixelChunks) Read(p []byte) (int, error) {
+	if err := c.advance(); err != nil {
+		return 0, err
+	}
+	return c.byteReader.Read(p)
+}
+
+// advance goes to the next chunk at the end of one.
+func (c *pixelChunks) advance() error {
+	for c.at >= c.end {
+		p, err := c.peek(c.next, 8)
+		if err != nil {
+			return err
+		}
+		if string(p[4:]) != c.kind {
+			return io.EOF
+		}
+		c.at = c.next + 8 + c.skip
+		c.end = c.next + 8 + int64(binary.BigEndian.Uint32(p))
+		c.next = c.end + 4
+		if c.next > c.size || c.at > c.end {
+			return errStructure
+		}
+	}
+	return nil
+}
+
+// zlibReader is a zlib reader that is used again.
+type zlibReader struct{ io.ReadCloser }
+
+func (z *zlibReader) open(in io.Reader) error {
+	var err error
+	if z.ReadCloser == nil {
+		z.ReadCloser, err = zlib.NewReader(in)
+		return err //nolint:wrapcheck // only whether there is one matters
+	}
+	return z.ReadCloser.(zlib.Resetter).Reset(in, nil) //nolint:wrapcheck,errcheck,forcetypeassert // as zlib says
+}

@@ -1,0 +1,194 @@
+package stripmeta
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// maxProfile is how long a color profile may be, in bytes. Those of presses have about 3 MB.
+const maxProfile = 4 << 20
+
+const (
+	profileHeader  = 128
+	profileEntry   = 12
+	maxProfileTags = 100
+)
+
+// profileTags are the tags of a color profile that rendering needs (ICC.1:2022, 9.2). Others name the device, its
+// serial number and who made the profile.
+var profileTags = []string{
+	"rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC", "kTRC", "wtpt", "bkpt", "chad", "cicp", "A2B0", "A2B1", "A2B2", "B2A0",
+	"B2A1", "B2A2", "D2B0", "D2B1", "D2B2", "D2B3", "B2D0", "B2D1", "B2D2", "B2D3", "gamt", "aarg", "aagg", "aabg",
+}
+
+// profile reads the color profile at at, and returns it as it is and cleaned. The cleaned one is nil if it is none.
+func (s *source) profile(at, n int64) (raw, clean []byte, err error) {
+	if n < profileHeader+4 || n > maxProfile {
+		return nil, nil, nil
+	}
+	raw, err = s.read(nil, at, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return raw, cleanProfile(raw), nil
+}
+
+// cleanProfile returns a color profile with what rendering needs, or nil if raw begins with none. It comes out as it is
+// if it has nothing else.
+func cleanProfile(raw []byte) []byte {
+	if len(raw) < profileHeader+4 || string(raw[36:40]) != "acsp" ||
+		!slices.Contains([]string{"scnr", "mntr", "prtr", "spac"}, string(raw[12:16])) ||
+		!slices.Contains([]string{"RGB ", "GRAY", "CMYK", "Lab "}, string(raw[16:20])) ||
+		!slices.Contains([]string{"XYZ ", "Lab "}, string(raw[20:24])) {
+		return nil
+	}
+	size, count := binary.BigEndian.Uint32(raw), binary.BigEndian.Uint32(raw[profileHeader:])
+	table := int64(profileHeader + 4 + profileEntry*int64(count))
+	if count > maxProfileTags || table > int64(size) || int64(size) > int64(len(raw)) {
+		return nil
+	}
+	c := profileCopy{raw: raw[:size], placed: map[[8]byte]uint32{}}
+	for at := int64(profileHeader + 4); at < table; at += profileEntry {
+		if !c.add(raw[at : at+profileEntry]) {
+			return nil
+		}
+	}
+	return c.bytes()
+}
+
+// profileCopy is a color profile that is put together anew.
+type profileCopy struct {
+	raw    []byte
+	names  []string
+	values [][8]byte          // of the tags, where they are in data and how long
+	placed map[[8]byte]uint32 // where the data of a place in raw are in data; tags may share them
+	data   []byte
+}
+
+// add adds the tag of an entry if rendering needs it. It reports whether the entry is sound.
+func (c *profileCopy) add(entry []byte) bool {
+	name, place := string(entry[:4]), [8]byte(entry[4:])
+	at, n := uint64(binary.BigEndian.Uint32(place[:])), uint64(binary.BigEndian.Uint32(place[4:]))
+	if at+n > uint64(len(c.raw)) {
+		return false
+	}
+	if slices.Contains(c.names, name) {
+		return true
+	}
+	value := neutralText(name, c.raw[8])
+	needed := slices.Contains(profileTags, name)
+	if needed {
+		value = cleanTag(c.raw[at : at+n])
+	}
+	if value == nil {
+		return true
+	}
+	offset, there := c.placed[place]
+	if !needed { // what was there is gone
+		there, place = false, [8]byte{}
+	}
+	if !there {
+		offset = uint32(len(c.data)) //nolint:gosec // at most twice maxProfile
+		c.placed[place] = offset
+		c.data = append(c.data, value...)
+		c.data = append(c.data, make([]byte, -len(c.data)&3)...)
+	}
+	c.names = append(c.names, name)
+	binary.BigEndian.PutUint32(place[:], offset)
+	binary.BigEndian.PutUint32(place[4:], uint32(len(value))) //nolint:gosec // at most maxProfile
+	c.values = append(c.values, place)
+	return len(c.data) <= 2*maxProfile // entries that overlap could make it endless
+}
+
+// bytes returns the whole profile. Of its header stay the versions, the class, the spaces and the intent.
+func (c *profileCopy) bytes() []byte {
+	out := make([]byte, profileHeader)
+	copy(out[8:10], c.raw[8:10])
+	copy(out[12:24], c.raw[12:24])
+	out[24], out[25], out[27], out[29] = 2000>>8, 2000&0xff, 1, 1 // the first of January
+	copy(out[36:], "acsp")
+	out[67] = c.raw[67] & 3
+	copy(out[68:80], "\x00\x00\xf6\xd6\x00\x01\x00\x00\x00\x00\xd3\x2d") // D50, as always
+	out = binary.BigEndian.AppendUint32(out, uint32(len(c.names)))       //nolint:gosec // at most maxProfileTags
+	start := uint32(len(out) + profileEntry*len(c.names))                //nolint:gosec // as above
+	for i, name := range c.names {
+		out = append(out, name...)
+		out = binary.BigEndian.AppendUint32(out, start+binary.BigEndian.Uint32(c.values[i][:]))
+		out = append(out, c.values[i][4:]...)
+	}
+	out = append(out, c.data...)
+	binary.BigEndian.PutUint32(out, uint32(len(out))) //nolint:gosec // at most three times maxProfile
+	return out
+}
+
+// neutralText returns what a profile says instead of its name and its copyright, which it must have: "c". It is nil for
+// other tags.
+func neutralText(name string, version byte) []byte {
+	switch {
+	case name != "desc" && name != "cprt":
+		return nil
+	case version >= 4:
+		return []byte("mluc\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x0cenUS\x00\x00\x00\x02\x00\x00\x00\x1c\x00c")
+	case name == "cprt":
+		return []byte("text\x00\x00\x00\x00c\x00")
+	}
+	return append([]byte("desc\x00\x00\x00\x00\x00\x00\x00\x02c\x00"), make([]byte, 4+4+2+1+67)...)
+}
+
+// cleanTag returns the value of a tag as far as its type says it goes, or nil if it is of another type or too short.
+func cleanTag(value []byte) []byte {
+	if len(value) < 12 {
+		return nil
+	}
+	n := tagSize(value)
+	if n < 12 || n > uint64(len(value)) {
+		return nil
+	}
+	value = slices.Clone(value[:n])
+	clear(value[4:8]) // reserved
+	return value
+}
+
+// tagSize returns how long a tag's value is by what it says, 0 if that is not known (ICC.1:2022, 10).
+func tagSize(value []byte) uint64 {
+	switch string(value[:4]) {
+	case "XYZ ":
+		return 20
+	case "cicp":
+		return 12
+	case "sf32":
+		return 8 + 9*4
+	case "curv":
+		return 12 + 2*uint64(binary.BigEndian.Uint32(value[8:]))
+	case "para":
+		kind := binary.BigEndian.Uint16(value[8:])
+		if kind > 4 {
+			return 0
+		}
+		return 12 + 4*[]uint64{1, 3, 4, 5, 7}[kind]
+	case "mft1", "mft2":
+		return tableSize(value)
+	case "mAB ", "mBA ", "mpet":
+		return uint64(len(value))
+	}
+	return 0
+}
+
+// tableSize is tagSize of a lookup table.
+func tableSize(value []byte) uint64 {
+	in, out, grid := uint64(value[8]), uint64(value[9]), uint64(value[10])
+	points := out
+	for range in {
+		if points *= grid; points > maxProfile {
+			return 0
+		}
+	}
+	if string(value[:4]) == "mft1" {
+		return 48 + 256*in + points + 256*out
+	}
+	if len(value) < 52 {
+		return 0
+	}
+	ins, outs := uint64(binary.BigEndian.Uint16(value[48:])), uint64(binary.BigEndian.Uint16(value[50:]))
+	return 52 + 2*(in*ins+points+out*outs)
+}
