@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -55,7 +56,7 @@ func (s *Server) buildEdges() error {
 		return fmt.Errorf("building the app: %w", err)
 	}
 	pages.Handle("/", s.app)
-	s.handler = s.tracer.Handler(s.secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	edges := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		// The API answers for every address below its prefix, well-formed or not: a mux would redirect some.
 		case path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/"):
@@ -65,25 +66,32 @@ func (s *Server) buildEdges() error {
 		default:
 			pages.ServeHTTP(w, r)
 		}
-	})), asked)
+	})
+	s.handler = s.tracer.Handler(s.secured(onlyPaths(s.cfg.PublicURL, s.cfg.Log, edges)), asked)
 	return nil
 }
 
 // https reports whether clients reach the service by TLS only.
 func (s *Server) https() bool { return s.certs != nil || strings.HasPrefix(s.cfg.PublicURL, "https:") }
 
-// secured sets the header fields that hold for every answer of the public listener. The app adds its own. With an https
-// public URL browsers are told to use TLS only (RFC 6797), also where a proxy terminates it.
+// securityHeaders returns the header fields that hold for every answer. The app adds its own. With an https public URL
+// browsers are told to use TLS only (RFC 6797), also where a proxy terminates it.
+func (s *Server) securityHeaders() http.Header {
+	h := http.Header{}
+	if s.https() {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	return h
+}
+
+// secured sets the security headers of every answer of the public listener.
 func (s *Server) secured(next http.Handler) http.Handler {
-	https := s.https()
+	secure := s.securityHeaders()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		if https {
-			h.Set("Strict-Transport-Security", "max-age=31536000")
-		}
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		maps.Copy(w.Header(), secure)
 		s.app.NoteForwarded(r)
 		next.ServeHTTP(w, r)
 	})

@@ -69,7 +69,7 @@ func (s *Server) listen(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	failed := make(chan error, len(doors))
-	refusals := &refusals{s.cfg.PublicURL, s.cfg.Log}
+	refusals := &refusals{s.cfg.PublicURL, s.cfg.Log, s.securityHeaders()}
 	for _, d := range doors {
 		d.server.ErrorLog = slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelWarn) // of connections that fail, mostly
 		refusals.attach(&d)

@@ -25,6 +25,7 @@ import (
 type refusals struct {
 	publicURL string
 	log       *slog.Logger
+	secure    http.Header // of every answer
 }
 
 // attach has a door write its refusals as problem documents. The door does its own TLS handshakes then.
@@ -177,13 +178,12 @@ func (r *refusals) document(refusal error) []byte {
 		body = []byte("{}")
 	}
 	body = append(body, '\n')
-	h := http.Header{}
+	h := r.secure.Clone()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Connection", "close")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Request-Id", id)
 	r.log.Info("request refused before it was read", "request_id", id, "status", doc.Status, "refused", string(doc.Code))
 	var out bytes.Buffer
@@ -192,6 +192,26 @@ func (r *refusals) document(refusal error) []byte {
 	out.WriteString("\r\n")
 	out.Write(body)
 	return out.Bytes()
+}
+
+var errNoPath = fault.New(fault.EndpointNotFound, "The request asks for no path. Ask for one that begins with a slash; the service is no proxy.")
+
+// onlyPaths answers requests whose target is no path, which no address has: those for * and tunnels by CONNECT (RFC 9112,
+// section 3.2). A mux would answer them with an empty body or as plain text.
+func onlyPaths(publicURL string, log *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.RequestURI != "*" && r.Method != http.MethodConnect {
+			next.ServeHTTP(w, r)
+			return
+		}
+		id := uuid.Must(uuid.NewV7()).String()
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("Connection", "close")
+		h.Set("X-Request-Id", id)
+		status := problem.Write(w, errNoPath, publicURL)
+		log.InfoContext(r.Context(), "request without a path refused", "request_id", id, "status", status)
+	})
 }
 
 // pathScan looks for a percent sign in a request's path that no two hexadecimal digits follow, as the bytes arrive.

@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +21,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/problem"
+	"pressroom/internal/seal"
+	"pressroom/internal/testkit"
 )
 
 // echoing answers with the body of the request, or with what the query names, so that a test decides what is written.
@@ -44,7 +48,7 @@ func entrance(t *testing.T, secure bool, h http.Handler) string {
 	if secure {
 		d.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{ownCertificate(t)}}
 	}
-	(&refusals{"https://press.test", slog.New(slog.DiscardHandler)}).attach(&d)
+	(&refusals{"https://press.test", slog.New(slog.DiscardHandler), http.Header{"X-Frame-Options": {"DENY"}}}).attach(&d)
 	ended := make(chan error, 1)
 	go func() { ended <- d.serve() }()
 	t.Cleanup(func() {
@@ -151,7 +155,7 @@ func mustBeProblem(t *testing.T, name string, resp *http.Response, status int, c
 		t.Errorf("%s: %d %s (%v)", name, resp.StatusCode, raw, err)
 	}
 	h := resp.Header
-	if h.Get("Content-Type") != "application/problem+json" || h.Get("Cache-Control") != "no-store" || len(h.Get("X-Request-Id")) != 36 || !resp.Close {
+	if h.Get("X-Frame-Options") != "DENY" || h.Get("Content-Type") != "application/problem+json" || h.Get("Cache-Control") != "no-store" || len(h.Get("X-Request-Id")) != 36 || !resp.Close {
 		t.Errorf("%s: %v", name, h)
 	}
 }
@@ -262,5 +266,59 @@ func TestGuardAllocatesNothing(t *testing.T) {
 		g.path = pathScan{}
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// A request for no path is refused as all others are, on the whole program: by a problem document with the security headers.
+func TestRequestsWithoutAPath(t *testing.T) {
+	t.Parallel()
+	key, err := seal.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), Config{PublicURL: "https://press.test", Database: testkit.SQLite(t), SealingKey: key, Role: RoleAPI, Blobs: testkit.Blobs(t), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.listen(ctx, l) }()
+	t.Cleanup(func() {
+		end()
+		<-ended
+	})
+	for text, refusal := range map[string]struct {
+		status int
+		code   string
+	}{
+		"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n":               {404, "endpoint_not_found"},
+		"GET * HTTP/1.1\r\nHost: x\r\n\r\n":                   {404, "endpoint_not_found"},
+		"PRI * HTTP/1.1\r\nHost: x\r\n\r\n":                   {404, "endpoint_not_found"},
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n":                    {404, "endpoint_not_found"},
+		"CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n": {404, "endpoint_not_found"},
+		"CONNECT /api/v1/me HTTP/1.1\r\nHost: x\r\n\r\n":      {404, "endpoint_not_found"},
+		"GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n":                {404, "endpoint_not_found"},
+		"GET / HTTP/1.1\r\n\r\n":                              {400, "malformed_request"},
+	} {
+		conn := dialed(t, l.Addr().String(), false)
+		if _, err := io.WriteString(conn, text); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodGet})
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		mustBeProblem(t, text, resp, refusal.status, refusal.code)
+		for name, value := range s.securityHeaders() {
+			if !slices.Equal(resp.Header.Values(name), value) || len(s.securityHeaders()) != 4 {
+				t.Errorf("%q: %s is %q, want %q", text, name, resp.Header.Values(name), value)
+			}
+		}
 	}
 }
