@@ -100,7 +100,7 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/blob", "tests"), what: names("github.com/minio/minio-go/v7"),
 		why: "one place knows whether files lie on a disk or in S3",
 	}, {
-		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe"),
+		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe", "internal/shed"),
 		why: "making a smaller picture and removing metadata are about bytes alone",
 	}, {
 		who: names("sources"), what: names("ours"), notWhat: names("internal/source", "internal/source/wire"),

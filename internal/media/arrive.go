@@ -119,6 +119,8 @@ const picturesWait = 5 * time.Second
 
 var errPicturesBusy = fault.New(fault.Unavailable, "Too many images of this team are being processed. Nothing was kept: send the file again after the wait.").With("reason", fault.Busy).After(picturesWait)
 
+var errVideosBusy = fault.New(fault.Unavailable, "Too many videos of this team are being processed. Nothing was changed: try again after the wait.").With("reason", fault.Busy).After(picturesWait)
+
 // refusedType tells why a file is not taken; what a probe says is made for people.
 func refusedType(err error) error {
 	detail := "The library takes JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos; the file's bytes are none of these."

@@ -15,6 +15,7 @@ import (
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/shed"
 )
 
 const (
@@ -112,6 +113,11 @@ func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost strin
 
 // makeDerived makes a derived file and keeps it. Lost is the key of an earlier one whose bytes are gone.
 func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
+	leave, err := s.videoTurn(ctx, i)
+	if err != nil {
+		return derived{}, err
+	}
+	defer leave()
 	if err := s.diskTakes(ctx, i.Stored); err != nil {
 		return derived{}, err
 	}
@@ -145,6 +151,21 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string
 	}
 	crash.Point("after derived put")
 	return s.keepDerived(ctx, d, lost)
+}
+
+// videoTurn waits until a video may be worked on, in turn with those of other teams. Images wait for memory instead.
+func (s *Service) videoTurn(ctx context.Context, i Item) (leave func(), err error) {
+	if i.Kind != Video {
+		return func() {}, nil
+	}
+	err = s.videos.Acquire(ctx, i.TeamID, 1)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = shed.ErrBusy
+	}
+	if err != nil {
+		return nil, fmt.Errorf("waiting to work on a video: %w", err)
+	}
+	return func() { s.videos.Release(i.TeamID, 1) }, nil
 }
 
 // keepDerived writes the row of a derived file and returns the one that is kept: another node may have been quicker.

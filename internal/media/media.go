@@ -30,6 +30,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/picture"
 	"pressroom/internal/seal"
+	"pressroom/internal/shed"
 	"pressroom/internal/source"
 	"pressroom/internal/terms"
 )
@@ -149,6 +150,7 @@ type Service struct {
 	db       *db.DB
 	pictures *picture.Maker
 	links    seal.Signer // of public links
+	videos   *shed.Turns // videos whose metadata is being removed on their way out
 	deriving singleflight.Group
 	intake   *intake
 	diskTold atomic.Int64 // when a full disk was logged last, in nanoseconds since 1970
@@ -158,9 +160,13 @@ type Service struct {
 // 60 megapixels of a PNG, 85 of a JPEG.
 const pictureMemory = 256 << 20
 
+// videosAtOnce is how many videos this node removes metadata from at once on their way out. Each is read as a whole, and
+// written as a whole.
+const videosAtOnce = 2
+
 // New makes the service.
 func New(o Options) *Service {
-	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), intake: newIntake(), links: o.Sealer.Signer("public links to media")}
+	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), videos: shed.NewTurns(videosAtOnce), intake: newIntake(), links: o.Sealer.Signer("public links to media")}
 	o.Worker.Handle(job.MediaImport, s.doImport)
 	o.Worker.Handle(job.ContentFetch, s.doDownload)
 	return s

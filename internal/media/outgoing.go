@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/blob"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
-	"pressroom/internal/picture"
 	"pressroom/internal/probe"
+	"pressroom/internal/shed"
 	"pressroom/internal/stripmeta"
 )
 
@@ -43,28 +43,19 @@ func (i Item) asStored() derived {
 var withoutMetadata = recipe{
 	variant: "clean-1",
 	make: func(_ context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
-		edits, err := stripmeta.Scan(readerAt{from}, from.Size(), i.Type)
+		file := &blocks{from: from}
+		edits, err := stripmeta.Scan(file, from.Size(), i.Type)
 		if err != nil {
 			return shape{}, fmt.Errorf("looking for metadata: %w", err)
 		}
 		if edits.Empty() {
 			return shape{}, errUnchanged
 		}
-		if _, err := io.Copy(into, edits.Apply(readerAt{from})); err != nil {
+		if _, err := io.Copy(into, edits.Apply(file)); err != nil {
 			return shape{}, fmt.Errorf("removing metadata: %w", err)
 		}
 		return shape{i.Type, i.Width, i.Height}, nil
 	},
-}
-
-// readerAt reads a blob at any offset. It is for one goroutine at a time.
-type readerAt struct{ blob.Reader }
-
-func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
-	if _, err := r.Seek(off, io.SeekStart); err != nil {
-		return 0, err //nolint:wrapcheck // a reader hands on errors as they are
-	}
-	return io.ReadFull(r, p) //nolint:wrapcheck // as above
 }
 
 // errNotClean is what people are told of a video from before metadata was removed on arrival.
@@ -79,7 +70,9 @@ func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {
 func (s *Service) openFitted(ctx context.Context, i Item, fit network.Fit) (Opened, error) {
 	d, r, err := s.outgoing(ctx, i, fit)
 	switch {
-	case errors.Is(err, picture.ErrBusy):
+	case errors.Is(err, shed.ErrBusy) && i.Kind == Video:
+		return Opened{}, errVideosBusy.Wrap(err)
+	case errors.Is(err, shed.ErrBusy):
 		return Opened{}, errPicturesBusy.Wrap(err)
 	case errors.Is(err, probe.ErrDamaged) && i.Kind == Video:
 		return Opened{}, errNotClean.Wrap(err)
@@ -122,15 +115,33 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 	if err != nil || i.Clean || keeps {
 		return r, err
 	}
-	edits, err := stripmeta.Scan(readerAt{r}, r.Size(), i.Type)
+	file := &blocks{from: r}
+	edits, err := s.scan(ctx, i, file)
 	if err == nil {
-		return exported{edits.Apply(readerAt{r}), r}, nil
+		return exported{edits.Apply(file), r}, nil
+	}
+	if errors.Is(err, shed.ErrBusy) {
+		return nil, errors.Join(errVideosBusy.Wrap(err), r.Close())
 	}
 	err = errors.Join(err, r.Close())
 	if !errors.Is(err, probe.ErrDamaged) || i.Kind != Image {
 		return nil, fault.Missing().Wrap(err)
 	}
 	return s.openItem(ctx, i)
+}
+
+// scan looks for the metadata of an item that is exported. A video waits for its team's turn.
+func (s *Service) scan(ctx context.Context, i Item, file *blocks) (stripmeta.Edits, error) {
+	leave, err := s.videoTurn(ctx, i)
+	if err != nil {
+		return stripmeta.Edits{}, err
+	}
+	defer leave()
+	edits, err := stripmeta.Scan(file, file.from.Size(), i.Type)
+	if err != nil {
+		return edits, fmt.Errorf("looking for metadata: %w", err)
+	}
+	return edits, nil
 }
 
 // exported is a file that is read without its metadata.

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"pressroom/internal/probe"
+	"pressroom/internal/shed"
 )
 
 // The errors besides probe.ErrDamaged, of an image that turns out to be cut short or broken, and those of reading it.
@@ -19,18 +20,19 @@ var (
 	ErrTooLarge    = errors.New("the image needs more memory than there is for images")
 	ErrUnsupported = errors.New("the image is of a variant that cannot be decoded")
 	ErrCannot      = errors.New("the image cannot be made to fit")
+	ErrBusy        = shed.ErrBusy // too many calls of the share wait for memory
 )
 
 // Maker makes pictures, with a bound on the memory that pixels take in all its calls together. Every call belongs to a
 // share, such as a team, and shares take turns: a backlog of one delays the others by one picture each.
 type Maker struct {
-	turns *turns
+	turns *shed.Turns
 	limit int64
 }
 
 // New makes a Maker that holds that many bytes of pixels at most. An image that needs more by itself is refused.
 func New(memory int64) *Maker {
-	return &Maker{turns: newTurns(memory), limit: memory}
+	return &Maker{turns: shed.NewTurns(memory), limit: memory}
 }
 
 // Made is an image that was made.
@@ -109,10 +111,14 @@ func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info probe.In
 
 // hold waits until there is memory, and returns how to give it back.
 func (m *Maker) hold(ctx context.Context, share, bytes int64) (func(), error) {
-	if err := m.turns.acquire(ctx, share, bytes); err != nil {
+	err := m.turns.Acquire(ctx, share, bytes)
+	if errors.Is(err, shed.ErrTooMuch) {
+		return nil, ErrTooLarge
+	}
+	if err != nil {
 		return nil, err
 	}
-	return func() { m.turns.release(share, bytes) }, nil
+	return func() { m.turns.Release(share, bytes) }, nil
 }
 
 // need is how many bytes of pixels there are at most at once, first while an image is decoded, then while it is made

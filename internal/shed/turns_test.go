@@ -1,4 +1,4 @@
-package picture
+package shed
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // office is turns with a list of who was served, in order.
 type office struct {
-	*turns
+	*Turns
 
 	mu     sync.Mutex
 	served []int64
@@ -22,7 +22,7 @@ type office struct {
 func (o *office) ask(ctx context.Context, t *testing.T, share, bytes int64, end <-chan struct{}) {
 	t.Helper()
 	o.all.Go(func() {
-		if err := o.acquire(ctx, share, bytes); err != nil {
+		if err := o.Acquire(ctx, share, bytes); err != nil {
 			t.Errorf("share %d: %v", share, err)
 			return
 		}
@@ -30,7 +30,7 @@ func (o *office) ask(ctx context.Context, t *testing.T, share, bytes int64, end 
 		o.served = append(o.served, share)
 		o.mu.Unlock()
 		<-end
-		o.release(share, bytes)
+		o.Release(share, bytes)
 	})
 	synctest.Wait()
 }
@@ -39,7 +39,7 @@ func (o *office) ask(ctx context.Context, t *testing.T, share, bytes int64, end 
 func TestSharesTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		o, end := &office{turns: newTurns(100)}, make(chan struct{})
+		o, end := &office{Turns: NewTurns(100)}, make(chan struct{})
 		for range 20 {
 			o.ask(t.Context(), t, 1, 80, end)
 		}
@@ -54,7 +54,7 @@ func TestSharesTakeTurns(t *testing.T) {
 			t.Errorf("they were served in the order %v", o.served)
 		}
 		if o.free != 100 || len(o.held)+len(o.lines)+len(o.order) != 0 {
-			t.Errorf("in the end there is %+v", o.turns)
+			t.Errorf("in the end there is %+v", o.Turns)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestSharesTakeTurns(t *testing.T) {
 func TestHalfOfTheMemoryWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		o, end, endOther := &office{turns: newTurns(100)}, make(chan struct{}), make(chan struct{})
+		o, end, endOther := &office{Turns: NewTurns(100)}, make(chan struct{}), make(chan struct{})
 		for range 6 {
 			o.ask(t.Context(), t, 1, 25, end)
 		}
@@ -90,30 +90,30 @@ func TestHalfOfTheMemoryWhileOthersWait(t *testing.T) {
 func TestALineIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(100)
-		if err := turns.acquire(t.Context(), 1, 100); err != nil {
+		turns := NewTurns(100)
+		if err := turns.Acquire(t.Context(), 1, 100); err != nil {
 			t.Fatal(err)
 		}
 		ctx, leave := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		for range maxWaiting {
 			all.Go(func() {
-				if err := turns.acquire(ctx, 1, 10); !errors.Is(err, context.Canceled) {
+				if err := turns.Acquire(ctx, 1, 10); !errors.Is(err, context.Canceled) {
 					t.Errorf("who left was told %v", err)
 				}
 			})
 		}
 		synctest.Wait()
-		if err := turns.acquire(t.Context(), 1, 10); !errors.Is(err, ErrBusy) {
+		if err := turns.Acquire(t.Context(), 1, 10); !errors.Is(err, ErrBusy) {
 			t.Errorf("beyond the line: %v", err)
 		}
-		if err := turns.acquire(t.Context(), 2, 101); !errors.Is(err, ErrTooLarge) {
+		if err := turns.Acquire(t.Context(), 2, 101); !errors.Is(err, ErrTooMuch) {
 			t.Errorf("too large: %v", err)
 		}
 		leave()
 		all.Wait()
-		turns.release(1, 100)
-		if err := turns.acquire(t.Context(), 2, 100); err != nil || len(turns.lines)+len(turns.order) != 0 {
+		turns.Release(1, 100)
+		if err := turns.Acquire(t.Context(), 2, 100); err != nil || len(turns.lines)+len(turns.order) != 0 {
 			t.Errorf("after all have left: %v, %+v", err, turns)
 		}
 	})
