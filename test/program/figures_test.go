@@ -123,6 +123,20 @@ func TestEveryAlertHasItsRunbook(t *testing.T) {
 	}
 }
 
+// The dashboard shows every figure that an alert is about.
+func TestTheDashboardShowsWhatAlerts(t *testing.T) {
+	t.Parallel()
+	shown := map[string]bool{}
+	for _, name := range figureNames.FindAllString(read(t, "deploy/grafana/pressroom.json"), -1) {
+		shown[family(name)] = true
+	}
+	for _, name := range figureNames.FindAllString(read(t, "deploy/prometheus/rules.yaml"), -1) {
+		if !shown[family(name)] {
+			t.Errorf("an alert asks for %s, which no panel shows", name)
+		}
+	}
+}
+
 // The dashboard is JSON with panels that ask for something.
 func TestTheDashboardIsWhole(t *testing.T) {
 	t.Parallel()
