@@ -155,29 +155,21 @@ func (a *Approvals) read(token string) (approvalLink, error) {
 // gets another link, also one whose time has passed. It is not_found for people who may not write in the post's team, and
 // wrong_state for a post that is approved, was handed over, or is the template of a series.
 func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string) (string, error) {
-	s := a.Posts
-	call, err := s.acting(ctx, person, postID, access.Write)
-	if err != nil {
-		return "", err
-	}
-	var p Post
 	var generation int64
-	err = s.db.Write(ctx, "post.ask_approval", func(ctx context.Context, tx *db.Tx) error {
-		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
-			return err
-		}
+	p, err := a.Posts.actOn(ctx, person, postID, access.Write, "post.ask_approval", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if err := p.mayBeAsked(); err != nil {
 			return err
 		}
 		if p.Approval != Waiting || p.Round == 0 {
-			if err := openRound(ctx, tx, &p); err != nil {
+			if err := openRound(ctx, tx, p); err != nil {
 				return err
 			}
 		}
-		if err := update(ctx, tx, &p); err != nil {
+		if err := update(ctx, tx, p); err != nil {
 			return err
 		}
-		if generation, err = markSent(ctx, tx, p); err != nil {
+		var err error
+		if generation, err = markSent(ctx, tx, *p); err != nil {
 			return err
 		}
 		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.approval_asked", p.ID, map[string]any{"round": p.Round})
@@ -185,7 +177,7 @@ func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string
 	if err != nil {
 		return "", err
 	}
-	return a.PublicURL + ApprovalPath + a.token(approvalLink{p.ID, p.Round, s.db.Now().Add(approvalLife), generation}), nil
+	return a.PublicURL + ApprovalPath + a.token(approvalLink{p.ID, p.Round, a.Posts.db.Now().Add(approvalLife), generation}), nil
 }
 
 // markSent notes that a link is made to the post as it is now, and returns the generation of the post's links.
@@ -201,26 +193,18 @@ func markSent(ctx context.Context, tx *db.Tx, p Post) (int64, error) {
 // RevokeLinks ends every approval link of a post that was made until now. What was decided by them stays. It is not_found
 // for people who may not write in the post's team, and wrong_state for a post of which no link was made.
 func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string) error {
-	s := a.Posts
-	call, err := s.acting(ctx, person, postID, access.Write)
-	if err != nil {
-		return err
-	}
-	return s.db.Write(ctx, "post.revoke_links", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.lock(ctx, tx, call.TeamID, postID)
-		if err != nil {
-			return err
-		}
+	_, err := a.Posts.actOn(ctx, person, postID, access.Write, "post.revoke_links", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if p.Approval == NotNeeded {
 			return fault.BadState(string(p.Approval), "The post was never sent to a client, so it has no links.")
 		}
 		var generation int64
-		err = tx.QueryRow(ctx, `UPDATE posts SET approval_links = approval_links + 1 WHERE id = ? AND team_id = ? RETURNING approval_links`, p.ID, p.TeamID).Scan(&generation)
+		err := tx.QueryRow(ctx, `UPDATE posts SET approval_links = approval_links + 1 WHERE id = ? AND team_id = ? RETURNING approval_links`, p.ID, p.TeamID).Scan(&generation)
 		if err != nil {
 			return fmt.Errorf("revoking approval links: %w", err)
 		}
 		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.approval_links_revoked", p.ID, map[string]any{"revocations": generation})
 	})
+	return err
 }
 
 func (p Post) mayBeAsked() error {

@@ -29,7 +29,9 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 		if err := s.unschedule(ctx, tx, call, &p); err != nil || template == nil {
 			return err
 		}
-		return s.pauseFor(ctx, tx, call, &p, template)
+		err = s.pauseAs(ctx, tx, call, template, "series.paused", map[string]any{"series": p.SeriesID, "occurrence": p.ID})
+		p.Series = template.Series
+		return err
 	})
 	if err != nil {
 		return operation.Answer[Full]{}, err
@@ -42,24 +44,15 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 // Skip cancels one occurrence of a recurring series, which goes on with the next one. It is not_found if the person may
 // not write in the post's team, and wrong_state for a post that is no scheduled occurrence.
 func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, error) {
-	call, err := s.acting(ctx, person, postID, access.Write)
-	if err != nil {
-		return Post{}, err
-	}
-	var p Post
-	err = s.db.Write(ctx, "post.skip", func(ctx context.Context, tx *db.Tx) error {
-		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
-			return err
-		}
+	return s.actOn(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if p.OccursAt.IsZero() || p.Status == Draft {
 			return fault.BadState("not_recurring", "This post is not a scheduled post of a series, so there is nothing to skip.")
 		}
-		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
+		if err := s.letSeriesKnow(ctx, tx, p); err != nil {
 			return err
 		}
-		return s.unschedule(ctx, tx, call, &p)
+		return s.unschedule(ctx, tx, call, p)
 	})
-	return p, err
 }
 
 // unschedule makes a scheduled post a draft. A template keeps its time, which is when its series began.
@@ -68,16 +61,11 @@ func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call
 		return fault.BadState(string(p.Status),
 			"Only a scheduled post can be cancelled; this one was handed over for publishing already.")
 	}
-	p.Status = Draft
-	detail := map[string]any{"at": db.Micros(p.ScheduledAt)}
 	if p.IsTemplate {
-		detail = nil
-		if err := s.pause(ctx, tx, p); err != nil {
-			return err
-		}
-	} else {
-		p.ScheduledAt, p.Skipped = time.Time{}, !p.OccursAt.IsZero()
+		return s.pauseAs(ctx, tx, call, p, "post.cancelled", nil)
 	}
+	detail := map[string]any{"at": db.Micros(p.ScheduledAt)}
+	p.Status, p.ScheduledAt, p.Skipped = Draft, time.Time{}, !p.OccursAt.IsZero()
 	if err := update(ctx, tx, p); err != nil {
 		return err
 	}
@@ -106,8 +94,8 @@ func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id st
 	return &p, nil
 }
 
-// pauseFor pauses the running series of an occurrence that was cancelled.
-func (s *Service) pauseFor(ctx context.Context, tx *db.Tx, call operation.Call, p, template *Post) error {
+// pauseAs pauses the series of a template, and records it by that kind of event.
+func (s *Service) pauseAs(ctx context.Context, tx *db.Tx, call operation.Call, template *Post, kind string, detail map[string]any) error {
 	if err := s.pause(ctx, tx, template); err != nil {
 		return err
 	}
@@ -115,9 +103,7 @@ func (s *Service) pauseFor(ctx context.Context, tx *db.Tx, call operation.Call, 
 	if err := update(ctx, tx, template); err != nil {
 		return err
 	}
-	p.Series = template.Series
-	detail := map[string]any{"series": p.SeriesID, "occurrence": p.ID}
-	return event.Record(ctx, tx, p.TeamID, event.By(call), "series.paused", template.ID, detail)
+	return event.Record(ctx, tx, template.TeamID, event.By(call), kind, template.ID, detail)
 }
 
 // pausedNote says that the series of a post that was cancelled is paused, and how it goes on.

@@ -85,15 +85,7 @@ func mediaOfAll(targets []Target) [][]network.Media {
 // edit changes a draft or a scheduled post for a person, by the rules of PATCH: what the client approved is asked about
 // again, and what is scheduled needs the right to publish.
 func (s *Service) edit(ctx context.Context, person int64, postID, what string, apply func(context.Context, *db.Tx, *Post) error) (Post, error) {
-	call, err := s.acting(ctx, person, postID, access.Write)
-	if err != nil {
-		return Post{}, err
-	}
-	var p Post
-	err = s.db.Write(ctx, "post.edit", func(ctx context.Context, tx *db.Tx) error {
-		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
-			return err
-		}
+	return s.actOn(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if err := p.mayChange(); err != nil {
 			return err
 		}
@@ -102,12 +94,11 @@ func (s *Service) edit(ctx context.Context, person int64, postID, what string, a
 				return err
 			}
 		}
-		if err := apply(ctx, tx, &p); err != nil {
+		if err := apply(ctx, tx, p); err != nil {
 			return err
 		}
-		return changed(ctx, tx, call, &p, []string{what})
+		return changed(ctx, tx, call, p, []string{what})
 	})
-	return p, err
 }
 
 // changed keeps what was changed of a post and says so.

@@ -9,6 +9,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
+	"pressroom/internal/operation"
 )
 
 // Copied tells which accounts a post that is made like another one can go to, and which were disconnected since.
@@ -36,15 +37,7 @@ func (s *Service) Copied(ctx context.Context, from Post) ([]int64, []Target, err
 // its accounts show of their own, and the frames that stand for videos. A draft that was changed since it was made stays as
 // it is, so that doing it twice is doing it once. It is not_found for whoever may not write in the team of both.
 func (s *Service) Resemble(ctx context.Context, person int64, draft, original string) error {
-	call, err := s.acting(ctx, person, draft, access.Write)
-	if err != nil {
-		return err
-	}
-	return s.db.Write(ctx, "post.resemble", func(ctx context.Context, tx *db.Tx) error {
-		p, err := s.lock(ctx, tx, call.TeamID, draft)
-		if err != nil {
-			return err
-		}
+	_, err := s.actOn(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if p.Status != Draft {
 			return fault.BadState(string(p.Status), "Only a draft is made like another post.")
 		}
@@ -52,15 +45,16 @@ func (s *Service) Resemble(ctx context.Context, person int64, draft, original st
 		if err != nil || !p.UpdatedAt.Equal(p.CreatedAt) {
 			return err
 		}
-		differs, err := s.copyOwn(ctx, tx, p, from)
+		differs, err := s.copyOwn(ctx, tx, *p, from)
 		if err != nil || !differs {
 			return err
 		}
-		if err := update(ctx, tx, &p); err != nil {
+		if err := update(ctx, tx, p); err != nil {
 			return err
 		}
 		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, map[string]any{"changed": []string{"override", "cover"}, "approval": p.Approval})
 	})
+	return err
 }
 
 // copyOwn writes to a draft what only single accounts of another post show, and which frames stand for videos. It tells

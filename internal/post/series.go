@@ -62,52 +62,34 @@ func seriesOf(ctx context.Context, q db.Querier, id int64, lock string) (Series,
 // COUNT, UNTIL). It is not_found for whoever may not publish in the post's team. A rule that is not understood is
 // validation_failed; what the client has not approved, or a network would not take, is refused as by schedule_post.
 func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string) (Post, error) {
-	call, err := s.acting(ctx, person, postID, access.Publish)
-	if err != nil {
-		return Post{}, err
-	}
-	var p Post
-	err = s.db.Write(ctx, "post.repeat", func(ctx context.Context, tx *db.Tx) error {
-		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
-			return err
-		}
+	return s.actOn(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if err := p.mayRepeat(tx.Now()); err != nil {
 			return err
 		}
-		if err := s.mayBeSent(call, p); err != nil {
+		if err := s.mayBeSent(call, *p); err != nil {
 			return err
 		}
-		return s.repeat(ctx, tx, call, &p, rule)
+		return s.repeat(ctx, tx, call, p, rule)
 	})
-	return p, err
 }
 
 // StopRepeating ends a series for good: its template is a plain draft again, and the occurrences that have not begun
 // become drafts. It is not_found for whoever may not publish in the post's team.
 func (s *Service) StopRepeating(ctx context.Context, person int64, postID string) (Post, error) {
-	call, err := s.acting(ctx, person, postID, access.Publish)
-	if err != nil {
-		return Post{}, err
-	}
-	var p Post
-	err = s.db.Write(ctx, "post.stop_repeating", func(ctx context.Context, tx *db.Tx) error {
-		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
-			return err
-		}
+	return s.actOn(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if !p.IsTemplate {
 			return fault.BadState("not_recurring", "No series is made from this post.")
 		}
-		if err := s.pause(ctx, tx, &p); err != nil {
+		if err := s.pause(ctx, tx, p); err != nil {
 			return err
 		}
 		ended := p.SeriesID
 		p.Status, p.SeriesID, p.Series, p.IsTemplate = Draft, 0, Series{}, false
-		if err := keepTemplate(ctx, tx, &p); err != nil {
+		if err := keepTemplate(ctx, tx, p); err != nil {
 			return err
 		}
 		return event.Record(ctx, tx, p.TeamID, event.By(call), "series.stopped", p.ID, map[string]any{"series": ended})
 	})
-	return p, err
 }
 
 // acting is what a person of the app may do in the team of a post, as a call.
@@ -133,6 +115,26 @@ func (s *Service) acting(ctx context.Context, person int64, postID string, needs
 		return operation.Call{}, fault.Missing()
 	}
 	return operation.Call{Actor: actor, Now: now}, nil
+}
+
+// actOn changes a post for a person of the app, in one transaction that holds the post. It is not_found if the person may
+// not do that in the post's team.
+func (s *Service) actOn(ctx context.Context, person int64, postID string, needs access.Capability, name string,
+	do func(context.Context, *db.Tx, operation.Call, *Post) error,
+) (Post, error) {
+	call, err := s.acting(ctx, person, postID, needs)
+	if err != nil {
+		return Post{}, err
+	}
+	var p Post
+	err = s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
+			return err
+		}
+		return do(ctx, tx, call, &p)
+	})
+	return p, err
 }
 
 // mayRepeat refuses what cannot become a running series.

@@ -167,24 +167,31 @@ func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
 // linkKept is where the session keeps a client's link for the next page.
 const linkKept = "approval link "
 
-// askApproval sends the post to the client: whoever sends the link on.
-func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
+// postHere reads a form about a post of the visitor's team, and returns the post's id.
+func (p *Part) postHere(w http.ResponseWriter, r *http.Request) (string, bool) {
 	if !p.ReadForm(w, r) {
-		return
+		return "", false
 	}
 	id, err := idIn(r)
+	if err == nil {
+		_, err = p.posts.Home(r.Context(), id, []int64{frame.VisitorOf(r.Context()).Team.ID})
+	}
 	if err != nil {
 		p.Refuse(w, r, err)
-		return
 	}
-	v := frame.VisitorOf(r.Context())
-	if _, err := p.posts.Home(r.Context(), id, []int64{v.Team.ID}); err != nil {
-		p.Refuse(w, r, err)
+	return id, err == nil
+}
+
+// askApproval sends the post to the client: whoever sends the link on.
+func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
+	id, ok := p.postHere(w, r)
+	if !ok {
 		return
 	}
 	var link string
-	if err = p.allowed(r, "ask_approval", access.Write); err == nil {
-		link, err = p.approvals.AskApproval(r.Context(), v.ID, id)
+	err := p.allowed(r, "ask_approval", access.Write)
+	if err == nil {
+		link, err = p.approvals.AskApproval(r.Context(), frame.VisitorOf(r.Context()).ID, id)
 	}
 	if err == nil {
 		p.Keep(r.Context(), linkKept+id, []byte(link))
@@ -194,21 +201,13 @@ func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
 
 // revokeLinks ends the client's links to the post.
 func (p *Part) revokeLinks(w http.ResponseWriter, r *http.Request) {
-	if !p.ReadForm(w, r) {
+	id, ok := p.postHere(w, r)
+	if !ok {
 		return
 	}
-	id, err := idIn(r)
-	if err != nil {
-		p.Refuse(w, r, err)
-		return
-	}
-	v := frame.VisitorOf(r.Context())
-	if _, err := p.posts.Home(r.Context(), id, []int64{v.Team.ID}); err != nil {
-		p.Refuse(w, r, err)
-		return
-	}
-	if err = p.allowed(r, "revoke_links", access.Write); err == nil {
-		err = p.approvals.RevokeLinks(r.Context(), v.ID, id)
+	err := p.allowed(r, "revoke_links", access.Write)
+	if err == nil {
+		err = p.approvals.RevokeLinks(r.Context(), frame.VisitorOf(r.Context()).ID, id)
 	}
 	p.done(w, r, err, "The links are revoked. They no longer show the post to anyone.")
 }
