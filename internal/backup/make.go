@@ -187,7 +187,11 @@ const derivedSince = 43
 
 // named lists the files that a database with that version of the schema names, but for those of items that are being deleted.
 func named(ctx context.Context, q db.Querier, version int64) ([]wanted, error) {
-	rows, err := q.Query(ctx, `SELECT blob, thumbnail, sha256 FROM media WHERE deleted_at = 0 ORDER BY id`)
+	query := `SELECT blob, thumbnail, sha256 FROM media WHERE deleted_at = 0`
+	if version >= derivedSince {
+		query += ` UNION ALL SELECT blob, '', sha256 FROM media_derived WHERE blob <> ''`
+	}
+	rows, err := q.Query(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("listing the files of the library: %w", err)
 	}
@@ -207,11 +211,6 @@ func named(ctx context.Context, q db.Querier, version int64) ([]wanted, error) {
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("listing the files of the library: %w", err)
 	}
-	if version >= derivedSince {
-		if out, err = appendDerived(ctx, q, out); err != nil {
-			return nil, err
-		}
-	}
 	var home string // by which the store is known to be this database's
 	switch err := q.QueryRow(ctx, `SELECT name FROM blob_store WHERE id = 1`).Scan(&home); {
 	case err == nil:
@@ -221,27 +220,6 @@ func named(ctx context.Context, q db.Querier, version int64) ([]wanted, error) {
 	}
 	slices.SortFunc(out, func(a, b wanted) int { return strings.Compare(a.key, b.key) })
 	return slices.CompactFunc(out, func(a, b wanted) bool { return a.key == b.key }), nil
-}
-
-// appendDerived appends the files that were made from items of the library.
-func appendDerived(ctx context.Context, q db.Querier, out []wanted) ([]wanted, error) {
-	rows, err := q.Query(ctx, `SELECT blob, sha256 FROM media_derived WHERE blob <> '' ORDER BY blob`)
-	if err != nil {
-		return nil, fmt.Errorf("listing the derived files of the library: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var key string
-		var sum []byte
-		if err := rows.Scan(&key, &sum); err != nil {
-			return nil, fmt.Errorf("listing the derived files of the library: %w", err)
-		}
-		out = append(out, wanted{key, hex.EncodeToString(sum)})
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("listing the derived files of the library: %w", err)
-	}
-	return out, nil
 }
 
 // homePrefix begins the name of the file by which a store is known to be the database's.
