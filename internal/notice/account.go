@@ -65,8 +65,17 @@ var accountEvents = map[string]accountEvent{
 	"person.directory_refused":  {AddressChanged, "Your organization’s directory tried to sign somebody else in with your e-mail address. This was refused." + askThem},
 	"person.sign_ins_removed":   {AddressChanged, "The former ways to sign in to your account were removed, as your e-mail address had not been confirmed." + askThem},
 	"person.email_confirmed":    {AddressChanged, "Your e-mail address was confirmed."},
-	"person.operator":           {OperatorChanged, "Your right to run this service was taken away." + askThem},
-	"person.operator made":      {OperatorChanged, "You were given the right to run this service, with access to all teams." + askThem},
+	"person.operator":           {OperatorChanged, "You were given the right to run this service, with access to all teams." + askThem},
+}
+
+const operatorEnded = "Your right to run this service was taken away." + askThem
+
+// accountText returns the sentence of a notice about an account.
+func (d detail) accountText() string {
+	if d.Event == "person.operator" && !d.On {
+		return operatorEnded
+	}
+	return accountEvents[d.Event].text
 }
 
 // accountDetail is what events about accounts say.
@@ -97,11 +106,7 @@ func (s *Service) hearAccount(ctx context.Context, tx *db.Tx, e db.Recorded) err
 			return fmt.Errorf("reading whom %s is about: %w", e.Kind, err)
 		}
 	}
-	d := detail{Event: e.Kind, Browser: in.Browser}
-	if about.kind == OperatorChanged && in.On {
-		d.Event += " made"
-	}
-	raw, err := json.Marshal(d)
+	raw, err := json.Marshal(detail{Event: e.Kind, Browser: in.Browser, On: in.On})
 	if err != nil {
 		return fmt.Errorf("writing what a notice says: %w", err)
 	}

@@ -84,6 +84,7 @@ type detail struct {
 	May       string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
 	Credits   int64  `json:"credits,omitempty"`
 	Browser   string `json:"browser,omitempty"` // in which something was done to an account
+	On        bool   `json:"on,omitempty"`      // of the right to run the service
 
 	ByOperator  bool   `json:"by_operator,omitempty"`  // whoever runs the service decided
 	SameLevel   bool   `json:"same_level,omitempty"`   // of a key: only its daily limit was changed
@@ -140,7 +141,7 @@ func (n Notice) Text() string {
 	case AssistantConnected:
 		return assistantText(d)
 	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
-		return accountEvents[d.Event].text
+		return d.accountText()
 	}
 	return n.Kind.about().Name + "."
 }
