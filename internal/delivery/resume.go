@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/hold"
 	"pressroom/internal/network"
+	"pressroom/internal/plaintext"
 	"pressroom/internal/post"
 )
 
@@ -206,17 +206,7 @@ const mostShown = 60 // characters of a post's text
 
 // oneLine is the start of a text, fit for a terminal: without line ends and what else does not print.
 func oneLine(text string) string {
-	text = network.Clip(text, 4*mostShown)
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
+	text = plaintext.Line(network.Clip(text, 4*mostShown))
 	if short := network.Clip(text, mostShown); short != text {
 		return short + "…"
 	}

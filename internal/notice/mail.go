@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
+	"pressroom/internal/plaintext"
 )
 
 // Mail is a plain text to one person, with one link. It holds nothing secret: whoever follows the link signs in.
@@ -195,7 +196,7 @@ func (s *Service) keep(ctx context.Context, b batch, sent bool) error {
 
 // write returns the mail of a batch.
 func (s *Service) write(b batch) Mail {
-	from := strings.Join(strings.Fields(b.name), " ")
+	from := plaintext.Line(b.name)
 	footer := "This is about the team " + from + ". In the app, under Notices, you choose what you get mail of."
 	if b.team == 0 {
 		from = "pressroom"
