@@ -1,10 +1,8 @@
 package accounts
 
 import (
-	"encoding/csv"
 	"fmt"
 	"html/template"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -205,12 +203,11 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request, a social.Account) 
 		p.Refuse(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": a.Platform + "-" + a.Username + "-" + strconv.Itoa(days) + "-days.csv"}))
-	out := csv.NewWriter(w)
-	out.UseCRLF = true
-	_ = out.Write([]string{"figure", "of", "value", "low", "high", "posts"}) // the client may be gone
-	_ = out.WriteAll(rows(found))
+	out := frame.NewSheet(w, a.Platform+"-"+a.Username+"-"+strconv.Itoa(days)+"-days.csv", "figure", "of", "value", "low", "high", "posts")
+	for _, row := range rows(found) {
+		out.Row(row...)
+	}
+	out.Flush()
 }
 
 // rows are all figures of an analysis. What was not told has no row.

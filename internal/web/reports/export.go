@@ -1,11 +1,8 @@
 package reports
 
 import (
-	"encoding/csv"
-	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"pressroom/internal/operation"
@@ -13,37 +10,6 @@ import (
 	"pressroom/internal/report/finding"
 	"pressroom/internal/web/frame"
 )
-
-// sheet is a table that is written while it is read.
-type sheet struct {
-	w   http.ResponseWriter
-	csv *csv.Writer
-}
-
-// sheetOf begins an answer that is a CSV file (RFC 4180) under a name.
-func sheetOf(w http.ResponseWriter, name string, columns ...string) *sheet {
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	s := &sheet{w, csv.NewWriter(w)}
-	s.csv.UseCRLF = true
-	s.row(columns...)
-	return s
-}
-
-// row writes one. A text that spreadsheets would take for a formula has an apostrophe before it.
-func (s *sheet) row(cells ...string) {
-	for i, c := range cells {
-		if strings.IndexAny(c, "=+-@\t\r\n") == 0 && !isNumber(c) {
-			cells[i] = "'" + c
-		}
-	}
-	_ = s.csv.Write(cells) // the client may be gone
-}
-
-func isNumber(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
-}
 
 func whole(n *int64) string {
 	if n == nil {
@@ -80,7 +46,7 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 		p.Refuse(w, r, err)
 		return
 	}
-	s := sheetOf(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments", "shares", "views", "duration_seconds", "url", "caption")
+	s := frame.NewSheet(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments", "shares", "views", "duration_seconds", "url", "caption")
 	err = p.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.Exported) error {
 		taken, length := "", ""
 		if !e.TakenAt.IsZero() {
@@ -89,10 +55,10 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 		if e.Duration > 0 {
 			length = strconv.FormatFloat(e.Duration.Seconds(), 'f', -1, 64)
 		}
-		s.row(e.ID, e.Shown, taken, e.Format, whole(e.Likes), whole(e.Comments), whole(e.Shares), whole(e.Views), length, e.URL, e.Caption)
-		return s.csv.Error()
+		s.Row(e.ID, e.Shown, taken, e.Format, whole(e.Likes), whole(e.Comments), whole(e.Shares), whole(e.Views), length, e.URL, e.Caption)
+		return s.Err()
 	})
-	s.csv.Flush()
+	s.Flush()
 	if err != nil && !frame.Gone(r) {
 		p.Log.ErrorContext(r.Context(), "a file ended early", "report", id, "error", err)
 		panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
@@ -107,11 +73,11 @@ func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id s
 		p.Refuse(w, r, err)
 		return
 	}
-	p.export(w, r, kind, id, "hashtags", []string{"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high", "related"}, func(s *sheet) {
+	p.export(w, r, kind, id, "hashtags", []string{"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high", "related"}, func(s frame.Sheet) {
 		for _, h := range all {
 			cells := append([]string{h.Hashtag, strconv.Itoa(h.Posts), fraction(h.Share)}, ratio(h.Ratio)...)
 			cells = append(append(cells, truth(h.Works)), ratio(h.Lift)...)
-			s.row(append(cells, truth(h.Related))...)
+			s.Row(append(cells, truth(h.Related))...)
 		}
 	})
 }
@@ -124,9 +90,9 @@ func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id stri
 		p.Refuse(w, r, err)
 		return
 	}
-	p.export(w, r, kind, id, "times", []string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s *sheet) {
+	p.export(w, r, kind, id, "times", []string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s frame.Sheet) {
 		for _, b := range blocks {
-			s.row(append([]string{b.Days, strconv.Itoa(b.Hour), strconv.Itoa(b.Hours), strconv.Itoa(b.Posts)}, ratio(b.Ratio)...)...)
+			s.Row(append([]string{b.Days, strconv.Itoa(b.Hour), strconv.Itoa(b.Hours), strconv.Itoa(b.Posts)}, ratio(b.Ratio)...)...)
 		}
 	})
 }
@@ -148,16 +114,16 @@ func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(re
 }
 
 // export answers with a file that what has been read goes into.
-func (p *Part) export(w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(*sheet)) {
+func (p *Part) export(w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(frame.Sheet)) {
 	v := frame.VisitorOf(r.Context())
 	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	s := sheetOf(w, fileName(detail, what), columns...)
+	s := frame.NewSheet(w, fileName(detail, what), columns...)
 	fill(s)
-	s.csv.Flush()
+	s.Flush()
 }
 
 func fileName(d report.Detail, what string) string {

@@ -1,9 +1,6 @@
 package reports
 
 import (
-	"encoding/csv"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,27 +8,6 @@ import (
 	"pressroom/internal/report"
 	"pressroom/internal/report/finding"
 )
-
-// A stranger's caption is never a formula of a spreadsheet, and comes out as it went in but for that.
-func TestSheet(t *testing.T) {
-	t.Parallel()
-	w := httptest.NewRecorder()
-	s := sheetOf(w, "naïve.csv", "caption", "likes")
-	s.row(`=HYPERLINK("https://evil.example")`, "-5")
-	s.row("@harbour, \"fresh\"\nand hot", "12")
-	s.csv.Flush()
-	rows, err := csv.NewReader(strings.NewReader(w.Body.String())).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := [][]string{{"caption", "likes"}, {`'=HYPERLINK("https://evil.example")`, "-5"}, {"'@harbour, \"fresh\"\nand hot", "12"}}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Error(diff)
-	}
-	if got := w.Header().Get("Content-Disposition"); got != `attachment; filename*=utf-8''na%C3%AFve.csv` {
-		t.Error(got)
-	}
-}
 
 func TestAsked(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding/csv"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -193,13 +192,11 @@ func (p *Part) statement(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="credits-`+span.From.In(zone(r)).Format(monthForm)+`.csv"`)
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{"time", "what", "by", "set_aside", "charged", "refunded", "change", "balance", "reference", "note", "about"}) // the client may be gone
+	out := frame.NewSheet(w, "credits-"+span.From.In(zone(r)).Format(monthForm)+".csv",
+		"time", "what", "by", "set_aside", "charged", "refunded", "change", "balance", "reference", "note", "about")
 	for {
 		for _, i := range items {
-			_ = out.Write(rowOf(i, zone(r)))
+			out.Row(rowOf(i, zone(r))...)
 		}
 		out.Flush()
 		if len(items) < rowsAtOnce {
@@ -224,13 +221,6 @@ func rowOf(i credit.Item, zone *time.Location) []string {
 		charged, refunded = number(i.Charged), number(i.Refunded())
 	case credit.Granted, credit.Withdrawn:
 	}
-	return []string{i.At.In(zone).Format(time.RFC3339), cell(whatOf(i)), cell(byOf(i)), aside, charged, refunded, number(i.Change), number(i.Balance), cell(i.Reference), cell(i.Note), cell(subjectOf(i))}
-}
-
-// cell keeps spreadsheets from taking a text that somebody wrote for a formula.
-func cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
-		return "'" + text
-	}
-	return text
+	return []string{i.At.In(zone).Format(time.RFC3339), whatOf(i), byOf(i), aside, charged, refunded,
+		number(i.Change), number(i.Balance), i.Reference, i.Note, subjectOf(i)}
 }

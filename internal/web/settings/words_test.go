@@ -65,16 +65,6 @@ func TestStatementWords(t *testing.T) {
 	}
 }
 
-// No spreadsheet takes a name for a formula.
-func TestCell(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{"": "", "robot": "robot", "=1+1": "'=1+1", "+49": "'+49", "-1": "'-1", "@sum": "'@sum", "a=b": "a=b", "\tx": "'\tx", "\n=1": "'\n=1"} {
-		if got := cell(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
-	}
-}
-
 // A key works through its last day in the team's zone, on days that are longer than others too.
 func TestEndOf(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,35 @@
+package frame_test
+
+import (
+	"encoding/csv"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/web/frame"
+)
+
+// A stranger's caption is never a formula of a spreadsheet, and comes out as it went in but for that.
+func TestSheet(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	s := frame.NewSheet(w, "naïve.csv", "caption", "likes")
+	s.Row(`=HYPERLINK("https://evil.example")`, "-5")
+	s.Row("@harbour, \"fresh\"\nand hot", "12")
+	s.Row("a=b", "\t=1")
+	s.Row("\n@sum", "+1+1")
+	s.Flush()
+	rows, err := csv.NewReader(strings.NewReader(w.Body.String())).ReadAll()
+	if err != nil || s.Err() != nil {
+		t.Fatal(err, s.Err())
+	}
+	want := [][]string{{"caption", "likes"}, {`'=HYPERLINK("https://evil.example")`, "-5"}, {"'@harbour, \"fresh\"\nand hot", "12"}, {"a=b", "'\t=1"}, {"'\n@sum", "'+1+1"}}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	if got := w.Header().Get("Content-Disposition"); got != `attachment; filename*=utf-8''na%C3%AFve.csv` {
+		t.Error(got)
+	}
+}
