@@ -450,3 +450,22 @@ func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
 		}
 	})
 }
+
+// An authenticator app goes with its recovery codes, once, unless it may not be missing.
+func TestRemoveApp(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ada := w.owner.ID
+		w.exec(t, `INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, 0, 1)`, ada, []byte("sealed"))
+		w.exec(t, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, []byte("hash"), ada)
+		if err := w.RemoveApp(t.Context(), ada, team.KeepFactor); !fault.Is(err, fault.ValidationFailed) || w.count(t, "totp_secrets") != 1 {
+			t.Errorf("the only second factor of a person who needs one: %v", err)
+		}
+		must(t, w.RemoveApp(t.Context(), ada, nil))
+		if w.count(t, "totp_secrets") != 0 || w.count(t, "totp_recovery_codes") != 0 {
+			t.Error("something of the app is left")
+		}
+		if err := w.RemoveApp(t.Context(), ada, nil); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a second time: %v", err)
+		}
+	})
+}

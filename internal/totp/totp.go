@@ -210,43 +210,6 @@ func matchingStep(secret, code string, now, last int64) int64 {
 	return found
 }
 
-// Remove takes the authenticator app and its recovery codes from a person. Keep runs in the same transaction and may
-// refuse; it may be nil.
-func (s *Service) Remove(ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error) error {
-	return s.db.Write(ctx, "totp.remove", func(ctx context.Context, tx *db.Tx) error {
-		// The person's row is held, so that of two factors that go at once one is the last.
-		if err := tx.QueryRow(ctx, `SELECT id FROM people WHERE id = ?`+s.db.ForUpdate(), person).Scan(&person); err != nil {
-			return fmt.Errorf("reading whose authenticator app it is: %w", err)
-		}
-		removed, err := drop(ctx, tx, person)
-		if err != nil {
-			return err
-		}
-		if !removed {
-			return fault.Missing()
-		}
-		if keep != nil {
-			return keep(ctx, tx, person)
-		}
-		return nil
-	})
-}
-
-// drop removes a person's authenticator app and recovery codes, and reports whether there was an app.
-func drop(ctx context.Context, tx *db.Tx, person int64) (bool, error) {
-	if _, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes WHERE person_id = ?`, person); err != nil {
-		return false, fmt.Errorf("removing recovery codes: %w", err)
-	}
-	n, err := tx.Exec(ctx, `DELETE FROM totp_secrets WHERE person_id = ?`, person)
-	if err != nil {
-		return false, fmt.Errorf("removing an authenticator app: %w", err)
-	}
-	if n == 0 {
-		return false, nil
-	}
-	return true, record(ctx, tx, person, "totp.removed", nil)
-}
-
 func record(ctx context.Context, tx *db.Tx, person int64, kind string, detail map[string]any) error {
 	return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, kind, strconv.FormatInt(person, 10), detail)
 }

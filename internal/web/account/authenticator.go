@@ -131,7 +131,7 @@ func (p *Part) newCodes(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) removeApp(w http.ResponseWriter, r *http.Request) {
-	if err := p.totp.Remove(r.Context(), frame.VisitorOf(r.Context()).ID, p.keepsFactor(r)); err != nil {
+	if err := p.Teams.RemoveApp(r.Context(), frame.VisitorOf(r.Context()).ID, p.keepsFactor(r)); err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
 			p.showApp(w, r, frame.StatusOf(err), wrong)
 		}
