@@ -164,7 +164,6 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Request-Id", x.id)
-	h.Set("X-Content-Type-Options", "nosniff")
 	x.serve()
 	x.log(time.Since(began))
 }

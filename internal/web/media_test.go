@@ -20,7 +20,7 @@ func TestMediaFiles(t *testing.T) {
 			t.Errorf("%d, %d bytes", p.StatusCode, len(p.text))
 		}
 		for name, want := range map[string]string{
-			"Content-Type": "image/png", "Content-Security-Policy": "sandbox; default-src 'none'", "X-Content-Type-Options": "nosniff",
+			"Content-Type": "image/png", "Content-Security-Policy": "sandbox; default-src 'none'",
 			"Cache-Control": "private, max-age=31536000, immutable", "Accept-Ranges": "bytes",
 		} {
 			if p.Header.Get(name) != want {

@@ -227,8 +227,7 @@ func TestHeaders(t *testing.T) {
 			h := b.get(path).Header
 			for name, want := range map[string]string{
 				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-				"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
-				"X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+				"Referrer-Policy":         "same-origin", "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
 			} {
 				if h.Get(name) != want {
 					t.Errorf("%s: %s is %q", path, name, h.Get(name))

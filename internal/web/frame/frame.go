@@ -107,15 +107,12 @@ func openerPolicy(path string) string {
 	return "same-origin"
 }
 
-// Guard sets the header fields of every answer of the app.
+// Guard sets the header fields of every answer of the app, beside those of every answer of the server.
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", Policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
 		h.Set("Cross-Origin-Opener-Policy", openerPolicy(r.URL.Path))
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", permissions)
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
