@@ -43,8 +43,8 @@ type accountEvent struct {
 
 // What a person does who did not do it.
 const (
-	takeBack  = " If this was not you, change your password, remove passkeys you do not know and sign out everywhere."
-	askForNew = " If this was not you, ask the people who run this service for a recovery link right away."
+	takeBack  = " If this was not you, change your password, remove passkeys and authenticator apps that are not yours, and sign out of all sessions."
+	askForNew = " If this was not you, ask the operator of this service for a recovery link right away."
 	askThem   = " If you do not know why, ask the people who run this service."
 )
 

@@ -296,7 +296,7 @@ func TestMailedInvitations(t *testing.T) {
 		if open, err := w.Invitations(ctx, w.team.ID); err != nil || len(open) != 0 {
 			t.Errorf("open although the mail was refused: %+v (%v)", open, err)
 		}
-		if _, err := w.Invited(ctx, tokenOf(sent[1])); !strings.Contains(fault.Of(err).Detail, "taken back") {
+		if _, err := w.Invited(ctx, tokenOf(sent[1])); !strings.Contains(fault.Of(err).Detail, "revoked") {
 			t.Errorf("the link that was not mailed: %v", err)
 		}
 	})

@@ -43,7 +43,7 @@ var (
 	errSeats     = fault.New(fault.PlanLimitReached, "The team’s plan has no seat left. Open invitations count as seats: take one back, remove a member or change the plan.").With("limit", "seats")
 	errNoSeat    = fault.New(fault.PlanLimitReached, "The team’s plan has no seat left. Ask the person who invited you.").With("limit", "seats")
 	errAccepted  = fault.BadState("used", "This invitation was accepted already. Sign in to go on.")
-	errRevoked   = fault.BadState("revoked", "This invitation was taken back. Ask for a new one.")
+	errRevoked   = fault.BadState("revoked", "This invitation was revoked. Ask for a new one.")
 	errEnded     = fault.BadState("ended", "This invitation has ended. Ask for a new one.")
 	errOther     = fault.New(fault.NotFound, "This invitation is for another e-mail address.")
 	errTeamShut  = fault.BadState("closed", "This team is closed. Nobody can join it.")

@@ -134,12 +134,12 @@ func TestInvitationsEnd(t *testing.T) {
 			end  func(team.Invitation) error
 			says string
 		}{
-			"taken back": {func(i team.Invitation) error { return w.Revoke(t.Context(), 1, w.team.ID, i.ID) }, "taken back"},
+			"taken back": {func(i team.Invitation) error { return w.Revoke(t.Context(), 1, w.team.ID, i.ID) }, "revoked"},
 			"replaced": {func(i team.Invitation) error {
 				_, _, err := w.Invite(t.Context(), 1, w.team.ID, i.Email, access.Viewer)
 				return err
-			}, "taken back"},
-			"who invited is an admin no more": {func(team.Invitation) error { return w.SetMember(t.Context(), w.team.ID, admin.ID, access.Editor) }, "taken back"},
+			}, "revoked"},
+			"who invited is an admin no more": {func(team.Invitation) error { return w.SetMember(t.Context(), w.team.ID, admin.ID, access.Editor) }, "revoked"},
 			"the team is closed":              {func(team.Invitation) error { return w.Close(t.Context(), w.team.ID) }, "closed"},
 			"too old":                         {func(team.Invitation) error { w.clock.Advance(7 * 24 * time.Hour); return nil }, "has ended"},
 		} {

@@ -104,4 +104,4 @@ func (s *SignIns) Invitee(ctx context.Context, token string, a Attempt) (Person,
 }
 
 // errJoin is the same if nobody has the e-mail address.
-var errJoin = fault.New(fault.Unauthorized, "There is no account with this e-mail address and password.")
+var errJoin = fault.New(fault.Unauthorized, "Incorrect password, or no account with this e-mail address. Try again, or create an account.")

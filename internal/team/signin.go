@@ -64,7 +64,7 @@ type Attempt struct {
 }
 
 // errSignIn does not tell whether there is such a person.
-var errSignIn = fault.New(fault.Unauthorized, "E-mail or password is wrong.")
+var errSignIn = fault.New(fault.Unauthorized, "Incorrect e-mail or password.")
 
 // ErrNoTeam is what somebody in no team is told who has shown who it is, and nobody else.
 var ErrNoTeam = fault.New(fault.Unauthorized, "You are in no team any more: your team was deleted, or you are not a member of it now. Your account is still there. Ask an owner or admin of a team for an invitation: its link lets you in with the password that you have.")

@@ -21,7 +21,8 @@ const maxDecision = 3*4*post.MaxComment + frame.MaxForm
 type approvalView struct {
 	post.Proposal
 
-	Token, Wrong string
+	Token        string
+	Wrong, Field string // what was refused, and the field that it is about
 	Said         post.Decision
 	MaxComment   int
 }
@@ -35,31 +36,35 @@ func (v approvalView) When() string {
 	at := v.inWords(v.ScheduledAt)
 	switch {
 	case v.PassedUnapproved() && at != "":
-		return "It was to go out at " + at + ", and was not sent, as it was not approved by then. " + v.afterwards()
+		return "It was scheduled for " + at + " and was not published, because it was not approved by then. " + v.afterwards()
 	case v.Status != post.Draft && v.Status != post.Scheduled:
 		return ""
 	case v.Approval == post.Rejected:
-		return "It does not go out before you have approved a new version."
+		return "It is not published until you approve a new version."
 	case v.Status == post.Scheduled && v.Approval == post.Waiting:
-		return "It goes out by itself at " + at + ", if you have approved it by then. Otherwise it is not sent."
+		return "It is published at " + at + " if you have approved it by then, and not otherwise."
 	case v.Status == post.Scheduled:
-		return "It goes out by itself at " + at + "."
+		return "It is published at " + at + "."
+	case v.Approval == post.Approved && at == "":
+		return "The team has not set a time yet. It is not published until somebody of the team schedules it."
+	case v.Approval == post.Approved:
+		return "The team plans to publish it at " + at + ". It is not published until somebody of the team schedules it."
 	case at == "":
-		return "The time is not fixed yet: once you have approved it, the team chooses when it goes out."
+		return "The team has not set a time yet. It does so after you have approved the post."
 	}
-	return "The team wishes to send it at " + at + ". Once you have approved it, somebody of the team still has to schedule it: it does not go out by itself before that."
+	return "The team plans to publish it at " + at + ". After you have approved it, somebody of the team still has to schedule it."
 }
 
 // afterwards says what becomes of a post whose time has passed.
 func (v approvalView) afterwards() string {
 	switch v.Approval {
 	case post.Waiting:
-		return "It does not go out by itself any more: once you have approved it, somebody of the team decides anew when it goes out."
+		return "After you have approved it, the team chooses a new time."
 	case post.Approved:
-		return "It does not go out by itself any more: somebody of the team decides anew when it goes out."
+		return "The team has to choose a new time."
 	case post.Rejected, post.NotNeeded:
 	}
-	return "It does not go out any more."
+	return "It will not be published."
 }
 
 // DecidedAt is when the client decided, in the team's zone.
@@ -126,12 +131,18 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	case f.Ours() || f.Code == fault.NotFound:
 		a.refuseLink(w, r, err, said)
 	default:
-		a.showApproval(w, r, frame.StatusOf(err), approvalView{Wrong: f.Detail, Said: said})
+		a.showApproval(w, r, frame.StatusOf(err), approvalView{Wrong: f.Detail, Field: fieldOf(f), Said: said})
 	}
 }
 
 // maxLinkFiles is how many files of one approval link are sent at once: more than a post has, and a part of a node's places.
 const maxLinkFiles = 48
+
+// fieldOf returns the field of a form that a refusal is about; empty for none.
+func fieldOf(f *fault.Error) string {
+	field, _ := f.Context["argument"].(string)
+	return field
+}
 
 // errManyFiles refuses a link of which more files are on their way than any page of a post shows.
 var errManyFiles = fault.New(fault.RateLimited, "Too many files of this link are being loaded. Try again in a moment.").With("scope", "approval_link").After(time.Second)

@@ -112,7 +112,7 @@ func TestApproving(t *testing.T) {
 		client := w.browser(t)
 		shown := client.get(a.page)
 		image := a.page + "/media/" + itoa(item.MediaID)
-		shown.wants(t, 200, "A post of Harbour &amp; Sons", "<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ", "harbour.test", "The time is not fixed yet: once you have approved it, the team chooses when it goes out.", "The owner, the admins and the editors of Harbour &amp; Sons are told", `src="`+image+`"`, "It waits for you")
+		shown.wants(t, 200, "A post from Harbour &amp; Sons", "<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ", "harbour.test", "The team has not set a time yet. It does so after you have approved the post.", "The owner, the admins and the editors of Harbour &amp; Sons see your decision", `src="`+image+`"`, "It is waiting for you")
 		if csp := shown.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || len(shown.Cookies()) > 0 {
 			t.Errorf("%v", shown.Header)
 		}
@@ -171,9 +171,9 @@ func TestApprovingAnOldVersion(t *testing.T) {
 			return strings.TrimPrefix(link, "http://press.example")
 		}
 		second := asked()
-		client.get(second).wants(t, 200, "second", "The team wishes to send it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). Once you have approved it, somebody of the team still has to schedule it")
+		client.get(second).wants(t, 200, "second", "The team plans to publish it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). After you have approved it, somebody of the team still has to schedule it")
 		client.post(second, says("reject", "2", "Cleo", "Not yet.")).leads(t, second)
-		client.get(second).wants(t, 200, "Rejected by", "It does not go out before you have approved a new version.")
+		client.get(second).wants(t, 200, "Rejected by", "It is not published until you approve a new version.")
 		if got := a.state(t); got != `rejected by "Cleo": "Not yet."` {
 			t.Error(got)
 		}

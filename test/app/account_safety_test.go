@@ -28,9 +28,9 @@ func TestCodeOutlivesItsInvitation(t *testing.T) {
 			func(p *page) *form { return p.form("Sign in with a recovery code").fill("recovery", a.codes[0]) },
 		} {
 			b, path := h.browser(t), other.invite(t, email, access.Viewer)
-			asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(200, "Enter your code")
+			asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(200, "Two-factor authentication")
 			newer := other.invite(t, email, access.Viewer)
-			enter(asked).press().wants(200, "You are signed in, but you did not join a team.", "was taken back", c.team.Name)
+			enter(asked).press().wants(200, "You are signed in, but you did not join a team.", "was revoked", c.team.Name)
 			if !b.in() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
 				t.Error("the person is not signed in, or is in the team of an invitation that was taken back")
 			}
@@ -51,12 +51,12 @@ func TestNoticeOfAnotherTeamAsksFirst(t *testing.T) {
 		b := c.as(t, access.Owner)
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(c.team.ID)}})
 		at := fmt.Sprint("/notices/", id)
-		asked := b.from("cross-site", at).wants(200, "You are working in another one.", other.team.Name)
+		asked := b.from("cross-site", at).wants(200, "You are working in", other.team.Name)
 		b.open("/settings/team").wants(200).holds(c.team.Name)
 		if n := h.count(t, "notices WHERE id = ? AND read_at > 0", id); n != 0 {
 			t.Error("the notice is read before the person has chosen")
 		}
-		asked.form("Switch and go on").press().wants(200, other.team.Name)
+		asked.form("Switch team").press().wants(200, other.team.Name)
 		if n := h.count(t, "notices WHERE id = ? AND read_at > 0", id); n != 1 {
 			t.Error("the notice that was followed is not read")
 		}
@@ -86,9 +86,9 @@ func TestMembersOfTheDirectory(t *testing.T) {
 			comes(c.people[access.Editor].Email)
 			p := owner.open("/settings/members").wants(200, c.people[access.Editor].Email+" · Editor · signs in with the directory")
 			if only {
-				p.lacks("no second factor")
+				p.lacks("no two-factor authentication")
 			} else {
-				p.wants(200, c.people[access.Viewer].Email+" · Viewer · no second factor")
+				p.wants(200, c.people[access.Viewer].Email+" · Viewer · no two-factor authentication")
 			}
 		})
 	}
@@ -111,7 +111,7 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 			return h.count(t, "api_keys WHERE name = ? AND revoked_at = 0", name) == 1
 		}
 
-		changes := intruder.open("/account/password").wants(200, "API key Nightly <export> ("+c.team.Name+")", "never used", "Invitation mallory@evil.example as admin").form("Change the password")
+		changes := intruder.open("/account/password").wants(200, "API key Nightly <export> ("+c.team.Name+")", "never used", "Invitation mallory@evil.example as admin").form("Change password")
 		if changes.values.Has("revoke") {
 			t.Error("a change of the password revokes by default")
 		}
@@ -123,14 +123,14 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 
 		r, err := h.Teams.Recover(t.Context(), owner.Email)
 		must(t, err)
-		recovers := h.browser(t).open(team.RecoveryPath+r.Token).wants(200, "API key Back door", "work without your password", "check the members of your teams").form("Set the password")
+		recovers := h.browser(t).open(team.RecoveryPath+r.Token).wants(200, "API key Back door", "work without your password", "check the members of your teams").form("Set password")
 		if got := recovers.values["revoke"]; len(got) != 1 || !strings.HasPrefix(got[0], "invitation-") {
 			t.Errorf("recovery revokes %q by default, want the invitation", got)
 		}
 		var key string
 		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Back door'`).Scan(&key))
 		recovers.values["revoke"] = append(recovers.values["revoke"], "key-"+key)
-		weak := recovers.fill("password", "short").press().wants(422).form("Set the password")
+		weak := recovers.fill("password", "short").press().wants(422).form("Set password")
 		if got := weak.values["revoke"]; len(got) != 2 {
 			t.Errorf("the choice is lost: %q", got)
 		}
@@ -138,7 +138,7 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 		if works("Back door") || !works("Nightly <export>") {
 			t.Error("the chosen key works on, or the other one was revoked")
 		}
-		h.browser(t).open(invited).wants(422, "was taken back")
+		h.browser(t).open(invited).wants(422, "was revoked")
 		for kind, want := range map[string]int{"key.revoked": 1, "invitation.revoked": 1} {
 			if n := h.count(t, "events WHERE kind = ? AND team_id = ?", kind, c.team.ID); n != want {
 				t.Errorf("%d events %s, want %d", n, kind, want)

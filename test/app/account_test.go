@@ -44,7 +44,7 @@ func TestAccountPage(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		for _, role := range access.Roles() {
-			p := c.as(t, role).open("/").follow("Ada "+string(role)).wants(200, "Your account", c.people[role].Email, "Change the password", c.team.Name, "This browser", "need one with a name")
+			p := c.as(t, role).open("/").follow("Ada "+string(role)).wants(200, "Your account", c.people[role].Email, "Change password", c.team.Name, "This browser", "need an address with a domain name")
 			if len(p.source) > 100<<10 {
 				t.Errorf("the page has %d bytes", len(p.source))
 			}
@@ -62,7 +62,7 @@ func TestAccountPage(t *testing.T) {
 		}
 		viewer.send(http.MethodPost, "/account/passkeys/options", url.Values{}).wants(422, "no passkeys at this address")
 		viewer.send(http.MethodPost, "/sign-in/passkey", url.Values{"passkey": {"{}"}}).wants(422, "no passkeys at this address")
-		viewer.open("/account/passkeys/new").wants(200, "need one with a name")
+		viewer.open("/account/passkeys/new").wants(200, "need an address with a domain name")
 	})
 }
 
@@ -71,9 +71,9 @@ func TestNameIsChanged(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
-		p := b.open("/account").form("Save the name").fill("name", "  Grace <Hopper> ").press().wants(200, "Your name is changed.", "Grace <Hopper>")
+		p := b.open("/account").form("Save name").fill("name", "  Grace <Hopper> ").press().wants(200, "Your name is changed.", "Grace <Hopper>")
 		for _, wrong := range []string{" ", "two\nlines", strings.Repeat("x", 201)} {
-			p.form("Save the name").fill("name", wrong).press().wants(422, "You need a name")
+			p.form("Save name").fill("name", wrong).press().wants(422, "You need a name")
 		}
 		c.as(t, access.Owner).open("/settings/members").wants(200, "Grace <Hopper>")
 		if n := h.count(t, "people WHERE name = 'Grace <Hopper>'"); n != 1 {
@@ -90,7 +90,7 @@ func TestPasswordIsChanged(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		here, there := c.as(t, access.Editor), c.as(t, access.Editor)
-		form := func() *form { return here.open("/account").follow("Change the password").form("Change the password") }
+		form := func() *form { return here.open("/account").follow("Change password").form("Change password") }
 		form().fill("old", "wrong").fill("password", newPassword).press().wants(422, "This is not your present password.").lacks(newPassword)
 		form().fill("old", password).fill("password", "short").press().wants(422, "at least 12 characters").lacks(password)
 		token := here.token()
@@ -150,7 +150,7 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 		if there.in() == far.in() {
 			t.Error("not one was signed out")
 		}
-		here.open("/account").form("Sign out everywhere, also here").press().wants(200, "Sign in")
+		here.open("/account").form("Sign out of all sessions, including this one").press().wants(200, "Sign in")
 		if here.in() || there.in() || far.in() || !other.in() {
 			t.Error("somebody is signed in who should not, or the other way round")
 		}
@@ -200,7 +200,7 @@ func TestNewWaysInNeedAFreshSignIn(t *testing.T) {
 		if email := p.form("Sign in").values.Get("email"); email != c.people[access.Editor].Email {
 			t.Errorf("%q", email)
 		}
-		p.form("Sign in").fill("password", "wrong").press().wants(401, "Sign in again", "E-mail or password is wrong.")
+		p.form("Sign in").fill("password", "wrong").press().wants(401, "Sign in again", "Incorrect password. Try again.")
 		p.form("Sign in").fill("password", password).press().wants(200, "Add a passkey")
 		b.open("/account/passkeys/new").wants(200, "Add a passkey")
 	})
@@ -259,13 +259,13 @@ func TestInvitations(t *testing.T) {
 		stranger := other.as(t, access.Editor)
 		stranger.open(path).wants(200, "which is another address")
 		stranger.send(http.MethodPost, path+"/accept", url.Values{}).wants(404)
-		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(401, "There is no account with this e-mail address and password.")
+		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(401, "Incorrect password, or no account with this e-mail address.")
 		h.browser(t).send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
 
 		// Somebody known signs in on the page.
 		path = c.invite(t, other.people[access.Admin].Email, access.Client)
 		known := h.browser(t)
-		known.open(path).form("Sign in and join").fill("password", "wrong").press().wants(401, "There is no account with this e-mail address and password.")
+		known.open(path).form("Sign in and join").fill("password", "wrong").press().wants(401, "Incorrect password, or no account with this e-mail address.")
 		known.send(http.MethodPost, path+"/join", url.Values{"name": {"Thief"}, "password": {newPassword}}).wants(422, "That did not work.")
 		known.open(path).form("Sign in and join").fill("password", password).press().wants(200, "You are in the team now.", c.team.Name)
 	})
@@ -280,12 +280,12 @@ func TestInvitationsThatAreOver(t *testing.T) {
 		must(t, err)
 		must(t, h.Teams.Revoke(t.Context(), owner, c.team.ID, open[1].ID))
 		b := h.browser(t)
-		b.open(revoked).wants(422, "was taken back").lacks(c.team.Name)
-		b.send(http.MethodPost, revoked+"/join", url.Values{"name": {"A"}, "password": {newPassword}}).wants(422, "was taken back")
+		b.open(revoked).wants(422, "was revoked").lacks(c.team.Name)
+		b.send(http.MethodPost, revoked+"/join", url.Values{"name": {"A"}, "password": {newPassword}}).wants(422, "was revoked")
 		h.advance(7*24*time.Hour + time.Second)
 		b.open(old).wants(422, "has ended").lacks(c.team.Name)
 		for range 30 {
-			b.open(team.InvitationPath+"guessed").wants(404, "There is no such page")
+			b.open(team.InvitationPath+"guessed").wants(404, "This link does not work")
 		}
 		b.open(team.InvitationPath+"guessed").wants(429, "Too many wrong tries.")
 		b.open(c.invite(t, "c@harbour.example", access.Editor)).wants(200, "Join "+c.team.Name)
@@ -301,8 +301,8 @@ func TestRecovery(t *testing.T) {
 		path := team.RecoveryPath + r.Token
 		b := h.browser(t)
 		b.open(path).wants(200, "Set a new password", c.people[access.Client].Email)
-		b.open(path).form("Set the password").fill("password", "short").press().wants(422, "at least 12 characters")
-		b.open(path).form("Set the password").fill("password", newPassword).press().wants(200, "Your new password is set.", "Your account")
+		b.open(path).form("Set password").fill("password", "short").press().wants(422, "at least 12 characters")
+		b.open(path).form("Set password").fill("password", newPassword).press().wants(200, "Your new password is set.", "Your account")
 		if before.in() {
 			t.Error("an earlier session goes on")
 		}
@@ -312,7 +312,7 @@ func TestRecovery(t *testing.T) {
 		must(t, err)
 		h.advance(time.Hour + time.Second)
 		b.open(team.RecoveryPath+late.Token).wants(422, "has ended")
-		b.open(team.RecoveryPath+"guessed").wants(404, "There is no such page")
+		b.open(team.RecoveryPath+"guessed").wants(404, "This link does not work")
 	})
 }
 
@@ -350,7 +350,7 @@ func registered(t *testing.T, only bool) (*oidc.Provider, func(*server.Config)) 
 	}
 }
 
-const byDirectory = "Sign in with your organisation’s directory"
+const byDirectory = "Sign in with your organization’s directory"
 
 func TestDirectory(t *testing.T) {
 	t.Parallel()
@@ -377,7 +377,7 @@ func TestDirectory(t *testing.T) {
 		path := c.invite(t, "new@harbour.example", access.Viewer)
 		comes("new@harbour.example", true)
 		b = h.browser(t)
-		b.open(path).follow("Join with your organisation’s directory").wants(200, c.team.Name, "viewer")
+		b.open(path).follow("Join with your organization’s directory").wants(200, c.team.Name, "viewer")
 		b.open("/account").wants(200, "You have no password.")
 		h.browser(t).open("/sign-in/directory/return?state=x&code=y").wants(422, "not begun in this browser")
 	})
@@ -394,13 +394,13 @@ func TestDirectoryAlone(t *testing.T) {
 		path := c.invite(t, "new@harbour.example", access.Viewer)
 		b := h.browser(t)
 		b.open("/sign-in").wants(200, byDirectory).lacks("password")
-		b.open(path).wants(200, "Join with your organisation").lacks("password")
+		b.open(path).wants(200, "Join with your organization").lacks("password")
 		for _, at := range []string{"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", path + "/join", path + "/sign-in", path + "/options", team.RecoveryPath + "x"} {
 			b.send(http.MethodPost, at, url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).wants(403, "by the directory alone")
 		}
 		provider.Knows("owner", c.people[access.Owner].Email)
 		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
-		b.open("/account").wants(200, "You sign in with your organisation’s directory.").lacks("/account/password")
+		b.open("/account").wants(200, "You sign in with your organization’s directory.").lacks("/account/password")
 		for _, at := range []string{"/account/password", "/account/passkeys/new"} {
 			b.open(at).wants(403, "by the directory alone")
 		}

@@ -35,19 +35,19 @@ func TestATimePassesUnapproved(t *testing.T) {
 		link, guest, at := editor.clientsLink(id), h.browser(t), "/posts/"+id
 		editor.open("/").wants(http.StatusOK, "Waits for the client").lacks("Waiting for you")
 		client.open("/").wants(http.StatusOK, "Waiting for you", "The team asks you whether these posts may go out.").follow("For the client").wants(http.StatusOK, "The post waits for you")
-		guest.open(link).wants(http.StatusOK, "It waits for you, and does not go out before you approve it.")
+		guest.open(link).wants(http.StatusOK, "It is waiting for you and will not be published until you approve it.")
 
 		h.advance(3 * time.Hour)
 		must(t, c.Posts.Release(t.Context(), id))
 		editor.handedOver(id).wants(http.StatusOK, "Its time passed without the client’s approval", "It waits for the client still.", "it may be sent again once the client has approved the post").lacks("Send these again")
-		guest.open(link).wants(http.StatusOK, "and was not sent, as it was not approved by then. It does not go out by itself any more: once you have approved it", "Approve").lacks("does not go out before you approve it")
+		guest.open(link).wants(http.StatusOK, "was not published, because it was not approved by then. After you have approved it, the team chooses a new time.", "Approve").lacks("will not be published until you approve it")
 		client.open("/").wants(http.StatusOK, "Waiting for you").follow("For the client")
 		client.open(at).wants(http.StatusOK, "The post waits for you still. Its time has passed").lacks("You can look at the post.", "Revoke links").form("Approve").press().
 			wants(http.StatusOK, "Approved. The team is told.", "The client has approved it since")
-		guest.open(link).wants(http.StatusOK, "Approved by", "somebody of the team decides anew when it goes out")
+		guest.open(link).wants(http.StatusOK, "Approved by", "The team has to choose a new time.")
 		client.open("/").lacks("Waiting for you")
 		editor.open("/notices").wants(http.StatusOK, "The client approved a post whose time had passed.")
-		editor.open(at).wants(http.StatusOK, "After a change it shows nothing: send the new version").form("Send these again").press().wants(http.StatusOK, "1 account is sent again.")
+		editor.open(at).wants(http.StatusOK, "stop working when the post changes: then send the new version").form("Send these again").press().wants(http.StatusOK, "1 account is sent again.")
 		editor.handedOver(id).wants(http.StatusOK, "Published")
 		guest.open(link).wants(http.StatusOK, "Approved by").lacks("not approved by then")
 	})
@@ -66,7 +66,7 @@ func TestTheNewVersionIsSent(t *testing.T) {
 		c.does(t, "update_post", map[string]any{"id": id, "caption": "For the client, better"})
 		guest.open(first).wants(http.StatusUnprocessableEntity, "The post has changed", "Ask the team that sent it for a link to the new version.").lacks("better", "For the client")
 		sent := editor.open(at).wants(http.StatusOK, "The post has changed since it was sent to the client.").form("Send the new version").press().
-			wants(http.StatusOK, "The client’s link", "Make another link for the client").lacks("Send the new version")
+			wants(http.StatusOK, "The client’s link", "Create another approval link").lacks("Send the new version")
 		second := strings.TrimPrefix(sent.field("link"), h.root)
 		guest.open(second).wants(http.StatusOK, "For the client, better", "Approve")
 		viewer.open(at).lacks("Revoke links")
@@ -74,7 +74,7 @@ func TestTheNewVersionIsSent(t *testing.T) {
 		for _, dead := range []string{first, second} {
 			guest.open(dead).wants(http.StatusUnprocessableEntity, "The team has revoked this link.").lacks("better")
 		}
-		again := editor.open(at).form("Make another link for the client").press().wants(http.StatusOK, "The client’s link")
+		again := editor.open(at).form("Create another approval link").press().wants(http.StatusOK, "The client’s link")
 		guest.open(strings.TrimPrefix(again.field("link"), h.root)).wants(http.StatusOK, "For the client, better")
 		c.as(t, access.Admin).open("/settings/audit").wants(http.StatusOK, "revoked the approval links of a post")
 	})

@@ -341,7 +341,7 @@ func TestNothingTypedIsLostBySigningIn(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		c.signedOut(t, access.Editor)
-		b.send(http.MethodPost, saved.path+"/duplicate", url.Values{}).wants(200, "nothing was done")
+		b.send(http.MethodPost, saved.path+"/duplicate", url.Values{}).wants(200, "nothing was changed")
 	})
 }
 
@@ -428,7 +428,7 @@ func TestClientsSeeEveryAccountsMedia(t *testing.T) {
 		link := f.press().wants(200, "For approval")
 		at := strings.TrimPrefix(link.field("link"), h.root)
 		client := h.browser(t)
-		client.open(at).wants(200, "with these images and videos in place of the post’s:", "The time is not fixed yet: once you have approved it").holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/videos/"+film)
+		client.open(at).wants(200, "with these images and videos in place of the post’s:", "The team has not set a time yet.").holds(at+"/media/"+picture, `<video class="watch" src="`+at+"/videos/"+film)
 		if shown := client.open(at + "/media/" + picture); shown.status != 200 || !strings.HasPrefix(shown.header.Get("Content-Type"), "image/") {
 			t.Errorf("the account's own picture: %d %v", shown.status, shown.header)
 		}

@@ -72,7 +72,7 @@ func TestConnections(t *testing.T) {
 		if h.standing(t, editors) || !h.standing(t, viewers) {
 			t.Error("the wrong connection ended, or none")
 		}
-		editor.open("/account").wants(200, "None is connected").lacks("Robot")
+		editor.open("/account").wants(200, "You have not connected an assistant").lacks("Robot")
 		editor.send("POST", at+"/end", nil).wants(422, "has ended already")
 		c.as(t, access.Admin).send("POST", at+"/forget", nil).wants(403)
 		owner.open(at).wants(200, "Ended").lacks("Save").follow("Forget this assistant…").wants(200).form("Forget the assistant").press().wants(200, "The assistant is forgotten").lacks("Robot")
@@ -90,14 +90,14 @@ func TestConnections(t *testing.T) {
 	})
 }
 
-// A role that can publish no more, and leaving, disconnect a person's assistants: before, the pages say so, and after, why.
+// A role that cannot publish, and leaving, disconnect a person's assistants: before, the pages say so, and after, why.
 func TestConnectionsEndWithTheirPerson(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		admin := c.as(t, access.Admin)
 		editors, owners := c.assistant(t, access.Editor, "Writer", access.Read, access.Write), c.assistant(t, access.Owner, "Chief", access.Read)
 		person := fmt.Sprintf("/settings/members/%d", c.people[access.Editor].ID)
-		admin.open(person).wants(200, "can publish no more").form("Change the role").fill("role", "viewer").press().wants(200)
+		admin.open(person).wants(200, "cannot publish").form("Change the role").fill("role", "viewer").press().wants(200)
 		if h.standing(t, editors) || !h.standing(t, owners) {
 			t.Error("the wrong connection ended, or none")
 		}

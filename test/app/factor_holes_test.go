@@ -125,20 +125,20 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 				t.Errorf("%d authenticator apps, want %d", n, want)
 			}
 		}
-		b.open("/account/password").form("Change the password").fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		b.open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
 		has(1)
 		recovery := func() *form {
 			t.Helper()
 			r, err := h.Teams.Recover(t.Context(), email)
 			must(t, err)
-			return h.browser(t).open(team.RecoveryPath + r.Token).form("Set the password")
+			return h.browser(t).open(team.RecoveryPath + r.Token).form("Set password")
 		}
 		kept := recovery()
 		if kept.values.Has("keep") {
 			t.Error("a recovery link keeps credentials by default")
 		}
 		kept.values["keep"] = []string{team.AppID}
-		asked := kept.fill("password", password).press().wants(200, "Enter your code")
+		asked := kept.fill("password", password).press().wants(200, "Two-factor authentication")
 		has(1)
 		if asked.b.in() {
 			t.Error("a recovery link signs in without the code of an app that was kept")
@@ -146,7 +146,7 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "Your account")
 
 		b = asked.b
-		cleared := b.open("/account/password").form("Change the password")
+		cleared := b.open("/account/password").form("Change password")
 		cleared.values.Del("keep")
 		cleared.fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
 		has(0)
@@ -168,12 +168,12 @@ func TestNoWayPastTheFactorByAnotherTeam(t *testing.T) {
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(lax.team.ID)}}).wants(200, lax.team.Name)
 		strict.require(t)
 		for _, of := range []*crew{lax, strict} {
-			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(of.team.ID)}}).wants(200, "Set up a second factor")
+			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(of.team.ID)}}).wants(200, "Set up two-factor authentication")
 			for _, path := range []string{"/", "/posts", "/posts/new", "/media", "/accounts", "/notices", "/settings/team", "/settings/members", "/settings/keys/new", "/settings/export.zip"} {
-				b.open(path).wants(200, "Set up a second factor")
+				b.open(path).wants(200, "Set up two-factor authentication")
 			}
 		}
-		b.send(http.MethodPost, "/settings/keys", url.Values{"name": {"Key"}, "level": {"full"}}).wants(200, "Set up a second factor")
+		b.send(http.MethodPost, "/settings/keys", url.Values{"name": {"Key"}, "level": {"full"}}).wants(200, "Set up two-factor authentication")
 		if n := h.count(t, "api_keys"); n != 0 {
 			t.Errorf("%d keys", n)
 		}
@@ -205,7 +205,7 @@ func TestConsentNeedsRecentSignIn(t *testing.T) {
 		form := b.open(program.asks()).form("Allow").fill("level", "read_only")
 		before := h.count(t, "oauth_grants")
 		c.require(t)
-		if p := form.press(); !strings.Contains(p.text(), "Set up a second factor") || h.count(t, "oauth_grants") != before {
+		if p := form.press(); !strings.Contains(p.text(), "Set up two-factor authentication") || h.count(t, "oauth_grants") != before {
 			t.Errorf("an assistant is let in without the required factor: %s", p.text())
 		}
 	})

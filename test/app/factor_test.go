@@ -34,7 +34,7 @@ func (a *app) code(tb testing.TB) string {
 }
 
 var (
-	secretShown = regexp.MustCompile(`<code class="secret">([A-Z2-7]+)</code>`)
+	secretShown = regexp.MustCompile(`<span>([A-Z2-7]{4})</span><wbr>`)
 	codeShown   = regexp.MustCompile(`<li><code>([A-Z2-7-]+)</code>`)
 )
 
@@ -42,7 +42,10 @@ var (
 func (h *house) addApp(tb testing.TB, b *browser) *app {
 	tb.Helper()
 	p := b.open("/account/authenticator/new").wants(200, "Scan this QR code").holds("<svg")
-	a := &app{h: h, secret: secretShown.FindStringSubmatch(p.source)[1]}
+	a := &app{h: h}
+	for _, m := range secretShown.FindAllStringSubmatch(p.source, -1) {
+		a.secret += m[1]
+	}
 	done := p.form("Add the app").fill("code", a.code(tb)).press().wants(200, "Save your recovery codes", "signed out everywhere else")
 	for _, m := range codeShown.FindAllStringSubmatch(done.source, -1) {
 		a.codes = append(a.codes, m[1])
@@ -58,7 +61,7 @@ func (c *crew) begin(t *testing.T, role access.Role) (*browser, *page) {
 	t.Helper()
 	b := c.browser(t)
 	p := b.open("/sign-in").form("Sign in").fill("email", c.people[role].Email).fill("password", password).press()
-	return b, p.wants(200, "Enter your code").lacks(c.team.Name)
+	return b, p.wants(200, "Two-factor authentication").lacks(c.team.Name)
 }
 
 // After the password nobody is signed in until the code is right, and each code is right once.
@@ -70,7 +73,7 @@ func TestAuthenticatorApp(t *testing.T) {
 		if !b.in() || before.in() {
 			t.Errorf("signed in here: %t; where the app was not known: %t", b.in(), before.in())
 		}
-		b.open("/account").wants(200, "10 recovery codes are left")
+		b.open("/account").wants(200, "You have 10 recovery codes left")
 		b.open("/notices").wants(200, "An authenticator app was added").lacks("a browser that we do not recognize")
 
 		b, asked := c.begin(t, access.Editor)
@@ -155,7 +158,7 @@ func TestCodeKeepsWhatWasTyped(t *testing.T) {
 		a := h.addApp(t, b)
 		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Kept <name>")
 		must(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
-		asked := form.press().wants(200, "is not lost").form("Sign in").fill("email", c.people[access.Owner].Email).fill("password", password).press().wants(200, "Enter your code")
+		asked := form.press().wants(200, "is not lost").form("Sign in").fill("email", c.people[access.Owner].Email).fill("password", password).press().wants(200, "Two-factor authentication")
 		asked.form("Sign in").fill("code", "123").press().wants(401)
 		page := asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "New API key")
 		if got := page.form("Make the key").values.Get("name"); got != "Kept <name>" {
@@ -173,7 +176,7 @@ func TestNoWayPastTheCode(t *testing.T) {
 		h.change(t, `UPDATE people SET email_proved_at = 1 WHERE id = ?`, c.people[access.Editor].ID)
 		path := other.invite(t, c.people[access.Editor].Email, access.Viewer)
 		b := h.browser(t)
-		asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(200, "Enter your code").lacks(c.team.Name)
+		asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(200, "Two-factor authentication").lacks(c.team.Name)
 		if b.in() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
 			t.Error("the password of somebody with an app accepts an invitation")
 		}
@@ -182,7 +185,7 @@ func TestNoWayPastTheCode(t *testing.T) {
 
 		// A code ends the sign-in of the person who entered the password, whoever is signed in.
 		b = c.as(t, access.Viewer)
-		asked = b.send(http.MethodPost, "/sign-in", url.Values{"email": {c.people[access.Editor].Email}, "password": {password}}).wants(200, "Enter your code")
+		asked = b.send(http.MethodPost, "/sign-in", url.Values{"email": {c.people[access.Editor].Email}, "password": {password}}).wants(200, "Two-factor authentication")
 		b.open("/account").wants(200, c.people[access.Viewer].Email)
 		asked.form("Sign in").fill("code", a.code(t)).press()
 		b.open("/account").wants(200, c.people[access.Editor].Email)
@@ -190,7 +193,7 @@ func TestNoWayPastTheCode(t *testing.T) {
 		recovery, err := h.Teams.Recover(t.Context(), c.people[access.Editor].Email)
 		must(t, err)
 		b = h.browser(t)
-		b.open("/recovery/"+recovery.Token).form("Set the password").fill("password", newPassword).press().wants(200)
+		b.open("/recovery/"+recovery.Token).form("Set password").fill("password", newPassword).press().wants(200)
 		if n := h.count(t, "totp_secrets") + h.count(t, "totp_recovery_codes"); n != 0 || h.count(t, "events WHERE kind = 'totp.removed'") != 1 {
 			t.Errorf("%d rows of the app are left", n)
 		}
@@ -220,10 +223,10 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		m := newGauge(t, h)
 		owner := m.as(t, access.Owner)
-		owner.open("/settings/team").form("Require a second factor").press().wants(422, "to your own account first")
+		owner.open("/settings/team").form("Require two-factor authentication").press().wants(422, "to your own account first")
 		h.addApp(t, owner)
-		owner.open("/settings/members").wants(200, "authenticator app", "no second factor")
-		owner.open("/settings/team").form("Require a second factor").press().wants(200, "Members need a second factor from now on.")
+		owner.open("/settings/members").wants(200, "authenticator app", "no two-factor authentication")
+		owner.open("/settings/team").form("Require two-factor authentication").press().wants(200, "Members now need two-factor authentication.")
 		if n := h.count(t, "events WHERE kind = 'team.second_factor' AND team_id = ?", m.team.ID); n != 1 {
 			t.Errorf("%d events", n)
 		}
@@ -258,7 +261,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 
 		// Adding one opens what was asked for.
 		b := m.as2(t, access.Viewer)
-		p := b.open("/posts").wants(200, "Set up a second factor", m.team.Name, "API keys and connected assistants keep working")
+		p := b.open("/posts").wants(200, "Set up two-factor authentication", m.team.Name, "API keys and connected assistants keep working")
 		p.follow("Add an authenticator app").wants(200, "Scan this QR code")
 		h.addApp(t, b)
 		b.open("/posts").wants(200, "Posts")
@@ -281,9 +284,12 @@ func TestRequirementKeepsWhatWasTyped(t *testing.T) {
 		b := c.as(t, access.Editor)
 		form := b.open("/hashtags/new").form("Make the list").fill("name", "Typed before")
 		must(t, h.Teams.Hand(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
-		form.press().wants(200, "Set up a second factor")
+		form.press().wants(200, "Set up two-factor authentication")
 		p := b.open("/account/authenticator/new")
-		a := &app{h: h, secret: secretShown.FindStringSubmatch(p.source)[1]}
+		a := &app{h: h}
+		for _, m := range secretShown.FindAllStringSubmatch(p.source, -1) {
+			a.secret += m[1]
+		}
 		page := p.form("Add the app").fill("code", a.code(t)).press().follow("I have saved them").wants(200, "New hashtag list")
 		if got := page.form("Make the list").values.Get("name"); got != "Typed before" {
 			t.Errorf("%q", got)
@@ -303,11 +309,11 @@ func TestOperatorRequiresSecondFactor(t *testing.T) {
 			must(t, err)
 			b := c.as2(t, access.Owner)
 			for _, path := range []string{"/operator", "/operator/people", "/operator/events.jsonl", fmt.Sprint("/operator/teams/", c.team.ID)} {
-				b.open(path).wants(200, "Set up a second factor")
+				b.open(path).wants(200, "Set up two-factor authentication")
 			}
 			closed := who == "everyone"
 			for _, path := range []string{"/", "/posts", "/notices", "/settings/export", "/settings/members"} {
-				if p := b.open(path); strings.Contains(p.text(), "Set up a second factor") != closed {
+				if p := b.open(path); strings.Contains(p.text(), "Set up two-factor authentication") != closed {
 					t.Errorf("%s: %s", path, p.text())
 				}
 			}

@@ -96,13 +96,13 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		for _, site := range []string{"cross-site", "same-site"} { // a link on another site asks first
 			for _, leads := range []string{list + "&status=draft", "/settings/keys/" + s["keys{key}"]} {
-				b.from(site, leads).wants(http.StatusOK, "Switch to "+c.team.Name, "Switch and go on").lacks(marked+" waits", marked+"</h1>")
+				b.from(site, leads).wants(http.StatusOK, "Switch to "+c.team.Name, "Switch team").lacks(marked+" waits", marked+"</h1>")
 				if p := b.open("/"); strings.Contains(p.source, c.team.Name+"</a>") {
 					t.Errorf("a link on another site turns to the team by %s", leads)
 				}
 			}
 		}
-		b.from("cross-site", list+"&status=draft").form("Switch and go on").press().wants(http.StatusOK, marked+" waits").lacks(marked + " tells")
+		b.from("cross-site", list+"&status=draft").form("Switch team").press().wants(http.StatusOK, marked+" waits").lacks(marked + " tells")
 		b.from("cross-site", list).wants(http.StatusOK).lacks("Switch to")
 		for _, wrong := range []string{"/posts?team_id=", "/posts?team_id=x", "/posts?team_id=-1", "/posts?team_id=999999999"} {
 			b.open(wrong).wants(http.StatusNotFound)

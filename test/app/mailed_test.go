@@ -103,7 +103,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
 		send := func(email string) *page {
-			return owner.open("/settings/members").form("Send the invitation").fill("email", email).fill("role", "editor").press()
+			return owner.open("/settings/members").form("Send invitation").fill("email", email).fill("role", "editor").press()
 		}
 		send("new@harbour.example").wants(200, "We sent an invitation to new@harbour.example.", "sent by e-mail").lacks(team.InvitationPath)
 		link := box.link("new@harbour.example")
@@ -112,8 +112,8 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		b.open("/account").wants(200, "Confirmed").lacks("Not confirmed")
 
 		box.refuse(true)
-		p := send("gone@harbour.example").wants(502, "The mail server did not accept the mail", "Nobody is invited at present.")
-		if got := p.form("Send the invitation").values.Get("email"); got != "gone@harbour.example" {
+		p := send("gone@harbour.example").wants(502, "The mail server did not accept the mail", "No open invitations.")
+		if got := p.form("Send invitation").values.Get("email"); got != "gone@harbour.example" {
 			t.Errorf("what was typed is lost: %q", got)
 		}
 		if n := h.count(t, "invitations WHERE email = 'gone@harbour.example' AND revoked_at = 0"); n != 0 {
@@ -146,9 +146,9 @@ func TestMailedRecovery(t *testing.T) {
 		c := h.crew(t)
 		operator := c.operates(t, access.Owner)
 		p := c.people[access.Viewer]
-		operator.open(fmt.Sprint("/operator/people/", p.ID)).form("Mail a recovery link").press().wants(200, "We sent a recovery link to "+p.Email).lacks(team.RecoveryPath)
+		operator.open(fmt.Sprint("/operator/people/", p.ID)).form("Send recovery link").press().wants(200, "We sent a recovery link to "+p.Email).lacks(team.RecoveryPath)
 		b := h.browser(t)
-		b.open(box.link(p.Email)).form("Set the password").fill("password", newPassword).press().wants(200, "Your new password is set.").lacks("Not confirmed")
+		b.open(box.link(p.Email)).form("Set password").fill("password", newPassword).press().wants(200, "Your new password is set.").lacks("Not confirmed")
 	})
 }
 
@@ -159,7 +159,7 @@ func TestSecondTeamIsEnteredByConfirmation(t *testing.T) {
 		person := other.people[access.Viewer]
 		b := other.as(t, access.Viewer)
 		path := c.invite(t, person.Email, access.Editor)
-		b.open(path).form("Join the team").press().wants(200, "Waiting for confirmation", "an owner or admin of "+c.team.Name+" has to confirm")
+		b.open(path).form("Join the team").press().wants(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" has to confirm")
 		b.open("/account").wants(200, other.team.Name).lacks(c.team.Name)
 		b.open(path).wants(422, "has to confirm that it is you")
 		if n := h.count(t, "memberships WHERE team_id = ? AND person_id = ?", c.team.ID, person.ID); n != 0 {
@@ -171,14 +171,14 @@ func TestSecondTeamIsEnteredByConfirmation(t *testing.T) {
 		for _, role := range []access.Role{access.Editor, access.Viewer, access.Client} {
 			c.as(t, role).send(http.MethodPost, attribute(confirm.node, "action"), url.Values{}).wants(403)
 		}
-		confirm.press().wants(200, "That person is a member now.").lacks("Waiting for your confirmation")
+		confirm.press().wants(200, "The person is now a member.").lacks("Waiting for your confirmation")
 		b.open("/account").wants(200, c.team.Name)
 
 		// By password on the page, and declined.
 		path = c.invite(t, other.people[access.Editor].Email, access.Admin)
 		h.browser(t).open(path).form("Sign in and join").fill("password", password).press().wants(200, "Waiting for confirmation")
-		owner.open("/settings/members").form("Decline "+other.people[access.Editor].Name+", "+other.people[access.Editor].Email).press().wants(200, "That person is not let in.")
-		h.browser(t).open(path).wants(422, "was taken back")
+		owner.open("/settings/members").form("Decline "+other.people[access.Editor].Name+", "+other.people[access.Editor].Email).press().wants(200, "The person was declined.")
+		h.browser(t).open(path).wants(422, "was revoked")
 	})
 }
 

@@ -20,7 +20,7 @@ func TestNoticesOfAFailedPost(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
-		b.open("/notices").wants(200, "There is nothing to tell.")
+		b.open("/notices").wants(200, "No notices yet.")
 		id := c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
 		b.handedOver(id)
@@ -35,7 +35,7 @@ func TestNoticesOfAFailedPost(t *testing.T) {
 		admin := c.as(t, access.Admin)
 		admin.open("/notices").form("Mark all as read").press().wants(200, "All notices are read.").lacks(" unread")
 		for _, role := range []access.Role{access.Viewer, access.Client} {
-			c.as(t, role).open("/notices").wants(200, "There is nothing to tell.").lacks(text)
+			c.as(t, role).open("/notices").wants(200, "No notices yet.").lacks(text)
 		}
 		if n := h.count(t, "notices WHERE kind = 'post_failed' AND subject = ?", id); n != 3 {
 			t.Errorf("%d notices, want one for each of three people", n)
@@ -72,7 +72,7 @@ func TestNoticesOfEachEffect(t *testing.T) {
 		admin.open("/notices").lacks("Robot")
 
 		c.grant(t, 100)
-		owner.open("/notices/settings").form("Save the threshold").fill("credits", "60").press().wants(200, "The threshold is kept.")
+		owner.open("/notices/settings").form("Save threshold").fill("credits", "60").press().wants(200, "The threshold is kept.")
 		for i := range 3 { // crossed once, and once in a day
 			_, err = h.Credits.Withdraw(t.Context(), c.team.ID, 25, fmt.Sprint("taken ", c.team.ID, i), "")
 			must(t, err)
@@ -90,19 +90,19 @@ func TestNoticesOfOnesOwnAccount(t *testing.T) {
 		c := h.crew(t)
 		const text = "New sign-in to your account from a browser that we do not recognize."
 		usual := c.as(t, access.Viewer)
-		c.as(t, access.Viewer).open("/notices").wants(200, "There is nothing to tell.") // another session of the same browser
+		c.as(t, access.Viewer).open("/notices").wants(200, "No notices yet.") // another session of the same browser
 		stranger := h.enter(t, c.people[access.Viewer].Email, password)
 		p := usual.open("/notices").wants(200, text, "Notices 1 unread", "Your account · Unknown browser")
-		if at := p.follow(text + " If this was not you, change your password, remove passkeys you do not know and sign out everywhere."); at.path != "/account" {
+		if at := p.follow(text + " If this was not you, change your password, remove passkeys and authenticator apps that are not yours, and sign out of all sessions."); at.path != "/account" {
 			t.Errorf("the notice leads to %s", at.path)
 		}
 		usual.open("/notices").lacks("unread")
-		stranger.open("/account").follow("Change the password").form("Change the password").fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		stranger.open("/account").follow("Change password").form("Change password").fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
 		stranger.open("/notices").wants(200, "Your password was set or changed", "Notices 1 unread")
-		c.as(t, access.Owner).open("/notices").wants(200, "There is nothing to tell.")
+		c.as(t, access.Owner).open("/notices").wants(200, "No notices yet.")
 
 		// Signed out everywhere, the browser is not known any more.
-		stranger.open("/account").form("Sign out everywhere, also here").press().wants(200, "Sign in")
+		stranger.open("/account").form("Sign out of all sessions, including this one").press().wants(200, "Sign in")
 		again := h.browser(t)
 		again.hold(knownCookie, stranger.held(knownCookie))
 		again.open("/sign-in").form("Sign in").fill("email", c.people[access.Viewer].Email).fill("password", newPassword).press()
@@ -159,7 +159,7 @@ func TestNoticesAreAPersonsOwn(t *testing.T) {
 		must(t, err)
 		admin.open("/notices").wants(200, "An account has lost its connection.")
 		must(t, h.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Admin].ID))
-		admin.open("/notices").wants(200, "There is nothing to tell.").lacks("unread")
+		admin.open("/notices").wants(200, "No notices yet.").lacks("unread")
 		for _, path := range []string{"/notices?before=x", "/notices?before=0"} {
 			c.as(t, access.Owner).open(path).wants(404)
 		}
@@ -170,15 +170,15 @@ func TestNoticeSettings(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
-		p := owner.open("/notices/settings").wants(200, "This installation sends no mail.", "Empty for never.")
-		p.form("Save the threshold").fill("credits", "few").press().wants(422, "has to be a whole number").form("Save the threshold").fill("credits", "-3").press().wants(422)
-		p.form("Save the threshold").fill("credits", "40").press().wants(200, "The threshold is kept.")
-		c.as(t, access.Admin).open("/notices/settings").wants(200).lacks("Save the threshold")
+		p := owner.open("/notices/settings").wants(200, "This service sends no mail.", "Leave it empty to turn this off.")
+		p.form("Save threshold").fill("credits", "few").press().wants(422, "has to be a whole number").form("Save threshold").fill("credits", "-3").press().wants(422)
+		p.form("Save threshold").fill("credits", "40").press().wants(200, "The threshold is kept.")
+		c.as(t, access.Admin).open("/notices/settings").wants(200).lacks("Save threshold")
 		c.as(t, access.Admin).send(http.MethodPost, "/notices/threshold", url.Values{"credits": {"1"}}).wants(403)
 		if n := h.count(t, "notice_thresholds WHERE team_id = ? AND credits = 40", c.team.ID); n != 1 {
 			t.Error("the threshold is not kept")
 		}
-		p.form("Save the threshold").fill("credits", "").press().wants(200, "The threshold is kept.")
+		p.form("Save threshold").fill("credits", "").press().wants(200, "The threshold is kept.")
 	})
 }
 

@@ -281,7 +281,7 @@ func TestAClientIsAsked(t *testing.T) {
 		if !ok {
 			t.Fatalf("the link is %q", link)
 		}
-		b.open("/posts/"+id).wants(200, "Make another link for the client").lacks(path)
+		b.open("/posts/"+id).wants(200, "Create another approval link").lacks(path)
 		b.open("/posts/" + id).lacks("Publish now")
 		h.browser(t).open(path).form("Reject").fill("name", "Ms <Client>").fill("comment", "Not the\nsecond <picture>.").press().wants(200, "Rejected")
 		b.open("/posts/"+id).wants(200, "Rejected", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")

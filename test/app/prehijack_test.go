@@ -27,7 +27,7 @@ const (
 // invites sends an invitation by the members page and returns the path of the link that the page shows.
 func (b *browser) invites(email string, role access.Role) string {
 	b.t.Helper()
-	p := b.open("/settings/members").form("Make the invitation").fill("email", email).fill("role", string(role)).press().wants(200)
+	p := b.open("/settings/members").form("Create invitation").fill("email", email).fill("role", string(role)).press().wants(200)
 	found := regexp.MustCompile(inviteLink).FindStringSubmatch(p.source)
 	if found == nil {
 		b.t.Fatalf("no link is shown: %s", p.text())
@@ -62,7 +62,7 @@ func TestPrehijackedAccountIsTakenBackByTheDirectory(t *testing.T) {
 		link := corp.as(t, access.Owner).invites(victim, access.Admin)
 		provider.QueueUser(&mockoidc.MockUser{Subject: "v-1", Email: victim, EmailVerified: true})
 		b := h.browser(t)
-		p := b.open(link).follow("Join with your organisation’s directory").wants(200, "Join "+corp.team.Name)
+		p := b.open(link).follow("Join with your organization’s directory").wants(200, "Join "+corp.team.Name)
 		p.form("Join the team").press().wants(200, "You are in the team now.", corp.team.Name)
 
 		if mallory.in() {
@@ -115,7 +115,7 @@ func TestPrehijackedAccountIsTakenBackByRecovery(t *testing.T) {
 		must(t, err)
 		b := h.browser(t)
 		p := b.open(team.RecoveryPath + r.Token)
-		p.form("Set the password").fill("password", newPassword).press().wants(200, "Your new password is set.")
+		p.form("Set password").fill("password", newPassword).press().wants(200, "Your new password is set.")
 
 		if mallory.byPasskey(device).in() {
 			t.Error("the passkey that somebody else added signs in")

@@ -231,8 +231,8 @@ func TestSettingsTeam(t *testing.T) {
 		if h.me(t, key) != 200 {
 			t.Error("a key does not work although access is on")
 		}
-		page := admin.open("/settings/team").wants(200, "stay at their instant")
-		page.wants(200, "typing offers those there are", "is shown as 3:00 in New York").in100()
+		page := admin.open("/settings/team").wants(200, "still go out at the same moment")
+		page.wants(200, "such as Europe/Berlin", "all times are shown in the new zone").in100()
 		if !strings.Contains(page.source, `<option value="de-AT">`) || !strings.Contains(page.source, `<option value="Asia/Tokyo">`) {
 			t.Error("no zones or languages are offered")
 		}
@@ -247,7 +247,7 @@ func TestSettingsMembers(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		admin, owner := c.as(t, access.Admin), c.as(t, access.Owner)
-		list := admin.open("/settings/members").wants(200, "5 people", "50 seats", c.people[access.Viewer].Email, "Nobody is invited")
+		list := admin.open("/settings/members").wants(200, "5 people", "50 seats", c.people[access.Viewer].Email, "No open invitations.")
 		editor := list.follow("Open Ada editor").wants(200, "Editor").lacks("Make the owner")
 		editor.form("Change the role").fill("role", "owner").press().wants(422, "Choose one of the roles")
 		editor.form("Change the role").fill("role", "viewer").press().wants(200, "The role is changed", "Viewer")
@@ -255,13 +255,13 @@ func TestSettingsMembers(t *testing.T) {
 		list.follow("Open Ada admin").wants(200, "This is you").lacks("Change the role")
 		list.follow("Open Ada client").follow("Remove from the team").wants(200, "sees nothing of this team any more").form("Remove from the team").press().wants(200, "no member any more", "4 people")
 
-		list.form("Make the invitation").fill("email", "nonsense").press().wants(422, "no e-mail address")
-		made := list.form("Make the invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().wants(200, "nora@harbour.example", "shown this once")
+		list.form("Create invitation").fill("email", "nonsense").press().wants(422, "no e-mail address")
+		made := list.form("Create invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().wants(200, "nora@harbour.example", "shown only once")
 		link := regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindString(made.source)
 		h.browser(t).open(link).wants(200, c.team.Name)
 		admin.open("/settings/members").wants(200, "1 open invitation", "nora@harbour.example").lacks(link).
-			form("Take back the invitation of nora@harbour.example").press().wants(200, "taken back", "Nobody is invited")
-		h.browser(t).open(link).wants(422, "taken back")
+			form("Revoke the invitation of nora@harbour.example").press().wants(200, "The invitation is revoked", "No open invitations")
+		h.browser(t).open(link).wants(422, "was revoked")
 
 		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Make the owner").wants(200, "You stay in the team as an admin")
 		on.form("Hand the team on").press().wants(200, "another owner now")

@@ -31,7 +31,7 @@ func TestTypedTextIsKept(t *testing.T) {
 			{list + "/edit", "Save", "name", "Boats"},
 			{"/settings/team", "Save", "name", "Another name"},
 			{"/settings/keys/new", "Make the key", "name", "For the newsletter"},
-			{"/settings/members", "Make the invitation", "email", "new@harbour.example"},
+			{"/settings/members", "Create invitation", "email", "new@harbour.example"},
 			{picture, "Rename", "name", "The pier"},
 			{picture, "Save the description", "alt", "A pier in the fog"},
 		} {

@@ -104,9 +104,9 @@ async function sessions(browser, page) {
 
 async function passwords(page) {
   await page.goto('/account/password');
-  await page.getByLabel('Present password').fill('not this one');
+  await page.getByLabel('Current password').fill('not this one');
   await page.getByLabel('New password').fill(password);
-  await page.getByRole('button', { name: 'Change the password' }).click();
+  await page.getByRole('button', { name: 'Change password' }).click();
   assert.equal(await alert(page), 'This is not your present password.');
   await look(page, 'password-wrong');
   await page.keyboard.type(world.owner.password);
@@ -155,7 +155,7 @@ async function recovered(browser) {
   await page.goto(world.recovery);
   await look(page, 'recovery');
   await page.getByLabel('New password').fill('quite another sentence');
-  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByText('Your new password is set.').waitFor();
   world.owner.password = 'quite another sentence';
   await page.goto(world.recovery);
@@ -172,7 +172,7 @@ async function withoutScripts(browser) {
   await page.keyboard.press('Tab');
   await page.keyboard.type(world.owner.password);
   await page.keyboard.press('Enter');
-  await page.getByLabel('Present password').focus();
+  await page.getByLabel('Current password').focus();
   await page.keyboard.type(world.owner.password);
   await page.keyboard.press('Tab');
   await page.keyboard.type('words that are new again');

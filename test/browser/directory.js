@@ -9,16 +9,16 @@ run(async (browser) => {
   await page.goto('/posts');
   await look(page, 'directory');
   assert.equal(await page.getByLabel('Password').count(), 0);
-  await page.getByRole('link', { name: 'Sign in with your organisation’s directory' }).click();
+  await page.getByRole('link', { name: 'Sign in with your organization’s directory' }).click();
   await page.getByRole('alert').waitFor();
   await look(page, 'directory-unknown');
 
   await page.goto('/posts');
-  await page.getByRole('link', { name: 'Sign in with your organisation’s directory' }).focus();
+  await page.getByRole('link', { name: 'Sign in with your organization’s directory' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Posts', exact: true }).waitFor();
   await page.getByRole('link', { name: 'Ada' }).click();
-  await page.getByText('You sign in with your organisation’s directory.').waitFor();
+  await page.getByText('You sign in with your organization’s directory.').waitFor();
   await look(page, 'directory-account');
 
   await page.goto('/posts/new');
@@ -29,7 +29,7 @@ run(async (browser) => {
   await look(page, 'directory-signed-out');
   const [beside] = await Promise.all([page.waitForEvent('popup'), page.getByRole('link', { name: /directory/ }).click()]);
   await beside.getByRole('button', { name: 'Sign out' }).waitFor();
-  await page.getByRole('button', { name: 'I am signed in there: show the form again' }).click();
+  await page.getByRole('button', { name: 'I have signed in: show the form again' }).click();
   await page.getByRole('heading', { name: 'New post' }).waitFor();
   assert.equal(await page.getByLabel('Text', { exact: true }).inputValue(), 'Precious words');
 }).catch((error) => {

@@ -50,7 +50,7 @@ async function added(page) {
   await page.getByRole('link', { name: 'I have saved them' }).click();
   await page.getByRole('heading', { name: 'Your account' }).waitFor();
   await look(page, 'account-authenticator');
-  await page.getByRole('link', { name: 'Recovery codes and removal' }).click();
+  await page.getByRole('link', { name: 'Manage app and recovery codes' }).click();
   await look(page, 'authenticator');
   return { secret, codes };
 }
@@ -63,7 +63,7 @@ async function entered(page, secret, codes) {
     await page.getByLabel('E-mail').fill(world.owner.email);
     await page.getByLabel('Password').fill(world.owner.password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
+    await page.getByRole('heading', { name: 'Two-factor authentication' }).waitFor();
   };
   await asks();
   await look(page, 'code');
@@ -90,8 +90,8 @@ async function entered(page, secret, codes) {
 async function required(browser, page) {
   await page.goto('/settings/team');
   await look(page, 'settings-factor');
-  await page.getByRole('button', { name: 'Require a second factor' }).click();
-  await page.getByText('Members need a second factor from now on.').waitFor();
+  await page.getByRole('button', { name: 'Require two-factor authentication' }).click();
+  await page.getByText('Members now need two-factor authentication.').waitFor();
   await look(page, 'settings-factor-required');
 
   const member = await open(browser);
@@ -99,7 +99,7 @@ async function required(browser, page) {
   await member.getByLabel('Your name').fill('Nora New');
   await member.getByLabel('Choose a password').fill('four plain words here');
   await member.getByRole('button', { name: 'Create account and join', exact: true }).click();
-  await member.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+  await member.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
   await look(member, 'second-factor');
   await page.goto('/settings/members');
   await look(page, 'settings-members-factors');

@@ -25,7 +25,7 @@ run(async (browser) => {
   await page.getByText('All notices are read.').waitFor();
   assert.equal(await page.getByRole('link', { name: 'Notices', exact: true }).count(), 1);
   await look(page, 'notices-read');
-  await page.getByRole('link', { name: 'What you are told of' }).click();
+  await page.getByRole('link', { name: 'Notification settings' }).click();
   await page.getByLabel('Credits').fill('many');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();

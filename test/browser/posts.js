@@ -32,7 +32,7 @@ run(async (browser) => {
   const client = await open(browser);
   await client.goto(link);
   await client.getByLabel('Your name').fill('Grace');
-  await client.getByLabel('Comment, if you like').fill('Please without the tart.');
+  await client.getByLabel('Comment (optional)').fill('Please without the tart.');
   await client.getByRole('button', { name: 'Reject' }).click();
   await client.getByText('Rejected').waitFor();
   await page.reload();

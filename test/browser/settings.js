@@ -93,13 +93,13 @@ async function team(page) {
 async function members(page) {
   await page.goto('/settings/members');
   await page.getByLabel('E-mail').fill('nora@harbour.example');
-  await page.getByRole('button', { name: 'Make the invitation' }).click();
+  await page.getByRole('button', { name: 'Create invitation' }).click();
   await said(page, 'Send this link to');
   await look(page, 'settings-invited');
-  await page.getByRole('link', { name: 'I have copied it' }).click();
+  await page.getByRole('link', { name: 'Done' }).click();
   await look(page, 'settings-members');
-  await page.getByRole('button', { name: 'Take back the invitation of nora@harbour.example' }).click();
-  await said(page, 'The invitation is taken back');
+  await page.getByRole('button', { name: 'Revoke the invitation of nora@harbour.example' }).click();
+  await said(page, 'The invitation is revoked');
   await page.getByRole('link', { name: 'Open Ada Okafor' }).click();
   await look(page, 'settings-member');
 }

@@ -15,7 +15,7 @@ run(async (browser) => {
   await page.getByLabel('E-mail').fill(world.owner.email);
   await page.getByLabel('Password').fill('not this one');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  assert.equal(await page.getByRole('alert').textContent(), 'E-mail or password is wrong.');
+  assert.equal(await page.getByRole('alert').textContent(), 'Incorrect e-mail or password.');
   assert.equal(await page.getByLabel('E-mail').inputValue(), world.owner.email);
   assert.equal(await page.getByLabel('Password').inputValue(), '');
   await look(page, 'sign-in-wrong');

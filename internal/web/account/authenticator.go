@@ -3,6 +3,7 @@ package account
 import (
 	"html/template"
 	"net/http"
+	"slices"
 	"time"
 
 	"pressroom/internal/team"
@@ -19,6 +20,15 @@ type setupForm struct {
 
 	Image template.HTML // the QR code
 	Wrong string
+}
+
+// Groups returns the secret in groups of four characters, which are easier to type.
+func (f setupForm) Groups() []string {
+	var out []string
+	for group := range slices.Chunk([]byte(f.Secret), 4) {
+		out = append(out, string(group))
+	}
+	return out
 }
 
 func (p *Part) newAppPage(w http.ResponseWriter, r *http.Request) {

@@ -24,7 +24,7 @@ func (p *Part) sendConfirmation(w http.ResponseWriter, r *http.Request) {
 func (p *Part) confirmPage(w http.ResponseWriter, r *http.Request) {
 	token, v := r.PathValue("token"), frame.VisitorOf(r.Context())
 	if err := p.Teams.CheckProof(r.Context(), token, v.ID); err != nil {
-		p.Refuse(w, r, err)
+		p.badLink(w, r, err)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["confirm"], "Confirm your e-mail address", team.ConfirmPath+token)
@@ -32,7 +32,7 @@ func (p *Part) confirmPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) confirmEmail(w http.ResponseWriter, r *http.Request) {
 	if err := p.Teams.ConfirmEmail(r.Context(), r.PathValue("token"), frame.VisitorOf(r.Context()).ID); err != nil {
-		p.Refuse(w, r, err)
+		p.badLink(w, r, err)
 		return
 	}
 	p.Say(r, "Your e-mail address is confirmed.")

@@ -37,7 +37,7 @@ func (p *Part) offer(r *http.Request) (team.Offer, error) {
 func (p *Part) showInvitation(w http.ResponseWriter, r *http.Request, status int, view invitationView) {
 	var err error
 	if view.Offer, err = p.offer(r); err != nil {
-		p.Refuse(w, r, err)
+		p.badLink(w, r, err)
 		return
 	}
 	v := frame.VisitorOf(r.Context())
@@ -45,10 +45,19 @@ func (p *Part) showInvitation(w http.ResponseWriter, r *http.Request, status int
 	p.Show(w, r, status, pages["invitation"], "Join "+view.TeamName, view)
 }
 
+// badLink refuses a link that somebody was sent. A link that is not known is explained: it may have been cut off.
+func (p *Part) badLink(w http.ResponseWriter, r *http.Request, err error) {
+	if fault.Is(err, fault.NotFound) {
+		p.Notice(w, r, http.StatusNotFound, "This link does not work", "Check that you opened the whole link. If you did, ask for a new one.")
+		return
+	}
+	p.Refuse(w, r, err)
+}
+
 // refuseInvitation shows the page again with what is wrong, or why there is none.
 func (p *Part) refuseInvitation(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.Is(err, fault.NotFound) {
-		p.Missing(w, r)
+		p.badLink(w, r, err)
 		return
 	}
 	p.logRefused(r, err)
@@ -86,9 +95,9 @@ func (p *Part) welcome(w http.ResponseWriter, r *http.Request, o team.Offer) {
 
 // tellWaiting says what happens next to a person who accepted an invitation and has to be confirmed.
 func (p *Part) tellWaiting(w http.ResponseWriter, r *http.Request, o team.Offer, mails bool) {
-	text := "Nobody has checked yet that " + o.Email + " is your address. So an owner or admin of " + o.TeamName + " has to confirm that it is you. You are in the team as soon as that is done."
+	text := "It is not confirmed yet that " + o.Email + " is your address. An owner or admin of " + o.TeamName + " has to confirm that it is you. You join the team as soon as they do."
 	if mails {
-		text += " To join without waiting, confirm your e-mail address under Your account."
+		text += " To join without waiting, confirm your e-mail address on your account page."
 	}
 	p.Notice(w, r, http.StatusOK, "Waiting for confirmation", text)
 }

@@ -41,7 +41,7 @@ func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, 
 		}
 	}
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.badLink(w, r, err)
 		return
 	}
 	p.Show(w, r, status, pages["recovery"], "Set a new password", view)
@@ -63,7 +63,7 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 	case f.Code == fault.ValidationFailed && fieldOf(err) != "":
 		p.showRecovery(w, r, frame.StatusOf(err), f.Detail)
 	default:
-		p.Refuse(w, r, err)
+		p.badLink(w, r, err)
 	}
 }
 

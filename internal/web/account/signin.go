@@ -105,6 +105,9 @@ func (p *Part) byPassword(w http.ResponseWriter, r *http.Request) {
 	}
 	form := p.sentForm(r)
 	person, err := p.signIns.SignIn(r.Context(), team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
+	if form.Again && fault.Is(err, fault.Unauthorized) && !errors.Is(err, team.ErrNoTeam) {
+		err = errWrongAgain
+	}
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)
 		return
@@ -121,6 +124,9 @@ func (p *Part) sentForm(r *http.Request) signInForm {
 	form.Resuming = form.Again && p.Resuming(r.Context(), form.Next)
 	return form
 }
+
+// errWrongAgain refuses a wrong password of a signed-in person, whose e-mail address the form shows.
+var errWrongAgain = fault.New(fault.Unauthorized, "Incorrect password. Try again.")
 
 // errOther refuses to let another person take over a session by signing in again.
 var errOther = fault.BadState("other_account", "That is another account. Sign in again with the account that you are using, or sign out first.")
@@ -170,12 +176,16 @@ func (p *Part) logRefused(r *http.Request, err error) {
 	}
 }
 
+// signOut ends the session and leads to the page that the form names.
 func (p *Part) signOut(w http.ResponseWriter, r *http.Request) {
 	if err := p.SignOut(r.Context()); err != nil {
 		p.Broken(w, r, err)
 		return
 	}
-	frame.Redirect(w, r, "/")
+	if !p.ReadForm(w, r) {
+		return
+	}
+	frame.Redirect(w, r, frame.OwnPath(r.PostForm.Get("next")))
 }
 
 // passkeyKept is where a session keeps the question that the browser is asked for a passkey.

@@ -60,7 +60,7 @@ func (f *Frame) owes(ctx context.Context, route Route) bool {
 // back.
 func (f *Frame) toFactor(w http.ResponseWriter, r *http.Request, route Route) {
 	if byScript(r) {
-		f.Notice(w, r, http.StatusForbidden, "Second factor required", "Nothing was done. Reload the page and set up a second factor first.")
+		f.Notice(w, r, http.StatusForbidden, "Two-factor authentication required", "Nothing was changed. Reload the page and set up two-factor authentication first.")
 		return
 	}
 	next := r.URL.RequestURI()

@@ -192,7 +192,7 @@ func (p *Part) settings(w http.ResponseWriter, r *http.Request, status int, type
 	if typed != nil {
 		c.Credits = *typed
 	}
-	p.Show(w, r, status, pages["settings"], "What you are told of", c)
+	p.Show(w, r, status, pages["settings"], "Notification settings", c)
 }
 
 func (p *Part) choose(w http.ResponseWriter, r *http.Request) {

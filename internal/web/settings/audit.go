@@ -38,7 +38,7 @@ var kinds = []kind{
 	{"assistant.disconnected", "Assistants", "Assistant gone", "noticed that an assistant gave its access back, or let it run out"},
 	{"assistant.forgotten", "Assistants", "Assistant forgotten", "forgot an assistant whose connection had ended"},
 	{"team.access", "The team", "API and tool access switched", "switched API and tool access {on}"},
-	{"team.second_factor", "The team", "Second factor required or not", "switched the requirement of a second factor {on}"},
+	{"team.second_factor", "The team", "Two-factor authentication requirement", "turned the two-factor authentication requirement {on}"},
 	{"team.created", "The team", "Team made", "made the team on the plan {plan}"},
 	{"team.changed", "The team", "Settings changed", "changed the team’s settings"},
 	{"team.timezone", "The team", "Time zone set", "set the time zone to {timezone}"},

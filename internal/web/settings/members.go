@@ -141,11 +141,11 @@ func (p *Part) sendInvitation(r *http.Request, email string, role access.Role) (
 }
 
 func (p *Part) confirmMember(w http.ResponseWriter, r *http.Request) {
-	p.onWaiting(w, r, "That person is a member now.", team.Hand.ConfirmMember)
+	p.onWaiting(w, r, "The person is now a member.", team.Hand.ConfirmMember)
 }
 
 func (p *Part) declineMember(w http.ResponseWriter, r *http.Request) {
-	p.onWaiting(w, r, "That person is not let in. The invitation works no more.", team.Hand.DeclineMember)
+	p.onWaiting(w, r, "The person was declined. The invitation no longer works.", team.Hand.DeclineMember)
 }
 
 // onWaiting decides about the person who waits by the invitation of the address.
@@ -172,7 +172,7 @@ func (p *Part) takeBack(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.did(w, r, "The invitation is taken back. Its link works no more.", "/settings/members")
+	p.did(w, r, "The invitation is revoked. Its link no longer works.", "/settings/members")
 }
 
 // memberView is one member's page.

@@ -115,9 +115,9 @@ func (p *Part) requireFactor(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	said := "Members no longer need a second factor."
+	said := "Members no longer need two-factor authentication."
 	if required {
-		said = "Members need a second factor from now on. Whoever has none sets one up before opening the team’s pages."
+		said = "Members now need two-factor authentication. Members without it set it up before they can open the team’s pages."
 	}
 	p.did(w, r, said, "/settings/team")
 }

@@ -41,7 +41,7 @@ func roleName(r access.Role) string { return roleNames[r][0] }
 func factorWords(f team.Factors, only bool) string {
 	switch {
 	case f.Directory || only:
-		return "signs in with the directory, which decides on a second factor"
+		return "signs in with the directory, which handles two-factor authentication"
 	case f.App && f.Passkeys > 0:
 		return "passkey and authenticator app"
 	case f.App:
@@ -49,7 +49,7 @@ func factorWords(f team.Factors, only bool) string {
 	case f.Passkeys > 0:
 		return "passkey"
 	}
-	return "no second factor"
+	return "no two-factor authentication"
 }
 
 func roleSays(r access.Role) string { return roleNames[r][1] }
