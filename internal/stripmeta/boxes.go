@@ -166,8 +166,15 @@ func (v *video) dataEntries(b probe.Box) error {
 		if err != nil {
 			return err
 		}
-		if binary.BigEndian.Uint32(p)&1 == 0 {
-			return errElsewhere
+		self := binary.BigEndian.Uint32(p)&1 != 0
+		if !self { // some leave out the flag, and the address too
+			self, err = v.is(0, entry.Content+4, entry.End)
+		}
+		if err == nil && !self {
+			err = errElsewhere
+		}
+		if err != nil {
+			return err
 		}
 		return v.keepFirst(entry, 4)
 	})

@@ -47,7 +47,7 @@ func cleaned(t *testing.T, data []byte, mime string) []byte {
 	t.Helper()
 	out := strip(t, data, mime)
 	if bytes.Contains(out, []byte(secret)) {
-		t.Errorf("the location is still there: %q", out)
+		t.Errorf("the location is still there: %.600q", out)
 	}
 	again, err := stripmeta.Scan(bytes.NewReader(out), int64(len(out)), mime)
 	if err != nil || !again.Empty() {

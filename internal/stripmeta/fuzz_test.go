@@ -24,6 +24,19 @@ func FuzzJPEG(f *testing.F) {
 	fuzz(f, probe.JPEG, jpeg.Decode, "progressive.jpg")
 }
 
+func FuzzProfile(f *testing.F) {
+	f.Add(profile)
+	for _, p := range plantedProfiles([]byte(secret)) {
+		f.Add(p)
+	}
+	photo := encoded(f, "jpeg")
+	f.Fuzz(func(t *testing.T, p []byte) {
+		if len(p) < 60_000 {
+			cleaned(t, after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)), probe.JPEG)
+		}
+	})
+}
+
 func FuzzPNG(f *testing.F) {
 	f.Add(after(encoded(f, "png"), 33, pngChunk("tEXt", []byte(secret))))
 	fuzz(f, probe.PNG, png.Decode, "animated.png", "interlaced.png")

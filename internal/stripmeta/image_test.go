@@ -283,3 +283,127 @@ func TestRepeated(t *testing.T) {
 		t.Errorf("JPEG: %q", out[:40])
 	}
 }
+
+// TestImagesMadeByOthers leaves the images of other programs as they are shown.
+func TestImagesMadeByOthers(t *testing.T) {
+	t.Parallel()
+	for name, mime := range map[string]string{
+		"alpha.webp": probe.WebP, "lossless.webp": probe.WebP, "lossy.webp": probe.WebP, "animated.webp": probe.WebP,
+		"animated.png": probe.PNG, "interlaced.png": probe.PNG, "progressive.jpg": probe.JPEG,
+	} {
+		data := load(t, name)
+		sameShown(t, mime, name, data, cleaned(t, data, mime))
+	}
+	animated := load(t, "animated.gif")
+	want, err := gif.DecodeAll(bytes.NewReader(animated))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := gif.DecodeAll(bytes.NewReader(cleaned(t, animated, probe.GIF)))
+	if err != nil || !reflect.DeepEqual(want, got) {
+		t.Errorf("animated.gif: other frames (%v)", err)
+	}
+}
+
+// TestPixelFormats follows the pixels of PNGs of every color type and depth, and of interlaced ones of every small size.
+func TestPixelFormats(t *testing.T) {
+	t.Parallel()
+	channels := map[byte]int{0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+	for color, depths := range map[byte][]int{0: {1, 2, 4, 8, 16}, 2: {8, 16}, 3: {1, 2, 4, 8}, 4: {8, 16}, 6: {8, 16}} {
+		for _, depth := range depths {
+			for size := range 81 {
+				for interlace := range 2 {
+					width, height := 1+size%9, 1+size/9
+					raw := rawPixels(width, height, depth*channels[color], interlace == 1)
+					header := slices.Concat(u32(uint32(width), uint32(height)), []byte{byte(depth), color, 0, 0, byte(interlace)})
+					palette := pngChunk("PLTE", make([]byte, 3<<min(depth, 8)))
+					if color != 3 {
+						palette = nil
+					}
+					whole := slices.Concat([]byte("\x89PNG\r\n\x1a\n"), pngChunk("IHDR", header), palette,
+						pngChunk("IDAT", deflated(make([]byte, raw))), pngChunk("IEND"))
+					decodePNG(t, whole)
+					if out := cleaned(t, whole, probe.PNG); !bytes.Equal(out, whole) {
+						t.Errorf("%d by %d of color type %d, depth %d: changed", width, height, color, depth)
+					}
+				}
+			}
+		}
+	}
+}
+
+// rawPixels counts the bytes of an image's rows, for interlaced ones by looking which pixels each pass has.
+func rawPixels(width, height, bits int, interlaced bool) int {
+	if !interlaced {
+		return height * (1 + (width*bits+7)/8)
+	}
+	const adam7 = "1646264677777777565656567777777736463646777777775656565677777777"
+	total := 0
+	for pass := '1'; pass <= '7'; pass++ {
+		for y := range height {
+			n := 0
+			for x := range width {
+				if rune(adam7[y%8*8+x%8]) == pass {
+					n++
+				}
+			}
+			if n > 0 {
+				total += 1 + (n*bits+7)/8
+			}
+		}
+	}
+	return total
+}
+
+// TestSurplusPixels refuses frames of animations with more, or other, than their pixels.
+func TestSurplusPixels(t *testing.T) {
+	t.Parallel()
+	plain := encoded(t, "png")
+	frame := slices.Concat(u32(0, 1, 1, 0, 0), u16(1, 10), []byte{0, 0})
+	for name, data := range map[string][]byte{
+		"none":        deflated(make([]byte, 5)),
+		"behind them": append(deflated(make([]byte, 5)), secret...),
+		"too many":    deflated(append(make([]byte, 5), secret...)),
+		"no pixels":   []byte(secret),
+	} {
+		whole := after(plain, len(plain)-12, pngChunk("fcTL", frame), pngChunk("fdAT", u32(1), data))
+		_, err := stripmeta.Scan(bytes.NewReader(whole), int64(len(whole)), probe.PNG)
+		if name == "none" && err != nil || name != "none" && !errors.Is(err, probe.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestProfiles keeps the curves, matrices and tables of color profiles, and removes everything else.
+func TestProfiles(t *testing.T) {
+	t.Parallel()
+	mft2 := slices.Concat([]byte("mft2\x00\x00\x00\x00\x03\x03\x02\x00"), make([]byte, 36), u16(2, 2), make([]byte, 2*(6+8*3+6)))
+	mft1 := slices.Concat([]byte("mft1\x00\x00\x00\x00\x01\x03\x02\x00"), make([]byte, 36+256+2*3+256*3))
+	para := slices.Concat([]byte("para\x00\x00\x00\x00\x00\x03\x00\x00"), make([]byte, 20))
+	chad := slices.Concat([]byte("sf32\x00\x00\x00\x00"), make([]byte, 36))
+	tags := []tag{{"A2B0", mft2}, {"B2A0", mft1}, {"rTRC", para}, {"chad", chad}, {"wtpt", xyz()}}
+	clean := profileOf(tags...)
+	photo := encoded(t, "jpeg")
+	embed := func(p []byte) []byte { return after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)) }
+	if out := cleaned(t, embed(clean), probe.JPEG); !bytes.Equal(out, embed(clean)) {
+		t.Errorf("a clean profile is changed: %q", out[:700])
+	}
+	for n := range tags {
+		more := slices.Clone(tags)
+		more[n].value = append(bytes.Clone(tags[n].value), secret...)
+		if out := cleaned(t, embed(profileOf(more...)), probe.JPEG); !bytes.Equal(out, embed(clean)) {
+			t.Errorf("%s: not the clean profile", tags[n].name)
+		}
+	}
+	// A large one, of presses, takes several segments, and a display's has its name and serial number.
+	large := slices.Concat([]byte("curv\x00\x00\x00\x00"), u32(60_000), bytes.Repeat([]byte{1, 2}, 60_000))
+	display := profileOf(tag{"gTRC", large}, tag{"mmod", []byte(secret)})
+	out := cleaned(t, after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), display[:65_000]),
+		segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), display[65_000:])), probe.JPEG)
+	kept := profileOf(tag{"gTRC", large})
+	want := after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), kept[:65_519]),
+		segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), kept[65_519:]))
+	if !bytes.Equal(out, want) {
+		t.Errorf("in two segments: %d bytes, want %d", len(out), len(want))
+	}
+}
