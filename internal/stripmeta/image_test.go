@@ -305,7 +305,7 @@ func TestImagesMadeByOthers(t *testing.T) {
 	}
 }
 
-// TestPixelFormats follows the pixels of PNGs of every color type and depth, and of interlaced ones of every small size.
+// TestPixelFormats follows the pixels of PNGs of every color type, depth and small size, interlaced or not.
 func TestPixelFormats(t *testing.T) {
 	t.Parallel()
 	channels := map[byte]int{0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -377,7 +377,8 @@ func TestSurplusPixels(t *testing.T) {
 // TestProfiles keeps the curves, matrices and tables of color profiles, and removes everything else.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
-	mft2 := slices.Concat([]byte("mft2\x00\x00\x00\x00\x03\x03\x02\x00"), make([]byte, 36), u16(2, 2), make([]byte, 2*(6+8*3+6)))
+	mft2 := slices.Concat([]byte("mft2\x00\x00\x00\x00\x03\x03\x02\x00"), make([]byte, 36), u16(2, 2),
+		make([]byte, 2*(6+8*3+6)))
 	mft1 := slices.Concat([]byte("mft1\x00\x00\x00\x00\x01\x03\x02\x00"), make([]byte, 36+256+2*3+256*3))
 	para := slices.Concat([]byte("para\x00\x00\x00\x00\x00\x03\x00\x00"), make([]byte, 20))
 	chad := slices.Concat([]byte("sf32\x00\x00\x00\x00"), make([]byte, 36))

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -323,7 +324,9 @@ func TestSoundOfConstantSize(t *testing.T) {
 // TestMadeByOthers leaves the videos of other programs playable.
 func TestMadeByOthers(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "turned.mp4", "plain.mov"} {
+	for _, name := range []string{
+		"end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "turned.mp4", "plain.mov", "hevc.mp4", "mp3.mp4",
+	} {
 		data := load(t, name)
 		want, err := probe.Read(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
@@ -335,6 +338,11 @@ func TestMadeByOthers(t *testing.T) {
 		}
 		if bytes.Contains(out, []byte("Lavf")) {
 			t.Errorf("%s: the name of the program is left", name)
+		}
+		for mdat := range within(data, "mdat") {
+			if !bytes.Contains(out, mdat) {
+				t.Errorf("%s: other samples", name)
+			}
 		}
 	}
 }
@@ -380,6 +388,40 @@ func TestFarAway(t *testing.T) {
 	_, err = clean.ReadAt(tail, h.size-int64(len(tail)))
 	if err != nil || clean.Size() != h.size || bytes.Contains(tail, []byte(secret)) {
 		t.Errorf("%d bytes (%v), want %d without the location", clean.Size(), err, h.size)
+	}
+}
+
+// TestManyChunks takes a video of hours whose tracks alternate chunk by chunk, and refuses one whose chunks lie
+// scattered in numbers that no program writes. Both take little memory.
+func TestManyChunks(t *testing.T) { // not parallel: it measures memory
+	const count, each = 200_000, 8
+	scan := func(offset func(track, chunk int) int) error {
+		mdat := box("mdat", make([]byte, 4*count*each))
+		var traks []byte
+		for track := range 2 {
+			offsets := u32(0, count)
+			for chunk := range count {
+				offsets = append(offsets, u32(uint32(mdatAt+each*offset(track, chunk)))...)
+			}
+			tables := [][]byte{box("stsc", u32(0, 1, 1, 1, 1)), box("stsz", u32(0, each, count)), box("stco", offsets)}
+			trak := bytes.Replace(telemetry("vide", tables...), u32(0, 0, 0, 2), u32(0, 0, 0, uint32(track)), 1)
+			traks = append(traks, trak...)
+		}
+		data := slices.Concat([]byte(ftyp), mdat, box("moov", traks))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.MP4)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+			t.Errorf("%d bytes of memory taken", took)
+		}
+		return err
+	}
+	if err := scan(func(track, chunk int) int { return 2*chunk + track }); err != nil {
+		t.Error(err)
+	}
+	if err := scan(func(track, chunk int) int { return 2 * (2*(count-chunk-1) + track) }); !errors.Is(err, probe.ErrDamaged) {
+		t.Errorf("scattered: %v, want ErrDamaged", err)
 	}
 }
 
