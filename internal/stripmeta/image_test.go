@@ -94,9 +94,10 @@ func TestJPEGForms(t *testing.T) {
 		t.Error("nothing is left")
 	}
 	scan := segment(0xda, []byte{1, 1, 0, 0, 63, 0})
+	table := segment(0xc4, []byte{0, 1}, make([]byte, 15), []byte{5})
 	file := slices.Concat([]byte{0xff, 0xd8}, []byte{0xff, 0xff, 0xff},
-		segment(0xdb, make([]byte, 65)), segment(0xc2, []byte("frame")), scan,
-		[]byte("\x01\xff\x00\x02\xff\xd0\x03\xff\xff\xd7"), segment(0xc4, []byte("table")), scan, []byte("\x05\xff\x00"))
+		segment(0xdb, make([]byte, 65)), segment(0xc2, []byte{8, 0, 8, 0, 8, 1, 1, 0x11, 0}), scan,
+		[]byte("\x01\xff\x00\x02\xff\xd0\x03\xff\xff\xd7"), table, scan, []byte("\x05\xff\x00"))
 	whole := slices.Concat(file, []byte{0xff, 0xd9})
 	if out := cleaned(t, whole, probe.JPEG); !bytes.Equal(out, whole) {
 		t.Errorf("changed: %q", out)

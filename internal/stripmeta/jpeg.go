@@ -10,7 +10,7 @@ import (
 // The markers of ITU-T T.81, table B.1, that matter here.
 const (
 	sof0, sof15      = 0xc0, 0xcf // with DHT, JPG and DAC among them
-	jpg              = 0xc8
+	dht, jpg, dac    = 0xc4, 0xc8, 0xcc
 	rst0, rst7       = 0xd0, 0xd7
 	eoi, sos         = 0xd9, 0xda
 	dqt, dnl, dri    = 0xdb, 0xdc, 0xdd
@@ -46,6 +46,7 @@ type jpegScan struct {
 
 	jfif, exif, scanned bool   // seen
 	profile             []span // the segments of the color profile
+	tables              jpegTables
 }
 
 // scanJPEG walks all segments of a JPEG to the end of its image. Behind that, phones put previews, depth maps and
@@ -59,7 +60,7 @@ func scanJPEG(s *source, e *Edits) error {
 			return err
 		}
 		if marker == eoi {
-			return errors.Join(j.colorProfile(), e.remove(body, s.size))
+			return errors.Join(j.colorProfile(), j.dropTables(), e.remove(body, s.size))
 		}
 		if marker >= rst0 && marker <= rst7 {
 			at = body
@@ -142,12 +143,23 @@ func (j *jpegScan) segment(marker byte, body int64) (int64, error) {
 		return end, j.application(marker, body, end)
 	case marker == com:
 		return end, j.remove(body-2, end)
-	case marker >= sof0 && marker <= sof15 && marker != jpg, marker == sos, marker == dqt:
-		return end, nil
-	case marker == dnl && length == 4, marker == dri && length == 4:
-		return end, nil
 	}
-	return 0, errStructure // decoders refuse it too
+	return end, j.coding(marker, body, end)
+}
+
+// coding looks at a segment that decoders need.
+func (j *jpegScan) coding(marker byte, body, end int64) error {
+	switch {
+	case marker == dqt, marker == dht:
+		return j.define(marker, body, end)
+	case marker == sos:
+		return j.scan(body, end)
+	case marker == dac, (marker == dnl || marker == dri) && end-body == 4:
+		return nil
+	case marker >= sof0 && marker <= sof15 && marker != jpg:
+		return j.frame(body, end)
+	}
+	return errStructure // decoders refuse it too
 }
 
 // application keeps an application segment, cuts it down to what rendering needs, or removes it. The segment's length

@@ -420,7 +420,8 @@ func TestManyChunks(t *testing.T) { // not parallel: it measures memory
 	if err := scan(func(track, chunk int) int { return 2*chunk + track }); err != nil {
 		t.Error(err)
 	}
-	if err := scan(func(track, chunk int) int { return 2 * (2*(count-chunk-1) + track) }); !errors.Is(err, probe.ErrDamaged) {
+	err := scan(func(track, chunk int) int { return 2 * (2*(count-chunk-1) + track) })
+	if !errors.Is(err, probe.ErrDamaged) {
 		t.Errorf("scattered: %v, want ErrDamaged", err)
 	}
 }

@@ -1,0 +1,133 @@
+package stripmeta
+
+// jpegTables follows which tables of a JPEG its scans use: decoders skip others, whatever they hold.
+type jpegTables struct {
+	defined []jpegTable
+	current map[tableID]int // in defined, those that the next scan would use
+	quants  []byte          // the quantization tables of the frame's components
+}
+
+// tableID names a table: DQT or DHT, and within a DHT the class of the table above its number.
+type tableID struct{ marker, number byte }
+
+type jpegTable struct {
+	segment span // from its length on
+	span         // of the table itself
+	used    bool
+}
+
+// define notes the tables of a DQT or DHT segment, whose length is at body (ITU-T T.81, B.2.4).
+func (j *jpegScan) define(marker byte, body, end int64) error {
+	for at := body + 2; at < end; {
+		p, err := j.peek(at, int(min(17, end-at)))
+		if err != nil {
+			return err
+		}
+		id, size := tableID{marker, p[0] & 15}, 1+64*(1+int64(p[0]>>4))
+		if marker == dht {
+			if len(p) < 17 {
+				return errStructure
+			}
+			id.number, size = p[0], 17
+			for _, codes := range p[1:] {
+				size += int64(codes)
+			}
+		}
+		if at+size > end {
+			return errStructure
+		}
+		if len(j.tables.defined) >= maxEdits/4 {
+			return errParts
+		}
+		if j.tables.current == nil {
+			j.tables.current = map[tableID]int{}
+		}
+		j.tables.current[id] = len(j.tables.defined)
+		j.tables.defined = append(j.tables.defined, jpegTable{segment: span{body, end}, span: span{at, at + size}})
+		at += size
+	}
+	return nil
+}
+
+// frame notes the quantization tables of a frame header (T.81, B.2.2).
+func (j *jpegScan) frame(body, end int64) error {
+	p, err := j.peek(body, int(min(8+3*255, end-body)))
+	if err != nil {
+		return err
+	}
+	if len(p) < 8 || len(p) != 8+3*int(p[7]) {
+		return errStructure
+	}
+	for p = p[8:]; len(p) > 0; p = p[3:] {
+		j.tables.quants = append(j.tables.quants, p[2])
+	}
+	if len(j.tables.quants) > 255 {
+		return errStructure
+	}
+	return nil
+}
+
+// scan marks the tables of a scan (T.81, B.2.3).
+func (j *jpegScan) scan(body, end int64) error {
+	p, err := j.peek(body, int(min(6+2*255, end-body)))
+	if err != nil {
+		return err
+	}
+	if len(p) < 6 || len(p) != 6+2*int(p[2]) {
+		return errStructure
+	}
+	for _, number := range j.tables.quants {
+		j.use(tableID{dqt, number})
+	}
+	for p = p[3 : len(p)-3]; len(p) > 0; p = p[2:] {
+		j.use(tableID{dht, p[1] >> 4})
+		j.use(tableID{dht, 1<<4 | p[1]&15})
+	}
+	return nil
+}
+
+func (j *jpegScan) use(id tableID) {
+	if n, there := j.tables.current[id]; there {
+		j.tables.defined[n].used = true
+	}
+}
+
+// dropTables removes the tables that no scan uses.
+func (j *jpegScan) dropTables() error {
+	for left := j.tables.defined; len(left) > 0; {
+		segment, n, unused := left[0].segment, 0, int64(0)
+		for n < len(left) && left[n].segment == segment {
+			if !left[n].used {
+				unused += left[n].end - left[n].at
+			}
+			n++
+		}
+		if err := j.dropFrom(segment, left[:n], unused); err != nil {
+			return err
+		}
+		left = left[n:]
+	}
+	return nil
+}
+
+// dropFrom removes the unused tables of a segment, of so many bytes together.
+func (j *jpegScan) dropFrom(segment span, tables []jpegTable, unused int64) error {
+	length := segment.end - segment.at - unused
+	switch {
+	case unused == 0:
+		return nil
+	case length == 2:
+		return j.remove(segment.at-2, segment.end)
+	}
+	if err := j.replace(segment.at, segment.at+2, []byte{byte(length >> 8), byte(length)}); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if !t.used {
+			if err := j.remove(t.at, t.end); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
