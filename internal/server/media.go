@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/terms"
 )
 
-// teamUploadsPart is which part of a node's places among uploads one team may take: a fourth.
-const teamUploadsPart = 4
+// One team may take a fourth of a node's places among uploads, and always as many as one person sends at once.
+const teamUploadsPart, teamUploadsLeast = 4, 3
 
 // buildMedia joins the library to where its files lie and come from, and gives the sources that it opened for that.
 func (s *Server) buildMedia(sealer *seal.Sealer, offered terms.Terms) (sources, error) {
@@ -32,7 +32,7 @@ func (s *Server) buildMedia(sealer *seal.Sealer, offered terms.Terms) (sources, 
 		return sources{}, err
 	}
 	o := media.Options{Disk: reserve, DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Keys: s.Teams, Credits: s.Credits, Terms: offered, Fetch: fetcher, Sealer: sealer,
-		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log, TeamUploads: max(1, s.rooms.Uploads.Size()/teamUploadsPart)}
+		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log, TeamUploads: max(teamUploadsLeast, s.rooms.Uploads.Size()/teamUploadsPart)}
 	from, err := s.openSources(fetcher)
 	if err != nil {
 		return sources{}, err

@@ -194,10 +194,14 @@ func (r *refusals) document(refusal error) []byte {
 	return out.Bytes()
 }
 
-var errNoPath = fault.New(fault.EndpointNotFound, "The request asks for no path. Ask for one that begins with a slash; the service is no proxy.")
+var (
+	errNoPath  = fault.New(fault.EndpointNotFound, "The request asks for no path. Ask for one that begins with a slash; the service is no proxy.")
+	errPreface = fault.New(fault.HTTPVersionUnsupported, "HTTP/2 needs TLS here. Use HTTP/1.1, or https.")
+)
 
-// onlyPaths answers requests whose target is no path, which no address has: those for * and tunnels by CONNECT (RFC 9112,
-// section 3.2). A mux would answer them with an empty body or as plain text.
+// onlyPaths answers requests whose target is no path: those for *, tunnels by CONNECT (RFC 9112, section 3.2), and the
+// preface of HTTP/2 without TLS, which reads like a request (RFC 9113, section 3.4). A mux would answer them with an empty
+// body or as plain text.
 func onlyPaths(publicURL string, log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.RequestURI != "*" && r.Method != http.MethodConnect {
@@ -209,7 +213,11 @@ func onlyPaths(publicURL string, log *slog.Logger, next http.Handler) http.Handl
 		h.Set("Cache-Control", "no-store")
 		h.Set("Connection", "close")
 		h.Set("X-Request-Id", id)
-		status := problem.Write(w, errNoPath, publicURL)
+		refusal := errNoPath
+		if r.Method == "PRI" {
+			refusal = errPreface
+		}
+		status := problem.Write(w, refusal, publicURL)
 		log.InfoContext(r.Context(), "request without a path refused", "request_id", id, "status", status)
 	})
 }

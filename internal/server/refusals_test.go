@@ -298,8 +298,8 @@ func TestRequestsWithoutAPath(t *testing.T) {
 	}{
 		"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n":               {404, "endpoint_not_found"},
 		"GET * HTTP/1.1\r\nHost: x\r\n\r\n":                   {404, "endpoint_not_found"},
-		"PRI * HTTP/1.1\r\nHost: x\r\n\r\n":                   {404, "endpoint_not_found"},
-		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n":                    {404, "endpoint_not_found"},
+		"PRI * HTTP/1.1\r\nHost: x\r\n\r\n":                   {505, "http_version_not_supported"},
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n":                    {505, "http_version_not_supported"},
 		"CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n": {404, "endpoint_not_found"},
 		"CONNECT /api/v1/me HTTP/1.1\r\nHost: x\r\n\r\n":      {404, "endpoint_not_found"},
 		"GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n":                {404, "endpoint_not_found"},
