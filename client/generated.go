@@ -1157,8 +1157,8 @@ type HashtagFigures struct {
 type HashtagList struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
-	// platform is asked for.
+	// The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
+	// platform.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 	// How many hashtags it holds.
 	Size int64 `json:"size"`
@@ -1175,8 +1175,8 @@ type HashtagList struct {
 type HashtagListChange struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
-	// platform is asked for.
+	// The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
+	// platform.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 	// How many hashtags it holds.
 	Size int64 `json:"size"`
@@ -1204,8 +1204,8 @@ type HashtagListChangeRefused struct {
 type HashtagListEntry struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
-	// platform is asked for.
+	// The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
+	// platform.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 	// How many hashtags it holds.
 	Size int64 `json:"size"`

@@ -35,7 +35,7 @@ const ReturnPath = "/sign-in/directory/return"
 
 // Options say which directory it is, and what this service is called there.
 type Options struct {
-	Issuer       string // its https address, by which its settings are found; there is no directory where empty
+	Issuer       string // its https address, by which its settings are found; there is no directory if it is empty
 	ClientID     string
 	ClientSecret string
 	Only         bool           // nobody signs in by anything else
@@ -102,7 +102,7 @@ var (
 	errForeign      = fault.BadState("ended", "This sign-in was not begun in this browser, or it took too long. Begin again.")
 	errRefused      = fault.New(fault.Unauthorized, "The directory has not let you in.")
 	errSilentSignIn = fault.New(fault.Unauthorized, "Your directory did not ask you to sign in again. Sign out there, or ask its administrator to honor max_age and to send auth_time. Then try again.")
-	errNoEmail      = fault.New(fault.Unauthorized, "The directory does not say that your e-mail address is verified. Ask whoever runs it.")
+	errNoEmail      = fault.New(fault.Unauthorized, "The directory does not say that your e-mail address is verified. Ask its administrator.")
 )
 
 // Begin gives the address at the directory to which the person goes, and what to keep until the person is back. Again has

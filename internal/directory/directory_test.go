@@ -220,7 +220,7 @@ func TestASlowDirectory(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(5 * time.Second):
-		t.Error("whoever has given up waits for the directory")
+		t.Error("a request that was given up waits for the directory")
 	}
 	close(answer)
 	if err := <-first; !fault.Is(err, fault.ProviderUnavailable) {

@@ -154,8 +154,8 @@ func pageOfBatch(b UploadBatch) string {
 	return b.PageURL[bytes.LastIndexByte([]byte(b.PageURL), '/')+1:]
 }
 
-// TestOriginalIsRecognised knows a file by the digest that it had at its sender, and by that of what is left of it.
-func TestOriginalIsRecognised(t *testing.T) {
+// TestOriginalIsRecognized knows a file by the digest that it had at its sender, and by that of what is left of it.
+func TestOriginalIsRecognized(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		file := located(1)
 		i := w.add(t, file)

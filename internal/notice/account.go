@@ -85,8 +85,8 @@ type accountDetail struct {
 	On      bool   `json:"on"`          // of the right to run the service
 }
 
-// hearAccount writes the notice of an event about a person's own account, for that person, whoever did it. What makes the
-// account itself is not news.
+// hearAccount writes the notice of an event about a person's own account, for that person, no matter who did it. The events that
+// create an account have no notice.
 func (s *Service) hearAccount(ctx context.Context, tx *db.Tx, e db.Recorded) error {
 	about, found := accountEvents[e.Kind]
 	if !found {

@@ -25,7 +25,7 @@ func (w *world) records(t *testing.T, by int64, kind, subject string, detail map
 	}))
 }
 
-// Every change of how a person signs in is told to that person, in the app and by mail, whoever did it and whatever mail
+// Every change of how a person signs in is told to that person, in the app and by mail, no matter who did it and which mail
 // the person wants.
 func TestAccountNotices(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

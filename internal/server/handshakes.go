@@ -102,7 +102,7 @@ func (h *handshakes) shake(c net.Conn) {
 
 var withoutTLS = fault.New(fault.MalformedRequest, "This port speaks TLS. Use https.")
 
-// refuse ends a connection whose handshake failed. Whoever speaks HTTP without TLS is told so.
+// refuse ends a connection whose handshake failed. A client that speaks HTTP without TLS is told so.
 func (h *handshakes) refuse(c net.Conn, err error) {
 	reason := err.Error()
 	if head, ok := errors.AsType[tls.RecordHeaderError](err); ok && head.Conn != nil && looksLikeHTTP(head.RecordHeader) {

@@ -189,7 +189,7 @@ func TestAnswersStayAsTheyAre(t *testing.T) {
 	})
 }
 
-// By TLS HTTP/2 is spoken as ever, requests know their connection, and whoever speaks plain HTTP is told so.
+// By TLS HTTP/2 is spoken as ever, requests know their connection, and a client that speaks plain HTTP is told so.
 func TestHandshakes(t *testing.T) {
 	t.Parallel()
 	addr := entrance(t, true, echoing)

@@ -116,7 +116,7 @@ type Config struct {
 	Directory       directory.Options // the operator's own, by which people may sign in; none where it names no issuer
 	Log             *slog.Logger
 	Now             func() time.Time // the clock; PostgreSQL's, and with SQLite the machine's, where nil
-	SecondFactor    string           // whom the operator requires to sign in with two factors: nobody, operators or everyone; nobody where empty
+	SecondFactor    string           // whom the operator requires to sign in with two factors: nobody, operators or everyone; nobody if empty
 	// Extend adds operations to those of the program, and the work behind them.
 	Extend func(Parts) []operation.Operation
 }

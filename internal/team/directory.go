@@ -22,7 +22,7 @@ type DirectoryIdentity struct {
 
 var (
 	errNoDirectoryPerson = fault.New(fault.Unauthorized, "The directory knows you, but nobody has invited your e-mail address here yet. Ask an owner or admin of your team for an invitation.")
-	errOtherIdentity     = fault.New(fault.Unauthorized, "The account with your e-mail address is linked to another person in the directory. Ask whoever runs this service to check it and to unlink it.")
+	errOtherIdentity     = fault.New(fault.Unauthorized, "The account with your e-mail address is linked to another person in the directory. Ask the people who run this service to check it and to unlink it.")
 )
 
 // directoryPerson is a person as a sign-in by the directory finds it. The id is 0 if there is none.
@@ -42,7 +42,7 @@ func (p directoryPerson) is(who DirectoryIdentity) bool {
 // token if it fits. It is unauthorized for everybody else, and if the address belongs to a person who is linked to another
 // identity.
 //
-// At the first sign-in, whatever else signs in as the person is removed unless the address was proved before: somebody
+// At the first sign-in, every other way to sign in as the person is removed unless the address was proved before: somebody
 // else may have made the account.
 func (s *Service) FromDirectory(ctx context.Context, who DirectoryIdentity, token string) (Person, error) {
 	who.Email, who.Name = foldEmail(who.Email), strings.TrimSpace(who.Name)

@@ -47,7 +47,7 @@ var (
 	errEnded     = fault.BadState("ended", "This invitation has ended. Ask for a new one.")
 	errOther     = fault.New(fault.NotFound, "This invitation is for another e-mail address.")
 	errTeamShut  = fault.BadState("closed", "This team is closed. Nobody can join it.")
-	errKnown     = fault.BadState("known", "That did not work. If you have an account with this e-mail address, sign in with it to join. If you cannot sign in, ask whoever runs this service for a link to set a new password.")
+	errKnown     = fault.BadState("known", "That did not work. If you have an account with this e-mail address, sign in with it to join. If you cannot sign in, ask the people who run this service for a link to set a new password.")
 	errNoPerson  = fault.Invalid(fault.Malformed, "name", "Say your name, "+ofOneLine+".")
 	errNoManager = fault.Missing()
 )

@@ -48,7 +48,7 @@ func (l *Letters) Possible() bool { return l != nil && l.send != nil }
 
 var (
 	errNoMail  = fault.BadState("no_mail", "This service has no mail server, so it cannot mail a link.")
-	errNotSent = fault.New(fault.ProviderUnavailable, "The mail server did not accept the mail, so nothing was sent. Try again in a few minutes. If it goes on, tell whoever runs this service.")
+	errNotSent = fault.New(fault.ProviderUnavailable, "The mail server did not accept the mail, so nothing was sent. Try again in a few minutes. If it goes on, tell the people who run this service.")
 )
 
 // post sends a letter and waits until the mail server has accepted it.

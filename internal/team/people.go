@@ -54,7 +54,7 @@ type Change struct {
 var errOldPassword = fault.Invalid(fault.NotAllowedValue, "old", "This is not your present password.")
 
 // ChangePassword gives a signed-in person another password. The present one is asked for if there is one. Wrong ones
-// delay the next try of the same person, whatever the browser. All of the person's sessions end: the caller begins a new
+// delay the next try of the same person, in every browser. All of the person's sessions end: the caller begins a new
 // one with the person that is returned. A change, unlike a first password, also removes every credential that is not kept.
 func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) {
 	p, hash, err := s.teams.personAndHash(ctx, c.Person)

@@ -217,7 +217,7 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 }
 
 // What a client is told of a file that is refused early reaches it although it would send much more, again and again.
-func TestARefusalReachesWhoeverSends(t *testing.T) {
+func TestARefusalReachesTheSender(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t).in("ada@example.com")
 		page := w.batch(t).page

@@ -67,7 +67,7 @@ func TestNoticeOfAnotherTeamAsksFirst(t *testing.T) {
 	})
 }
 
-// Whoever signs in by the directory alone is not said to have no second factor: the directory decides on that.
+// A person who signs in only by the directory is not shown without a second factor: the directory decides on that.
 func TestMembersOfTheDirectory(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {

@@ -108,7 +108,7 @@ func TestAuthenticatorApp(t *testing.T) {
 	})
 }
 
-// Guessing codes gets slow for the person, from whatever client; a recovery code signs in all the same.
+// Guessing codes gets slow for the person, from every client; a recovery code signs in all the same.
 func TestGuessingCodesIsSlow(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -183,7 +183,7 @@ func TestNoWayPastTheCode(t *testing.T) {
 		b.send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
 		asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "You are in the team now.", other.team.Name)
 
-		// A code ends the sign-in of the person who entered the password, whoever is signed in.
+		// A code ends the sign-in of the person who entered the password, also if another person is signed in.
 		b = c.as(t, access.Viewer)
 		asked = b.send(http.MethodPost, "/sign-in", url.Values{"email": {c.people[access.Editor].Email}, "password": {password}}).wants(200, "Two-factor authentication")
 		b.open("/account").wants(200, c.people[access.Viewer].Email)
@@ -269,7 +269,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 	})
 }
 
-// as2 is a browser of the crew's person of a role, whatever the first page shows.
+// as2 is a browser of the crew's person of a role, on any first page.
 func (c *crew) as2(t *testing.T, role access.Role) *browser {
 	t.Helper()
 	b := c.browser(t)

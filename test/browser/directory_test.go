@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/testkit/oidc"
 )
 
-// TestDirectory signs people in by a directory of their organisation, the only way in there is.
+// TestDirectory signs people in by a directory of their organization, the only way in there is.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t)}

@@ -794,8 +794,8 @@ export interface HashtagList {
   id: number;
   name: string;
   /**
-   * The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
-   * platform is asked for.
+   * The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
+   * platform.
    */
   platform?: AnalysisPlatform | Other;
   /** How many hashtags it holds. */
@@ -813,8 +813,8 @@ export interface HashtagListChange {
   id: number;
   name: string;
   /**
-   * The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
-   * platform is asked for.
+   * The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
+   * platform.
    */
   platform?: AnalysisPlatform | Other;
   /** How many hashtags it holds. */
@@ -846,8 +846,8 @@ export interface HashtagListEntry {
   id: number;
   name: string;
   /**
-   * The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever
-   * platform is asked for.
+   * The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
+   * platform.
    */
   platform?: AnalysisPlatform | Other;
   /** How many hashtags it holds. */

@@ -44,7 +44,7 @@ type (
 	Entry struct {
 		ID        int64  `json:"id"`
 		Name      string `json:"name"`
-		Platform  string `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"The network that the list is for. Left out if it is for all networks; such a list is in the answer whatever platform is asked for."`
+		Platform  string `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"The network that the list is for. Left out if it is for all networks; such a list is in the answer for every platform."`
 		Size      int64  `json:"size" jsonschema:"How many hashtags it holds."`
 		ReadyMade bool   `json:"ready_made" jsonschema:"Whether it comes with the service; such a list cannot be changed."`
 		Color     string `json:"color,omitempty"`

@@ -13,7 +13,7 @@ import (
 type factorView struct {
 	Has      bool // a passkey to sign in with
 	Ways     ways
-	By       []team.OwnTeam // whose rule it is; the operator's where empty
+	By       []team.OwnTeam // whose rule it is; the operator's if empty
 	Operator bool           // only the operator's pages are closed
 }
 

@@ -196,7 +196,7 @@ func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, 
 			p.Refuse(w, r, err)
 			return
 		}
-		for i := range form.Credentials.Shown { // whoever changes a password wants the second factor to stay
+		for i := range form.Credentials.Shown { // people who change a password want the second factor to stay
 			if c := &form.Credentials.Shown[i]; r.Method == http.MethodGet && c.ID == team.AppID {
 				c.Keep = true
 			}

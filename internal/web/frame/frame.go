@@ -36,7 +36,7 @@ type Options struct {
 	Away func(error) bool
 	// Answers tells whether what the node stands on answers now; never where nil.
 	Answers func() bool
-	// SecondFactor is whom the operator requires to have a second factor; nobody where empty.
+	// SecondFactor is whom the operator requires to have a second factor; nobody if empty.
 	SecondFactor Requirement
 }
 
@@ -87,7 +87,7 @@ func (f *Frame) People(pages http.Handler) http.Handler {
 	p.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.Notice(w, r, http.StatusForbidden, "Not done", "This came from another site. Nothing was changed.")
 	}))
-	return p.Handler(f.noting(f.sessions.manager.LoadAndSave(f.recognise(f.textual(f.led(pages))))))
+	return p.Handler(f.noting(f.sessions.manager.LoadAndSave(f.recognize(f.textual(f.led(pages))))))
 }
 
 // Policy lets a page have what comes from our own address and is no part of the page itself.

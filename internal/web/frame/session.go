@@ -108,9 +108,9 @@ func VisitorOf(ctx context.Context) *Visitor {
 	return v
 }
 
-// recognise looks up who a session is of, each time anew: it is nobody's once the person is on hold or in no team, and
+// recognize looks up who a session is of, each time anew: it is nobody's once the person is on hold or in no team, and
 // ends once all of the person's sessions have.
-func (f *Frame) recognise(next http.Handler) http.Handler {
+func (f *Frame) recognize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account, err := f.signedIn(r)
 		switch {

@@ -182,7 +182,7 @@ func (p *Part) postHere(w http.ResponseWriter, r *http.Request) (string, bool) {
 	return id, err == nil
 }
 
-// askApproval sends the post to the client: whoever sends the link on.
+// askApproval makes a link for the client, which a person of the team sends on.
 func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
 	id, ok := p.postHere(w, r)
 	if !ok {
