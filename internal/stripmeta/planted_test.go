@@ -120,7 +120,6 @@ func plantedPNG(tb testing.TB) map[string]planter {
 		"long bKGD": chunk("bKGD", "\x00\x00\x00\x00\x00\x00"), "palette": func(m []byte) []byte {
 			return after(plain, first, pngChunk("PLTE", fitted(m, 3*len(m)+3)))
 		},
-		"cHRM":      func(m []byte) []byte { return after(plain, first, pngChunk("cHRM", fitted(m, 32))) },
 		"long acTL": chunk("acTL", "\x00\x00\x00\x01\x00\x00\x00\x00"),
 		"profile":   chunk("iCCP", "any\x00\x00"),
 		"no profile": func(m []byte) []byte {

@@ -313,8 +313,32 @@ func (v *video) chunkRuns(b probe.Box) (*chunkRuns, error) {
 		return nil, errStructure
 	}
 	entries.left = 3 * count
+	if err := inOrder(*entries); err != nil {
+		return nil, err
+	}
 	r := &chunkRuns{entries: entries}
 	return r, r.advance()
+}
+
+// inOrder checks that the runs begin with the first chunk and follow each other: programs differ in how they read
+// others.
+func inOrder(entries table) error {
+	last := uint64(0)
+	for {
+		first, more, err := entries.next()
+		if err != nil || !more {
+			return err
+		}
+		if first <= last || last == 0 && first != 1 {
+			return errStructure
+		}
+		last = first
+		for range 2 {
+			if _, _, err := entries.next(); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // of returns how many samples a chunk has; chunks are asked for in order, from 1.

@@ -282,6 +282,10 @@ func TestVideosThatGoUncleaned(t *testing.T) {
 		"two tracks of a number": func(f *film) {
 			f.meta = bytes.Replace(telemetry("vide"), u32(0, 0, 0, 2), u32(0, 0, 0, 1), 1)
 		},
+		"chunks out of order": func(f *film) {
+			stsc, stco := box("stsc", u32(0, 2, 1, 1, 1, 1, 2, 1)), box("stco", u32(0, 1, uint32(mdatAt)))
+			f.meta = telemetry("vide", stsc, stco, box("stsz", u32(0, 1, 2)))
+		},
 		"two tables": func(f *film) { f.stbl = box("stsz", u32(0, 18, 1)) },
 		"comments before sound": func(f *film) {
 			f.meta = bytes.Replace(soundOf(s), []byte{0, 0, 0, 34}, []byte{4, 0, 0, 18}, 1)
