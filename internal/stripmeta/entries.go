@@ -18,7 +18,7 @@ func (v *video) descriptions(b probe.Box) error {
 	version, left := p[0], binary.BigEndian.Uint32(p[4:])
 	return v.walkEach(b, 8, func(entry probe.Box) error {
 		if left == 0 {
-			return v.blank(entry)
+			return errStructure
 		}
 		left--
 		if slices.Contains([]string{"encv", "enca", "drmi", "drms"}, entry.Kind) {

@@ -286,6 +286,9 @@ func TestVideosThatGoUncleaned(t *testing.T) {
 			stsc, stco := box("stsc", u32(0, 2, 1, 1, 1, 1, 2, 1)), box("stco", u32(0, 1, uint32(mdatAt)))
 			f.meta = telemetry("vide", stsc, stco, box("stsz", u32(0, 1, 2)))
 		},
+		"more entries than said": func(f *film) {
+			f.meta = bytes.Replace(soundOf(s), u32(0, 4), u32(0, 3), 1)
+		},
 		"two tables": func(f *film) { f.stbl = box("stsz", u32(0, 18, 1)) },
 		"comments before sound": func(f *film) {
 			f.meta = bytes.Replace(soundOf(s), []byte{0, 0, 0, 34}, []byte{4, 0, 0, 18}, 1)
