@@ -51,7 +51,7 @@ type Change struct {
 	NeedsFactor bool // refuse to remove the person's only second factor
 }
 
-var errOldPassword = fault.Invalid(fault.NotAllowedValue, "old", "This is not your present password.")
+var errOldPassword = fault.Invalid(fault.NotAllowedValue, "old", "This is not your current password.")
 
 // ChangePassword gives a signed-in person another password. The present one is asked for if there is one. Wrong ones
 // delay the next try of the same person, in every browser. All of the person's sessions end: the caller begins a new

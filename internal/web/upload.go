@@ -33,9 +33,9 @@ type fileView struct {
 
 // reasons are what a file was refused for, in words (contract, job error codes).
 var reasons = map[string]string{
-	"type_refused": "It is not an image or a video of the types that the library takes, or it is damaged.",
-	"too_large":    "It is larger than what the library takes.",
-	"storage_full": "The team’s plan or the service’s disk has no room left for it.",
+	"type_refused": "This file type is not supported, or the file is damaged. Upload an image or video of a type listed above.",
+	"too_large":    "The file is larger than the limit above. Make it smaller and upload it again.",
+	"storage_full": "Your team’s storage or the service’s disk is full. Delete files that you do not need, or ask the operator of the service.",
 }
 
 // Why says why a file was refused; nothing of one that was not.

@@ -91,7 +91,7 @@ func TestPasswordIsChanged(t *testing.T) {
 		c := h.crew(t)
 		here, there := c.as(t, access.Editor), c.as(t, access.Editor)
 		form := func() *form { return here.open("/account").follow("Change password").form("Change password") }
-		form().fill("old", "wrong").fill("password", newPassword).press().wants(422, "This is not your present password.").lacks(newPassword)
+		form().fill("old", "wrong").fill("password", newPassword).press().wants(422, "This is not your current password.").lacks(newPassword)
 		form().fill("old", password).fill("password", "short").press().wants(422, "at least 12 characters").lacks(password)
 		token := here.token()
 		form().fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.", "Your account")
@@ -259,6 +259,7 @@ func TestInvitations(t *testing.T) {
 		stranger := other.as(t, access.Editor)
 		stranger.open(path).wants(200, "which is another address")
 		stranger.send(http.MethodPost, path+"/accept", url.Values{}).wants(404)
+		other.as(t, access.Client).open(path).form("Sign out and continue").press().wants(200, "Join "+c.team.Name, "I’m new here")
 		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(401, "Incorrect password, or no account with this e-mail address.")
 		h.browser(t).send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
 
