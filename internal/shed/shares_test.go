@@ -1,0 +1,20 @@
+package shed_test
+
+import (
+	"testing"
+
+	"pressroom/internal/shed"
+)
+
+// A key has so many calls under way and no more; others have theirs, and a call that ends makes room.
+func TestSharesBoundEachKey(t *testing.T) {
+	t.Parallel()
+	s := shed.NewShares(2)
+	if !s.Enter("a") || !s.Enter("a") || s.Enter("a") || !s.Enter("b") {
+		t.Error("a key has another number of calls than two")
+	}
+	s.Leave("a")
+	if !s.Enter("a") || s.Enter("a") {
+		t.Error("a call that ended did not make room for one")
+	}
+}
