@@ -34,9 +34,17 @@ func drone(seed uint64, samples, span int) []byte {
 		offsets = append(offsets, uint32(len(head)+8+n*span))
 	}
 	stbl := boxOf("stbl", boxOf("stco", u32(offsets...)), boxOf("stsc", u32(0, 1, 1, 1, 1)), boxOf("stsz", u32(0, uint32(len(place)), uint32(samples))))
-	tkhd := boxOf("tkhd", u32(1, 0, 0, 2), make([]byte, 68))
-	trak := boxOf("trak", tkhd, boxOf("mdia", boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte("meta")), boxOf("minf", stbl)))
-	return slices.Concat(head, boxOf("mdat", data), boxOf("moov", moov[8:], trak))
+	shown := []uint32{0, uint32(samples)}
+	for _, at := range offsets[2:] {
+		shown = append(shown, at+uint32(len(place)))
+	}
+	rest := uint32(span - len(place)) // what is between is heard
+	sound := boxOf("stbl", boxOf("stco", u32(shown...)), boxOf("stsc", u32(0, 1, 1, 1, 1)), boxOf("stsz", u32(0, rest, uint32(samples))))
+	trak := func(id uint32, handler string, stbl []byte) []byte {
+		mdhd, hdlr := boxOf("mdhd", u32(0, 0, 0, 30_000, 90_000)), boxOf("hdlr", u32(0, 0), []byte(handler))
+		return boxOf("trak", boxOf("tkhd", u32(1, 0, 0, id), make([]byte, 68)), boxOf("mdia", mdhd, hdlr, boxOf("minf", stbl)))
+	}
+	return slices.Concat(head, boxOf("mdat", data), boxOf("moov", moov[8:], trak(2, "meta", stbl), trak(3, "soun", sound)))
 }
 
 // requests puts a proxy before a server of S3 that counts what is read.

@@ -504,6 +504,9 @@ func samplesOf(data []byte) []string {
 			}
 		}
 		offsets, runs, sizes := words(tables["stco"]), words(tables["stsc"]), words(tables["stsz"])
+		if len(offsets) > 0 { // as many as they say
+			offsets, runs = offsets[:2+offsets[1]:2+offsets[1]], runs[:2+3*runs[1]:2+3*runs[1]]
+		}
 		sample := 0
 		for n := 1; n+1 < len(offsets); n++ {
 			count, length := 0, 0
