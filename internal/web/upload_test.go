@@ -66,7 +66,7 @@ func TestUploadingOnThePage(t *testing.T) {
 			}
 		}
 		b.send(at, "large.png", bytes.Repeat([]byte("x"), 2<<20+1)).wants(t, 413, `"upload_too_large"`)
-		b.get(at).wants(t, 200, "notes.txt", "Refused", "It is not an image or a video")
+		b.get(at).wants(t, 200, "notes.txt", "Refused", "This file type is not supported")
 		b.sent(at, "described 0.png", described) // the last one that is waited for: the page closes by itself
 		b.send(at, "late.png", picture(t, 4)).wants(t, 410, "takes no more files")
 		b.get(at).wants(t, 200, "This upload is closed.")
