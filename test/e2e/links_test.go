@@ -322,9 +322,12 @@ func TestOneLinkManySenders(t *testing.T) {
 		job, to := w.opened(f)
 		taken := 0
 		for _, got := range w.together(20, func(int) (answer, error) { return w.tryPut(to, f.mime, bytes.NewReader(f.bytes)) }) {
-			if got.status == http.StatusCreated {
+			switch got.status {
+			case http.StatusCreated:
 				taken++
-			} else {
+			case http.StatusTooManyRequests: // more senders than a link takes at once
+				got.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+			default:
 				got.mustRefuse(t, http.StatusConflict, "upload_link_used", "")
 			}
 		}
