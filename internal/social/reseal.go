@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
+	"pressroom/internal/seal"
 )
 
 // errSealing says that a sealing key is missing: a node without it would take deliveries that it cannot make.
@@ -26,25 +27,18 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 }
 
 func (s *Service) checkMarks(ctx context.Context) error {
-	last := []byte{}
-	for {
-		var next []byte
-		err := s.db.QueryRow(ctx, nextMark, last).Scan(&next)
-		if err != nil {
-			return fmt.Errorf("looking which keys sealed the connected accounts: %w", err)
-		}
-		switch {
-		case len(next) == 0:
-			return nil
-		case !s.seal.Knows(next):
-			return errSealing
-		}
-		last = next
+	known, err := grants.KnowsAll(ctx, s.db, s.seal)
+	if err == nil && !known {
+		err = errSealing
 	}
+	return err
 }
 
-// nextMark is the next entry of the index: a walk from key to key, past all the accounts of each.
-const nextMark = `SELECT COALESCE((SELECT substr(sealed_grant, 1, 5) FROM social_accounts WHERE substr(sealed_grant, 1, 5) > ? ORDER BY substr(sealed_grant, 1, 5) LIMIT 1), '')`
+// The columns that hold sealed grants.
+var (
+	grants      = seal.Column{Table: "social_accounts", Name: "sealed_grant", Row: "id", Owner: "id", Bond: bond}
+	revocations = seal.Column{Table: "grant_revocations", Name: "sealed_grant", Row: "id", Owner: "account_id", Bond: bond}
+)
 
 // checkNewest opens one grant: that a key has the right name does not yet make it the right one.
 func (s *Service) checkNewest(ctx context.Context) error {
@@ -68,9 +62,6 @@ type Resealed struct {
 	Left     int `json:"left"`     // of them, those that another key sealed meanwhile: a node still seals with it
 }
 
-// resealBatch is how many grants are looked for at once.
-const resealBatch = 100
-
 // Reseal is ResealAnyway, refused with nothing changed where a node serves that does not have the first key: it could not
 // open what that seals. A node that was killed counts as one that serves for a minute.
 func (s *Service) Reseal(ctx context.Context) (Resealed, error) {
@@ -88,17 +79,19 @@ func (s *Service) Reseal(ctx context.Context) (Resealed, error) {
 // to the next look.
 func (s *Service) ResealAnyway(ctx context.Context) (Resealed, error) {
 	var out Resealed
-	for _, at := range []sealedAt{ofAccounts, ofRevocations} {
-		if err := s.resealAll(ctx, at, &out); err != nil { // what was sealed until then stays so
+	for _, column := range []seal.Column{grants, revocations} {
+		done, err := column.Reseal(ctx, s.db, s.seal)
+		out.Resealed += done
+		if err != nil { // what was sealed until then stays so
 			return out, errors.Join(err, s.recordResealed(context.WithoutCancel(ctx), out))
 		}
 	}
-	for _, at := range []sealedAt{ofAccounts, ofRevocations} {
-		found, err := s.sealedByOthers(ctx, at, 0)
+	for _, column := range []seal.Column{grants, revocations} {
+		left, err := column.Left(ctx, s.db, s.seal)
 		if err != nil {
 			return out, err
 		}
-		out.Left += len(found)
+		out.Left += left
 	}
 	return out, s.recordResealed(ctx, out)
 }
@@ -116,37 +109,12 @@ func (s *Service) recordResealed(ctx context.Context, done Resealed) error {
 	return nil
 }
 
-// sealedAt is a table that holds sealed grants, and where the account's id stands in it.
-type sealedAt struct{ table, account string }
-
-var (
-	ofAccounts    = sealedAt{"social_accounts", "id"}
-	ofRevocations = sealedAt{"grant_revocations", "account_id"}
-)
+// serversBatch is how many accounts Servers reads at once.
+const serversBatch = 100
 
 type sealedGrant struct {
-	id, account int64
-	sealed      []byte
-}
-
-func (s *Service) resealAll(ctx context.Context, at sealedAt, out *Resealed) error {
-	after := int64(0)
-	for {
-		found, err := s.sealedByOthers(ctx, at, after)
-		if err != nil || len(found) == 0 {
-			return err
-		}
-		for _, g := range found {
-			done, err := s.reseal(ctx, at, g)
-			if err != nil {
-				return fmt.Errorf("sealing the grant of account %d anew: %w", g.account, err)
-			}
-			if done {
-				out.Resealed++
-			}
-		}
-		after = found[len(found)-1].id
-	}
+	id     int64
+	sealed []byte
 }
 
 // Connected are the networks, by name, at which accounts are connected.
@@ -165,7 +133,7 @@ func (s *Service) Servers(ctx context.Context, platform string) (map[string]int,
 	out := map[string]int{}
 	for after := int64(0); ; {
 		found, err := db.All(ctx, s.db, func(r *sql.Rows, g *sealedGrant) error { return r.Scan(&g.id, &g.sealed) },
-			`SELECT id, sealed_grant FROM social_accounts WHERE platform = ? AND connection_state <> ? AND length(sealed_grant) > 0 AND id > ? ORDER BY id LIMIT ?`, platform, string(Lost), after, resealBatch)
+			`SELECT id, sealed_grant FROM social_accounts WHERE platform = ? AND connection_state <> ? AND length(sealed_grant) > 0 AND id > ? ORDER BY id LIMIT ?`, platform, string(Lost), after, serversBatch)
 		if err != nil {
 			return nil, fmt.Errorf("reading where accounts live: %w", err)
 		}
@@ -193,35 +161,4 @@ func (s *Service) opened(g sealedGrant) (network.Grant, error) {
 		return out, fmt.Errorf("reading the grant of account %d: %w", g.id, err)
 	}
 	return out, nil
-}
-
-// sealedByOthers reads some grants that the first key did not seal, those of the lowest ids above one.
-func (s *Service) sealedByOthers(ctx context.Context, at sealedAt, after int64) ([]sealedGrant, error) {
-	mark := s.seal.Mark()
-	found, err := db.All(ctx, s.db, func(r *sql.Rows, g *sealedGrant) error { return r.Scan(&g.id, &g.account, &g.sealed) },
-		`SELECT id, `+at.account+`, sealed_grant FROM `+at.table+` WHERE length(sealed_grant) > 0 AND id > ?
-			AND (substr(sealed_grant, 1, 5) < ? OR substr(sealed_grant, 1, 5) > ?) ORDER BY id LIMIT ?`, after, mark, mark, resealBatch)
-	if err != nil {
-		return nil, fmt.Errorf("looking for grants that another key sealed: %w", err)
-	}
-	return found, nil
-}
-
-// reseal seals one grant anew, unless it was changed since it was read.
-func (s *Service) reseal(ctx context.Context, at sealedAt, g sealedGrant) (bool, error) {
-	plain, err := s.seal.Open(g.sealed, bond(g.account))
-	if err != nil {
-		return false, err
-	}
-	sealed, err := s.seal.Seal(plain, bond(g.account))
-	if err != nil {
-		return false, err
-	}
-	done := false
-	err = s.db.Write(ctx, "social.reseal", func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE `+at.table+` SET sealed_grant = ? WHERE id = ? AND sealed_grant = ?`, sealed, g.id, g.sealed)
-		done = n == 1
-		return err
-	})
-	return done, err
 }
