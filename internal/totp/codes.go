@@ -28,7 +28,7 @@ func makeCodes(ctx context.Context, tx *db.Tx, person int64) ([]string, error) {
 	return codes, nil
 }
 
-// newCode makes a code of base32 characters in groups of four: ABCD-EFGH-…
+// newCode makes a code of base32 characters in groups of four, such as ABCD-EFGH.
 func newCode() string {
 	text := rand.Text() // 26 characters
 	groups := make([]string, codeGroups)
@@ -41,12 +41,12 @@ func newCode() string {
 // folded is a code without what people change as they type it.
 func folded(code string) string {
 	return strings.Map(func(c rune) rune {
-		switch {
-		case c == '-' || c == ' ' || c == '\t':
+		switch c {
+		case '-', ' ', '\t':
 			return -1
-		case c == '0': // base32 has neither
+		case '0': // base32 has neither
 			return 'O'
-		case c == '1':
+		case '1':
 			return 'I'
 		}
 		return c

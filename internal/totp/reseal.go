@@ -20,11 +20,13 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 	return err
 }
 
-// Reseal seals with the first key what other keys sealed. It returns how many secrets were sealed anew, and how many another
-// key sealed meanwhile.
-func (s *Service) Reseal(ctx context.Context) (resealed, left int, err error) {
-	if resealed, err = secrets.Reseal(ctx, s.db, s.sealer); err == nil {
-		left, err = secrets.Left(ctx, s.db, s.sealer)
+// Reseal seals with the first key what other keys sealed. It returns how many secrets it sealed, and how many another key
+// sealed meanwhile.
+func (s *Service) Reseal(ctx context.Context) (int, int, error) {
+	resealed, err := secrets.Reseal(ctx, s.db, s.sealer)
+	if err != nil {
+		return resealed, 0, err
 	}
+	left, err := secrets.Left(ctx, s.db, s.sealer)
 	return resealed, left, err
 }
