@@ -107,7 +107,7 @@ async function lookAfter(page, port) {
   await look(page, 'settings-assistants');
   await page.goto('/account');
   await look(page, 'account-assistants');
-  await page.getByRole('link', { name: /^Look at it or end it: Quay helper/ }).first().click();
+  await page.getByRole('link', { name: /^Manage Quay helper/ }).first().click();
   await page.getByText('nobody has checked it').waitFor();
   await look(page, 'settings-assistant');
   await page.getByLabel('Daily limit, in credits').fill('lots');
