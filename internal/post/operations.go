@@ -44,7 +44,7 @@ type (
 	UpdateInput struct {
 		ID          string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
 		Caption     *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
-		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true" jsonschema:"The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."`
+		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true" jsonschema:"The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."` //nolint:modernize // the schema reads the tag
 		MediaIDs    []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
 		AccountIDs  []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
 	}

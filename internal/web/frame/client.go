@@ -119,5 +119,5 @@ func forwarded(text string) (netip.Addr, error) {
 	if withPort, err := netip.ParseAddrPort(text); err == nil {
 		return withPort.Addr(), nil
 	}
-	return netip.ParseAddr(strings.Trim(text, "[]"))
+	return netip.ParseAddr(strings.Trim(text, "[]")) //nolint:wrapcheck // nobody is shown it
 }

@@ -296,7 +296,12 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	v.Decides = v.Client && (open || stored.PassedUnapproved()) && stored.Approval == post.Waiting
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
 	v.Changeable = stored.MayCompose() == nil
-	if stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {
+	v.wish(now, zone)
+}
+
+// wish notes the time that a draft can be scheduled for as it is.
+func (v *view) wish(now time.Time, zone *time.Location) {
+	if stored := v.Stored; stored.Status == post.Draft && stored.ScheduledAt.After(now) && v.MayPublish {
 		at := stored.ScheduledAt.In(zone)
 		v.Wished = &at
 	}
