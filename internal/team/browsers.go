@@ -75,7 +75,7 @@ type SignedIn struct {
 func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 	made, kept := rand.Text(), ""
 	err := s.db.Write(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
-		kept = in.Browser
+		kept = strings.Join(tokensIn(in.Browser), ".")
 		known, err := knownTokens(ctx, tx, in.Browser, tx.Now())
 		if err != nil {
 			return err
