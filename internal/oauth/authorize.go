@@ -134,6 +134,8 @@ func (s *Service) back(a Asked, answer url.Values) string {
 type Leave struct {
 	Team, Person int64
 	Capabilities []access.Capability
+
+	OneFactor bool // the person's session has no second factor
 }
 
 // Allow gives a program leave, and the address to which the person goes on: a code for the program is in it. It is not_found
@@ -146,12 +148,12 @@ func (s *Service) Allow(ctx context.Context, a Asked, l Leave) (string, error) {
 	hash := secret.Hash(code)
 	err := s.db.Write(ctx, "oauth.allow", func(ctx context.Context, tx *db.Tx) error {
 		now, ends := tx.Now(), tx.Now().Add(codeLives)
-		_, err := tx.Exec(ctx, `INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge, code_hash, code_ends_at, created_at, ends_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			a.Client.ID, l.Team, l.Person, scopeOf(l.Capabilities), s.Resource(), a.Redirect, a.challenge, hash[:], db.Micros(ends), db.Micros(now), db.Micros(ends))
+		_, err := tx.Exec(ctx, `INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge, code_hash, code_ends_at, created_at, ends_at, one_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			a.Client.ID, l.Team, l.Person, scopeOf(l.Capabilities), s.Resource(), a.Redirect, a.challenge, hash[:], db.Micros(ends), db.Micros(now), db.Micros(ends), oneIf(l.OneFactor))
 		if err != nil {
 			return fmt.Errorf("keeping what was granted: %w", err)
 		}
-		found, err := tx.Exec(ctx, `UPDATE oauth_clients SET used_at = ? WHERE client_id = ?`, db.Micros(now), a.Client.ID)
+		found, err := tx.Exec(ctx, `UPDATE oauth_clients SET used_at = ?, network = '' WHERE client_id = ?`, db.Micros(now), a.Client.ID)
 		if err != nil {
 			return fmt.Errorf("noting that a client is used: %w", err)
 		}
@@ -164,6 +166,14 @@ func (s *Service) Allow(ctx context.Context, a Asked, l Leave) (string, error) {
 		return "", err
 	}
 	return s.back(a, url.Values{"code": {code}}), nil
+}
+
+// oneIf is a bool as the database holds it.
+func oneIf(on bool) int64 {
+	if on {
+		return 1
+	}
+	return 0
 }
 
 // Refuse is the address to which a person goes on who gives no leave.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ const (
 	maxRedirectBytes = 2000   // of all of them together
 	maxName          = 80     // characters of a program's name
 	maxUnused        = 10_000 // programs that nobody gave leave to, in the whole database
+	maxUnusedOfOne   = 1_000  // of these, from one network
 	evictAtOnce      = 100    // of these, by one registration
 )
 
@@ -28,7 +30,8 @@ type Client struct {
 	Redirects []string // addresses to which people come back
 	Created   time.Time
 
-	read time.Time // when its document was last fetched; zero of one that has none
+	network string    // from which it registered; see networkOf
+	read    time.Time // when its document was last fetched; zero of one that has none
 }
 
 // Described tells whether a document describes the program: its id is the document's address.
@@ -86,21 +89,64 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	if err := s.registering(from); err != nil {
 		return Client{}, err
 	}
+	c.network = networkOf(from)
 	c.ID = "program-" + strings.ToLower(rand.Text())
 	err = s.db.Write(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
 		c.Created = tx.Now()
 		if err := keepClient(ctx, tx, c); err != nil {
 			return err
 		}
-		return evictUnused(ctx, tx)
+		return evictUnused(ctx, tx, c.network)
 	})
 	return c, err
 }
 
-// evictUnused deletes the oldest registrations that nobody gave leave to beyond maxUnused. Registering needs no sign-in, so
-// its rows must not grow without bound, wherever the requests come from.
-func evictUnused(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN (SELECT client_id FROM oauth_clients WHERE used_at = 0 ORDER BY created_at DESC, client_id LIMIT ? OFFSET ?)`, evictAtOnce, maxUnused)
+// networkOf returns the network of a client's address, which one operator usually has: a /24 of IPv4, a /48 of IPv6. Other
+// texts stay as they are.
+func networkOf(from string) string {
+	addr, err := netip.ParseAddr(from)
+	if err != nil {
+		prefix, err := netip.ParsePrefix(from) // how clients with IPv6 are told apart
+		if err != nil {
+			return from
+		}
+		addr = prefix.Addr()
+	}
+	bits := 48
+	if addr.Unmap().Is4() {
+		addr, bits = addr.Unmap(), 24
+	}
+	network, _ := addr.Prefix(bits) // every address has one
+	return network.String()
+}
+
+// evictUnused deletes the oldest registrations that nobody gave leave to: of the network that registers, beyond
+// maxUnusedOfOne; and beyond maxUnused in all, of the network that has the most. Registering needs no sign-in, so its rows
+// must not grow without bound, and nobody's flood must push out what others have just registered.
+func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
+	if err := evictFrom(ctx, tx, network, maxUnusedOfOne); err != nil {
+		return err
+	}
+	var all int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM oauth_clients WHERE used_at = 0`).Scan(&all); err != nil {
+		return fmt.Errorf("counting unused registrations: %w", err)
+	}
+	if all <= maxUnused {
+		return nil
+	}
+	var most string
+	var has int64
+	err := tx.QueryRow(ctx, `SELECT network, COUNT(*) FROM oauth_clients WHERE used_at = 0 GROUP BY network ORDER BY COUNT(*) DESC, MIN(created_at) LIMIT 1`).Scan(&most, &has)
+	if err != nil {
+		return fmt.Errorf("looking which network has the most registrations: %w", err)
+	}
+	return evictFrom(ctx, tx, most, max(0, has-(all-maxUnused)))
+}
+
+// evictFrom deletes the oldest unused registrations from a network beyond the newest ones, at most evictAtOnce.
+func evictFrom(ctx context.Context, tx *db.Tx, network string, newest int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN
+		(SELECT client_id FROM oauth_clients WHERE used_at = 0 AND network = ? ORDER BY created_at DESC, client_id LIMIT ? OFFSET ?)`, network, evictAtOnce, newest)
 	if err != nil {
 		return fmt.Errorf("evicting unused registrations: %w", err)
 	}

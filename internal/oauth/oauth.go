@@ -47,6 +47,8 @@ type Connections interface {
 	Connect(ctx context.Context, tx *db.Tx, c Connection) (int64, error)
 	Disconnect(ctx context.Context, tx *db.Tx, connection int64) error
 	Stands(ctx context.Context, q db.Querier, connection int64) (bool, error)
+	// RequiresFactor reports whether members of a team need a second factor.
+	RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error)
 }
 
 // Connection is one to be made.

@@ -98,6 +98,10 @@ func (c connections) Stands(ctx context.Context, q db.Querier, id int64) (bool, 
 	return c.teams.Stands(ctx, q, id)
 }
 
+func (c connections) RequiresFactor(ctx context.Context, q db.Querier, id int64) (bool, error) {
+	return c.teams.RequiresFactor(ctx, q, id)
+}
+
 // request is what a program sends its people with.
 func request(client, verifier string) url.Values {
 	return url.Values{
@@ -338,25 +342,75 @@ func TestRegistrationsAreBounded(t *testing.T) {
 		w.clock.Advance(time.Second)
 		oldest := w.registered(t)
 		w.clock.Advance(time.Second)
-		must(t, w.db.Write(ctx, "test.flood", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-				INSERT INTO oauth_clients (client_id, name, redirects, created_at) SELECT 'flood-' || i, 'Flood', '[]', CAST(? AS BIGINT) + i FROM n`, db.Micros(tx.Now()))
-			return err
-		}))
+		w.flood(t, "", 9_999)
 		w.clock.Advance(time.Second)
 		newest := w.registered(t)
 		if n := w.count(t, "oauth_clients WHERE used_at = 0"); n != 10_000 {
 			t.Errorf("%d unused registrations are kept", n)
 		}
-		for _, kept := range []string{used.ID, newest.ID} {
+		for _, kept := range []string{used.ID, oldest.ID, newest.ID} {
 			if _, err := w.Client(ctx, "here", kept); err != nil {
 				t.Errorf("%s: %v", kept, err)
 			}
 		}
-		if _, err := w.Client(ctx, "here", oldest.ID); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "Start again from the app you came from.") {
-			t.Errorf("the oldest: %v", err)
+		if _, err := w.Client(ctx, "here", "flood-1"); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "Start again from the app you came from.") {
+			t.Errorf("the oldest of the network that has the most: %v", err)
 		}
 	})
+}
+
+// flood adds unused registrations from a network; the empty one for those from before networks were noted.
+func (w *world) flood(t *testing.T, network string, n int) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), "test.flood", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
+			INSERT INTO oauth_clients (client_id, name, redirects, created_at, network) SELECT 'flood-' || CAST(? AS TEXT) || i, 'Flood', '[]', CAST(? AS BIGINT) + i, CAST(? AS TEXT) FROM n`,
+			n, network, db.Micros(tx.Now()), network)
+		return err
+	}))
+}
+
+// A network that registers programs without end pushes out its own registrations and nobody else's, however many
+// addresses it sends from.
+func TestNetworkEvictsItsOwnRegistrations(t *testing.T) {
+	for network, address := range map[string]string{"2001:db8:1::/48": "2001:db8:1:%x::/64", "198.51.100.0/24": "198.51.100.%d"} {
+		t.Run(network, func(t *testing.T) {
+			worlds(t, func(t *testing.T, w *world) {
+				ctx := t.Context()
+				register := func(from string) oauth.Client {
+					t.Helper()
+					w.clock.Advance(time.Millisecond)
+					c, err := w.Register(ctx, from, oauth.Registration{Name: "Helper", Redirects: []string{back}})
+					must(t, err)
+					return c
+				}
+				victim := register("203.0.113.7")
+				w.clock.Advance(time.Second)
+				w.flood(t, "", 8_990)
+				first := register(fmt.Sprintf(address, 250))
+				w.flood(t, network, 990)
+				w.clock.Advance(time.Second)
+				for i := range 20 {
+					register(fmt.Sprintf(address, i))
+				}
+				if n := w.count(t, "oauth_clients WHERE network = '"+network+"'"); n != 1_000 {
+					t.Errorf("%d registrations of the network", n)
+				}
+				if _, err := w.Client(ctx, "here", victim.ID); err != nil {
+					t.Errorf("somebody else's registration: %v", err)
+				}
+				if _, err := w.Client(ctx, "here", first.ID); !fault.Is(err, fault.NotFound) {
+					t.Errorf("the oldest of its own: %v", err)
+				}
+				for range 20 { // more than there is room for in all
+					register("192.0.2.1")
+				}
+				if _, err := w.Client(ctx, "here", victim.ID); err != nil || w.count(t, "oauth_clients") != 10_000 {
+					t.Errorf("%d registrations; somebody else's: %v", w.count(t, "oauth_clients"), err)
+				}
+			})
+		})
+	}
 }
 
 // An application that was removed while a person looked at the consent page is let in by nobody.

@@ -40,9 +40,9 @@ func keepClient(ctx context.Context, tx *db.Tx, c Client) error {
 	if err != nil {
 		return fmt.Errorf("writing a program: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO oauth_clients (client_id, name, redirects, created_at, read_at) VALUES (?, ?, ?, ?, ?)
+	_, err = tx.Exec(ctx, `INSERT INTO oauth_clients (client_id, name, redirects, created_at, read_at, network) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, redirects = excluded.redirects, read_at = excluded.read_at`,
-		c.ID, c.Name, string(redirects), db.Micros(c.Created), db.Micros(c.read))
+		c.ID, c.Name, string(redirects), db.Micros(c.Created), db.Micros(c.read), c.network)
 	if err != nil {
 		return fmt.Errorf("keeping a program: %w", err)
 	}
@@ -58,22 +58,23 @@ type grant struct {
 	resource, redirect           string
 	challenge                    string
 	codeEnds, redeemed, ended    time.Time
+	oneFactor                    bool // the person who granted it had a session with one factor
 }
 
 const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id, COALESCE((SELECT c.name FROM oauth_clients c WHERE c.client_id = g.client_id), ''),
-	g.capabilities, g.resource, g.redirect, g.challenge, g.code_ends_at, g.redeemed_at, g.ended_at`
+	g.capabilities, g.resource, g.redirect, g.challenge, g.code_ends_at, g.redeemed_at, g.ended_at, g.one_factor`
 
 // grantBy reads a grant in the transaction that is about to change it, which holds it. More is what the query has beside
 // its columns. It is not_found where there is none.
 func (s *Service) grantBy(ctx context.Context, tx *db.Tx, rest string, args []any, more ...any) (grant, error) {
 	var g grant
 	var granted, columns string
-	var codeEnds, redeemed, ended int64
+	var codeEnds, redeemed, ended, oneFactor int64
 	columns = grantColumns
 	if len(more) > 0 {
 		columns += `, t.ends_at, t.spent_at`
 	}
-	into := append([]any{&g.id, &g.team, &g.person, &g.connection, &g.client, &g.name, &granted, &g.resource, &g.redirect, &g.challenge, &codeEnds, &redeemed, &ended}, more...)
+	into := append([]any{&g.id, &g.team, &g.person, &g.connection, &g.client, &g.name, &granted, &g.resource, &g.redirect, &g.challenge, &codeEnds, &redeemed, &ended, &oneFactor}, more...)
 	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM oauth_grants g `+rest+s.db.ForUpdate(), args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return g, fault.Missing()
@@ -84,7 +85,7 @@ func (s *Service) grantBy(ctx context.Context, tx *db.Tx, rest string, args []an
 	for name := range strings.FieldsSeq(granted) {
 		g.capabilities = append(g.capabilities, access.Capability(name))
 	}
-	g.codeEnds, g.redeemed, g.ended = db.Time(codeEnds), db.Time(redeemed), db.Time(ended)
+	g.codeEnds, g.redeemed, g.ended, g.oneFactor = db.Time(codeEnds), db.Time(redeemed), db.Time(ended), oneFactor > 0
 	return g, nil
 }
 

@@ -53,6 +53,7 @@ var (
 	errVerifier  = refused(InvalidGrant, "The code_verifier does not fit the code_challenge, or the redirect_uri is another one.")
 	errRefresh   = refused(InvalidGrant, "The refresh token is not one that can be exchanged: it is used, too old, revoked, or another program's.")
 	errNoLeave   = refused(InvalidGrant, "The person cannot allow this any more.")
+	errFactor    = refused(InvalidGrant, "The team requires a second factor now, and this was granted without one. Ask the person to sign in with a second factor and to grant it again.")
 	errMoreScope = refused(InvalidScope, "More was asked for than was granted.")
 	errLessScope = refused(InvalidScope, "Tokens are for all that was granted: leave scope out. For less, ask the person anew.")
 )
@@ -95,6 +96,9 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 		}
 		if refusal = g.accepts(client, request, tx.Now()); refusal != nil {
 			return nil //nolint:nilerr // the program is told once the transaction is over
+		}
+		if refusal, err = s.meetsFactor(ctx, tx, g); refusal != nil || err != nil {
+			return err
 		}
 		out, refusal, err = s.connect(ctx, tx, g)
 		return err
@@ -218,10 +222,26 @@ func (s *Service) stillStands(ctx context.Context, tx *db.Tx, g grant, spent tim
 		return errRefresh, s.end(ctx, tx, g)
 	}
 	stands, err := s.Connections.Stands(ctx, tx, g.connection)
-	if err != nil || stands {
+	if err != nil {
 		return nil, err
 	}
-	return errRefresh, s.end(ctx, tx, g)
+	if !stands {
+		return errRefresh, s.end(ctx, tx, g)
+	}
+	return s.meetsFactor(ctx, tx, g)
+}
+
+// meetsFactor ends a grant from a session with one factor once its team requires two. The program is told invalid_grant,
+// upon which programs ask the person anew.
+func (s *Service) meetsFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, error) {
+	if !g.oneFactor {
+		return nil, nil //nolint:nilnil // no refusal and no error
+	}
+	required, err := s.Connections.RequiresFactor(ctx, tx, g.team)
+	if err != nil || !required {
+		return nil, err
+	}
+	return errFactor, s.end(ctx, tx, g)
 }
 
 // all refuses a scope that is not the granted one. One with less would promise the program a token that can do less, and

@@ -12,6 +12,7 @@ import (
 	"pressroom/internal/limit"
 	"pressroom/internal/oauth"
 	"pressroom/internal/team"
+	"pressroom/internal/web/frame"
 )
 
 const (
@@ -41,7 +42,7 @@ func (s *Server) buildAssistants() error {
 		return err
 	}
 	s.Programs = oauth.New(oauth.Options{
-		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath, Connections: connections{s.Teams}, Registering: pace.Step,
+		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath, Connections: connections{s.Teams, s.cfg.SecondFactor == string(frame.Everyone)}, Registering: pace.Step,
 		Fetch: func(ctx context.Context, address string, most int64, into io.Writer) error {
 			_, err := documents.Get(ctx, address, most, into)
 			return err
@@ -52,7 +53,10 @@ func (s *Server) buildAssistants() error {
 }
 
 // connections are a team's assistants as those know them who give out their tokens.
-type connections struct{ teams *team.Service }
+type connections struct {
+	teams    *team.Service
+	everyone bool // the operator requires a second factor of everybody
+}
 
 // Connect makes one.
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {
@@ -67,4 +71,12 @@ func (c connections) Disconnect(ctx context.Context, tx *db.Tx, connection int64
 // Stands tells whether one may get new tokens.
 func (c connections) Stands(ctx context.Context, q db.Querier, connection int64) (bool, error) {
 	return c.teams.Stands(ctx, q, connection)
+}
+
+// RequiresFactor reports whether members of a team need a second factor, by the owner's rule or the operator's.
+func (c connections) RequiresFactor(ctx context.Context, q db.Querier, id int64) (bool, error) {
+	if c.everyone {
+		return true, nil
+	}
+	return c.teams.RequiresFactor(ctx, q, id)
 }

@@ -19,6 +19,16 @@ func (h Hand) SetSecondFactor(ctx context.Context, required bool) error {
 	})
 }
 
+// RequiresFactor reports whether a team's members need a second factor; false for a team that is gone.
+func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error) {
+	var on int64
+	err := q.QueryRow(ctx, `SELECT second_factor FROM teams WHERE id = ?`, team).Scan(&on)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return false, fmt.Errorf("reading whether a team requires a second factor: %w", err)
+	}
+	return on > 0, nil
+}
+
 // Factors are the second factors that a person has of their own.
 type Factors struct {
 	Passkeys int64 // but for copied ones

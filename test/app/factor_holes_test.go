@@ -210,3 +210,35 @@ func TestConsentNeedsRecentSignIn(t *testing.T) {
 		}
 	})
 }
+
+// What somebody granted in a session with one factor is worth nothing once the team requires two: neither a code that was
+// not collected yet nor a refresh token. A grant from a session with two factors goes on.
+func TestOneFactorGrantsEnd(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		weak, strong := c.registers(t), c.registers(t)
+		editor := c.as(t, access.Editor)
+		status, got := weak.exchange(weak.code(editor.leaves(), "read_only"))
+		tokens := weak.wantTokens(status, got)
+		owner := c.as(t, access.Owner)
+		h.addApp(t, owner)
+		status, got = strong.exchange(strong.code(owner.leaves(), "read_only"))
+		kept := strong.wantTokens(status, got)
+		code := weak.code(editor.leaves(), "read_only")
+		c.require(t)
+		for what, try := range map[string]func() (int, map[string]any){
+			"a code":          func() (int, map[string]any) { return weak.exchange(code) },
+			"a refresh token": func() (int, map[string]any) { return weak.refresh(tokens.refresh) },
+		} {
+			status, got := try()
+			if text := fmt.Sprint(got["error_description"]); status != http.StatusBadRequest || got["error"] != "invalid_grant" || !strings.Contains(text, "requires a second factor") {
+				t.Errorf("%s: %d %v", what, status, got)
+			}
+		}
+		if n := h.count(t, "api_keys WHERE kind = 'assistant' AND revoked_at = 0"); n != 1 {
+			t.Errorf("%d connections are left, want the owner's", n)
+		}
+		status, got = strong.refresh(kept.refresh)
+		strong.wantTokens(status, got)
+	})
+}

@@ -261,7 +261,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 
 		// Adding one opens what was asked for.
 		b := m.as2(t, access.Viewer)
-		p := b.open("/posts").wants(200, "Set up two-factor authentication", m.team.Name, "API keys and connected assistants keep working")
+		p := b.open("/posts").wants(200, "Set up two-factor authentication", m.team.Name, "API keys keep working meanwhile", "stops within an hour")
 		p.follow("Add an authenticator app").wants(200, "Scan this QR code")
 		h.addApp(t, b)
 		b.open("/posts").wants(200, "Posts")

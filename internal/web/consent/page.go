@@ -306,7 +306,7 @@ func (p *Part) allow(w http.ResponseWriter, r *http.Request, asked oauth.Asked, 
 		p.show(w, r, http.StatusUnprocessableEntity, asked, sent, was, wrong)
 		return
 	}
-	next, err := p.server.Allow(r.Context(), asked, oauth.Leave{Team: was.team, Person: v.ID, Capabilities: granted})
+	next, err := p.server.Allow(r.Context(), asked, oauth.Leave{Team: was.team, Person: v.ID, Capabilities: granted, OneFactor: !p.Strong(r.Context())})
 	if err != nil {
 		p.turn(w, r, err)
 		return
