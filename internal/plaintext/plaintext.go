@@ -37,3 +37,16 @@ func visible(line string) string {
 		return r
 	}, strings.ToValidUTF8(line, ""))
 }
+
+// unlinks are what mail programs recognize addresses by, with an invisible zero width non-joiner behind.
+var unlinks = strings.NewReplacer(".", ".\u200c", "/", "/\u200c", ":", ":\u200c", "@", "@\u200c")
+
+// Unlinked returns a name as one line of at most so many characters in which no mail program finds an address to make a
+// link of. It reads as before: Booking.com stays Booking.com.
+func Unlinked(name string, most int) string {
+	name = Line(name)
+	if short := []rune(name); len(short) > most {
+		name = strings.TrimSpace(string(short[:most-1])) + "…"
+	}
+	return unlinks.Replace(name)
+}

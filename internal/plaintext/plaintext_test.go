@@ -25,3 +25,18 @@ func TestPlaintext(t *testing.T) {
 		}
 	}
 }
+
+func TestUnlinked(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Harbour Coffee":                 "Harbour Coffee",
+		"Booking.com":                    "Booking.\u200ccom",
+		"Verify: https://evil.tld/x ":    "Verify:\u200c https:\u200c/\u200c/\u200cevil.\u200ctl…",
+		"www.evil.tld\u202e\r\nBcc: a@b": "www.\u200cevil.\u200ctld Bcc:\u200c a@\u200cb",
+		"x x x x x x x x x x x x x x":    "x x x x x x x x x x x x…",
+	} {
+		if got := plaintext.Unlinked(name, 24); got != want {
+			t.Errorf("Unlinked(%q) = %q, want %q", name, got, want)
+		}
+	}
+}

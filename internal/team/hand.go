@@ -143,6 +143,9 @@ func (h Hand) SetProfile(ctx context.Context, p Profile) error {
 		if err != nil {
 			return done{}, err
 		}
+		if p.Name != old.Name && holdsAddress(p.Name) {
+			return done{}, errAddress
+		}
 		detail := map[string]any{"renamed": p.Name != old.Name}
 		if p.Timezone != old.Timezone {
 			detail["timezone"] = p.Timezone

@@ -82,7 +82,7 @@ func (s *Service) invite(ctx context.Context, by, team int64, i Invitation, life
 			return err
 		}
 		if i.Mailed {
-			if err := boundMails(ctx, tx, team, i.Email); err != nil {
+			if err := boundMails(ctx, tx, by, team, i.Email); err != nil {
 				return err
 			}
 		}

@@ -32,6 +32,9 @@ func (s *SignIns) Join(ctx context.Context, token string, n Newcomer) (Person, e
 	if !isLine(p.Name) {
 		return p, errNoPerson
 	}
+	if holdsAddress(p.Name) {
+		return p, errAddress
+	}
 	hash := ""
 	if n.Password != "" || n.Also == nil {
 		if n.Password == "" {

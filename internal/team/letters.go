@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
+	"pressroom/internal/plaintext"
 )
 
 // letterWithin is for how long the mail server may take to accept a mail while somebody waits for the page.
@@ -18,8 +18,10 @@ const letterWithin = 15 * time.Second
 
 // Bounds of mailed invitations, so that nobody floods a mailbox or sends mail in bulk.
 const (
-	mailsPerDay        = 100 // of one team
+	mailsPerDay        = 100 // of one team, and of one person over all teams
+	mailsOnFirstDay    = 20  // of one team that is younger than a day, unless the operator invites
 	mailsPerAddressDay = 3   // of one team to one address
+	mailsToAddressDay  = 10  // of all teams to one address
 )
 
 // Letter is a mail with a link that only the owner of the address may have.
@@ -91,13 +93,14 @@ func (l *Letters) invitation(ctx context.Context, token string) (Letter, error) 
 	if err != nil {
 		return Letter{}, err
 	}
-	inviter, team := oneLine(o.InvitedBy), oneLine(o.TeamName)
+	team := quoted(o.TeamName)
 	text := "You are invited to join the team " + team + " as " + string(o.Role) + "."
-	if inviter != "" {
-		text = inviter + " invites you to join the team " + team + " as " + string(o.Role) + "."
+	if o.InvitedBy != "" {
+		text = quoted(o.InvitedBy) + " invites you to join the team " + team + " as " + string(o.Role) + "."
 	}
+	text += " People choose these names themselves, and nobody has checked them."
 	return Letter{
-		ID: fmt.Sprintf("invitation-%d", o.ID), To: o.Email, Subject: "Invitation to " + team,
+		ID: fmt.Sprintf("invitation-%d", o.ID), To: o.Email, Subject: "Invitation to the team " + team,
 		Text: text + "\n\n" + l.publicURL + InvitationPath + token + "\n\nThe link works once, for 7 days, and only for " + o.Email +
 			". Do not forward it. If you do not expect this invitation, ignore this mail.\n",
 	}, nil
@@ -144,24 +147,52 @@ func (l *Letters) Confirm(ctx context.Context, person int64) error {
 	return nil
 }
 
-// oneLine writes a name in one line of a mail.
-func oneLine(name string) string { return strings.Join(strings.Fields(name), " ") }
+// longestName is how many characters of a name a mail to a stranger holds.
+const longestName = 60
 
-// boundMails refuses to mail one more invitation of a team that mailed too many within a day.
-func boundMails(ctx context.Context, tx *db.Tx, team int64, email string) error {
+// quoted writes a name that strangers chose into a mail: in quotes, and so that nothing in it becomes a link.
+func quoted(name string) string { return "“" + plaintext.Unlinked(name, longestName) + "”" }
+
+// mailCounts are how many invitations were mailed within a day.
+type mailCounts struct{ team, teamToAddress, toAddress, person int64 }
+
+// boundMails refuses to mail one more invitation of a team, of a person or to an address if there were too many within a
+// day. By is the person who invites, 0 for the operator.
+func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
 	const day = 24 * time.Hour
-	var all, same int64
-	err := tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN email = ? THEN 1 END) FROM invitations WHERE team_id = ? AND mailed_at > ?`, email, team, db.Micros(tx.Now().Add(-day))).Scan(&all, &same)
+	since := tx.Now().Add(-day)
+	var n mailCounts
+	err := tx.QueryRow(ctx, `SELECT COUNT(CASE WHEN team_id = ? THEN 1 END), COUNT(CASE WHEN team_id = ? AND email = ? THEN 1 END), COUNT(CASE WHEN email = ? THEN 1 END),
+		COUNT(CASE WHEN invited_by = ? THEN 1 END) FROM invitations WHERE mailed_at > ?`, team, team, email, email, by, db.Micros(since)).
+		Scan(&n.team, &n.teamToAddress, &n.toAddress, &n.person)
 	if err != nil {
 		return fmt.Errorf("counting mailed invitations: %w", err)
 	}
-	switch {
-	case same >= mailsPerAddressDay:
-		return fault.New(fault.RateLimited, fmt.Sprintf("This address was invited %d times within a day. Try again tomorrow.", same)).With("scope", "mail").After(day)
-	case all >= mailsPerDay:
-		return fault.New(fault.RateLimited, fmt.Sprintf("Your team has sent %d invitations within a day. Try again tomorrow.", all)).With("scope", "mail").After(day)
+	var made int64
+	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&made); err != nil {
+		return fmt.Errorf("reading how old a team is: %w", err)
+	}
+	if text := n.refusal(by, db.Time(made).After(since)); text != "" {
+		return fault.New(fault.RateLimited, text+" Try again tomorrow.").With("scope", "mail").After(day)
 	}
 	return nil
+}
+
+// refusal says which bound is reached; it is empty if none is.
+func (n mailCounts) refusal(by int64, young bool) string {
+	switch {
+	case n.teamToAddress >= mailsPerAddressDay:
+		return fmt.Sprintf("This address was invited %d times within a day.", n.teamToAddress)
+	case n.toAddress >= mailsToAddressDay:
+		return "This address was sent too many invitations within a day."
+	case n.team >= mailsPerDay:
+		return fmt.Sprintf("Your team has sent %d invitations within a day.", n.team)
+	case by != 0 && n.person >= mailsPerDay:
+		return fmt.Sprintf("You have sent %d invitations within a day.", n.person)
+	case by != 0 && young && n.team >= mailsOnFirstDay:
+		return fmt.Sprintf("A new team can send %d invitations on its first day.", mailsOnFirstDay)
+	}
+	return ""
 }
 
 // keepOpen leaves an invitation whose mail was accepted open for its whole life.

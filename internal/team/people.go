@@ -107,6 +107,9 @@ func (s *Service) SetName(ctx context.Context, person int64, name string) error 
 	if !isLine(name) {
 		return fault.Invalid(fault.Malformed, "name", "You need a name, "+ofOneLine+".")
 	}
+	if holdsAddress(name) {
+		return errAddress
+	}
 	return s.db.Write(ctx, "team.set_name", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET name = ? WHERE id = ? AND held_at = 0`, name, person)
 		if err != nil {

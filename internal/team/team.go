@@ -91,6 +91,12 @@ func isLine(text string) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxLine && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
+// errAddress refuses a name that mails to strangers would carry as a link.
+var errAddress = fault.Invalid(fault.NotAllowedValue, "name", "A name cannot hold a web address. Leave out “://”.")
+
+// holdsAddress reports whether a name holds a web address with its scheme. Names such as Booking.com hold none.
+func holdsAddress(name string) bool { return strings.Contains(name, "://") }
+
 // invalid refuses what the operator asked for; the text says what to mend.
 func invalid(format string, args ...any) error { return fault.Refusal(fmt.Sprintf(format, args...)) }
 
@@ -99,6 +105,9 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 	p := Person{Name: strings.TrimSpace(name), Email: strings.ToLower(strings.TrimSpace(email))}
 	if !isLine(p.Name) || !isLine(p.Email) || !strings.Contains(p.Email, "@") {
 		return p, invalid("a person needs a name and an e-mail address, %s", ofOneLine)
+	}
+	if holdsAddress(p.Name) {
+		return p, errAddress
 	}
 	hash, err := HashPassword(password)
 	if err != nil {
@@ -136,6 +145,9 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 	}
 	if t.Name = strings.TrimSpace(t.Name); !isLine(t.Name) {
 		return t, invalid("a team needs a name, %s", ofOneLine)
+	}
+	if holdsAddress(t.Name) {
+		return t, errAddress
 	}
 	if err := s.checkPlan(t.Plan); err != nil {
 		return t, err
