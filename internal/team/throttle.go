@@ -312,7 +312,7 @@ type try struct {
 // What people are told.
 const (
 	wrongPasswords   = "Too many wrong passwords." //nolint:gosec // it is none
-	wrongByStrangers = "Too many wrong passwords for this e-mail address. Sign in from a browser you have used before or with a passkey, or wait."
+	wrongByStrangers = "Too many wrong passwords for this e-mail address. Sign in from a browser you have used before or with a passkey, ask the operator for a recovery link, or wait."
 	wrongCodes       = "Too many wrong codes."
 	wrongTries       = "Too many wrong tries."
 )

@@ -1,9 +1,12 @@
 package app
 
 import (
+	"encoding/base64"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -142,6 +145,66 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 		for kind, want := range map[string]int{"key.revoked": 1, "invitation.revoked": 1} {
 			if n := h.count(t, "events WHERE kind = ? AND team_id = ?", kind, c.team.ID); n != want {
 				t.Errorf("%d events %s, want %d", n, kind, want)
+			}
+		}
+	})
+}
+
+// Somebody whose session ended while writing signs in by the directory in a second tab. The first tab then shows the form
+// again as it was, and does nothing, whether the form is sent to the address of its page or to another one.
+func TestFormIsShownAgainAfterTheDirectory(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, at string) {
+		t.Parallel()
+		provider, cfg := registered(t, true)
+		h := open(t, at, cfg)
+		c := h.crew(t)
+		owner := c.people[access.Owner].Email
+		comes := func(b *browser) {
+			t.Helper()
+			provider.QueueUser(&mockoidc.MockUser{Subject: owner, Email: owner, EmailVerified: true})
+			b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
+		}
+		b := h.browser(t)
+		comes(b)
+		for _, one := range []struct{ page, button, field string }{{"/settings/keys/new", "Make the key", "name"}, {"/hashtags/new", "Make the list", "name"}} {
+			form := b.open(one.page).form(one.button).fill(one.field, "Typed <before>")
+			must(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
+			kept := form.press().wants(200, "is not lost").form("I have signed in: show the form again")
+			if again := kept.press().wants(200, "is not lost"); b.in() {
+				t.Errorf("signed in without the directory: %s", again.path)
+			}
+			comes(b)
+			again := kept.press().wants(200, "Nothing has been saved or sent yet.")
+			if got := again.form(one.button).values.Get(one.field); again.path != one.page || got != "Typed <before>" {
+				t.Errorf("%s holds %q, want what was typed at %s", again.path, got, one.page)
+			}
+		}
+		if n := h.count(t, "api_keys") + h.count(t, "hashtag_lists WHERE team_id = ?", c.team.ID); n != 0 {
+			t.Errorf("%d items were made", n)
+		}
+	})
+}
+
+// Recovery codes can be downloaded as a text file that is in the page itself, without a script and without being kept.
+func TestRecoveryCodesAsAFile(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		b := h.crew(t).as(t, access.Editor)
+		h.addApp(t, b)
+		made := b.open("/account/authenticator").form("Make new recovery codes").press().wants(200, "Save your recovery codes")
+		found := regexp.MustCompile(`href="data:text/plain;charset=utf-8;base64,([^"]+)" download="pressroom-recovery-codes.txt"`).FindStringSubmatch(made.source)
+		if found == nil {
+			t.Fatalf("no file: %s", made.source)
+		}
+		file, err := base64.StdEncoding.DecodeString(html.UnescapeString(found[1]))
+		must(t, err)
+		codes := codeShown.FindAllStringSubmatch(made.source, -1)
+		if len(codes) != 10 {
+			t.Errorf("%d codes", len(codes))
+		}
+		for _, code := range codes {
+			if !strings.Contains(string(file), code[1]+"\r\n") {
+				t.Errorf("the file lacks %s", code[1])
 			}
 		}
 	})

@@ -70,12 +70,18 @@ type field struct{ Name, Value string }
 const maxKept = 512 << 10
 
 // keep shows the sign-in page to somebody whose session has ended, with the form that was sent, so that nothing that
-// was typed is lost.
+// was typed is lost. Somebody who has signed in meanwhile is led to the form's page, which shows it again.
 func (p *Part) keep(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxKept) {
 		return
 	}
 	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.URL.Query().Get("next")), Kept: r.PostForm.Encode()}
+	if frame.VisitorOf(r.Context()) != nil { // meanwhile, in another tab
+		p.Resume(r.Context(), form.Next, r.PostForm)
+		p.Say(r, resumedText)
+		frame.Redirect(w, r, form.Next)
+		return
+	}
 	p.Show(w, r, http.StatusOK, pages["signin"], "Sign in", form)
 }
 
@@ -131,6 +137,9 @@ var errWrongAgain = fault.New(fault.Unauthorized, "Incorrect password. Try again
 // errOther refuses to let another person take over a session by signing in again.
 var errOther = fault.BadState("other_account", "That is another account. Sign in again with the account that you are using, or sign out first.")
 
+// resumedText says what became of a form that was kept.
+const resumedText = "You are signed in again. What you wrote is in the form below. Nothing has been saved or sent yet."
+
 // enter signs a person in and leads on.
 func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm, proof frame.Proof) {
 	if form.Again && frame.VisitorOf(r.Context()).ID != person.ID {
@@ -146,7 +155,7 @@ func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person,
 	}
 	if sent, err := url.ParseQuery(form.Kept); err == nil && form.Kept != "" {
 		p.Resume(r.Context(), form.Next, sent)
-		p.Say(r, "You are signed in again. What you wrote stands below; nothing was saved or sent yet.")
+		p.Say(r, resumedText)
 	}
 	frame.Redirect(w, r, form.Next)
 }
