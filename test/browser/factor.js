@@ -2,6 +2,7 @@
 'use strict';
 
 const crypto = require('node:crypto');
+const { readFileSync } = require('node:fs');
 const { assert, look, open, run, signIn, world } = require('./drive.js');
 
 // codeOf computes what an authenticator app shows for a secret in base32 (RFC 6238), some steps of 30 seconds ahead.
@@ -47,6 +48,12 @@ async function added(page) {
   await look(page, 'recovery-codes');
   const codes = await page.locator('.codes code').allTextContents();
   assert.equal(codes.length, 10);
+  const saving = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download as a text file' }).click();
+  const file = await saving;
+  assert.equal(file.suggestedFilename(), 'pressroom-recovery-codes.txt');
+  const text = readFileSync(await file.path(), 'utf8');
+  for (const code of codes) assert.ok(text.includes(code), 'the file lacks a code');
   await page.getByRole('link', { name: 'I have saved them' }).click();
   await page.getByRole('heading', { name: 'Your account' }).waitFor();
   await look(page, 'account-authenticator');
