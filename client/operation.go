@@ -138,7 +138,7 @@ func (o Operation) members(in any) (map[string]json.RawMessage, error) {
 	}
 	explicit := reflect.ValueOf(in).Kind() == reflect.Map
 	maps.DeleteFunc(given, func(name string, value json.RawMessage) bool {
-		return string(value) == "null" && !(explicit && o.nullable(name))
+		return string(value) == "null" && (!explicit || !o.nullable(name))
 	})
 	if given == nil { // in was null itself
 		given = map[string]json.RawMessage{}

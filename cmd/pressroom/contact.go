@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-var errContact = errors.New("PRESSROOM_SECURITY_CONTACT (--security-contact) has to be an e-mail address such as security@example.com, or an address that begins with mailto: or https:")
+var errContact = errors.New("PRESSROOM_SECURITY_CONTACT (--security-contact) has to be an e-mail address such as security@example.com, or a mailto: or https: address")
 
 // contactURI returns the URI of a contact as security.txt wants it (RFC 9116, section 2.5.3). A bare e-mail address becomes a
 // mailto: URI, and none stays none.

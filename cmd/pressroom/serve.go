@@ -123,17 +123,8 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
-	if c.PublicURL != "" && !isAddress(c.PublicURL) {
-		return cfg, errPublicURL
-	}
-	if c.Lease < time.Second || c.Workers < 1 || c.PerNetwork < 0 {
-		return cfg, errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1, and PRESSROOM_PER_NETWORK (--per-network) not below 0")
-	}
-	if c.ShutdownDelay < 0 || c.ShutdownDelay > server.MaxShutdownDelay {
-		return cfg, errors.New("PRESSROOM_SHUTDOWN_DELAY (--shutdown-delay) has to be between 0s and 30s")
-	}
-	if c.AtOnce < 0 {
-		return cfg, errors.New("PRESSROOM_AT_ONCE (--at-once) has to be at least 1, or 0 for 128 for each processor")
+	if err := c.check(); err != nil {
+		return cfg, err
 	}
 	if cfg.DiskReserve, err = disk.ParseSize(c.DiskReserve); err != nil {
 		return cfg, fmt.Errorf("PRESSROOM_DISK_RESERVE (--disk-reserve): %w", err)
@@ -162,6 +153,21 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	cfg.Beside = false
 	cfg.Role, cfg.Workers, cfg.Lease, cfg.MetricsAddr = server.Role(c.Role), c.Workers, c.Lease, c.MetricsAddr
 	return cfg, nil
+}
+
+// check refuses values that are out of range.
+func (c serveCmd) check() error {
+	switch {
+	case c.PublicURL != "" && !isAddress(c.PublicURL):
+		return errPublicURL
+	case c.Lease < time.Second || c.Workers < 1 || c.PerNetwork < 0:
+		return errors.New("PRESSROOM_LEASE (--lease) has to be at least 1s and PRESSROOM_WORKERS (--workers) at least 1, and PRESSROOM_PER_NETWORK (--per-network) not below 0")
+	case c.ShutdownDelay < 0 || c.ShutdownDelay > server.MaxShutdownDelay:
+		return errors.New("PRESSROOM_SHUTDOWN_DELAY (--shutdown-delay) has to be between 0s and 30s")
+	case c.AtOnce < 0:
+		return errors.New("PRESSROOM_AT_ONCE (--at-once) has to be at least 1, or 0 for 128 for each processor")
+	}
+	return nil
 }
 
 var errPublicURL = errors.New("PRESSROOM_PUBLIC_URL (--public-url) has to be an absolute address such as https://press.example.com")

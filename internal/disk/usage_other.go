@@ -4,4 +4,4 @@ package disk
 
 import "errors"
 
-func usage(string) (free, total int64, err error) { return 0, 0, errors.ErrUnsupported }
+func usage(string) (int64, int64, error) { return 0, 0, errors.ErrUnsupported }

@@ -9,11 +9,11 @@ import (
 )
 
 // usage returns the free and all bytes of the volume that a folder is on, by statfs(2).
-func usage(folder string) (free, total int64, err error) {
+func usage(folder string) (int64, int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {
 		return 0, 0, fmt.Errorf("reading the free space of %s: %w", folder, err)
 	}
 	size := int64(st.Bsize)                                      //nolint:unconvert // its type differs between systems
-	return int64(st.Bavail) * size, int64(st.Blocks) * size, nil //nolint:gosec,unconvert // as above; no volume has so many bytes
+	return int64(st.Bavail) * size, int64(st.Blocks) * size, nil //nolint:gosec // no volume has so many bytes
 }

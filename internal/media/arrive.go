@@ -316,17 +316,13 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, i Item, p placement) (Item
 		return i, false, err
 	}
 	// Looked for again: another arrival of the same file may have been quicker.
-	standing, already, err := byDigest(ctx, tx, p.by.TeamID, i.SHA256)
-	if err == nil && !already && i.Original != nil {
-		standing, already, err = byDigest(ctx, tx, p.by.TeamID, i.Original)
-	}
-	if err != nil {
+	standing, already, err := byDigests(ctx, tx, p.by.TeamID, i)
+	switch {
+	case err != nil:
 		return i, false, err
-	}
-	if already {
+	case already:
 		return standing, true, p.settle(ctx, tx, standing, true)
-	}
-	if i.ID != 0 {
+	case i.ID != 0:
 		return i, false, fmt.Errorf("media item %d is gone", i.ID)
 	}
 	if err := s.fits(ctx, tx, used, i.Size, p); err != nil {
@@ -335,22 +331,37 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, i Item, p placement) (Item
 	if err := arrived(ctx, tx, i.Blob); err != nil {
 		return i, false, err
 	}
-	if p.into != "" {
-		if i.FolderID, err = ensureFolder(ctx, tx, i.TeamID, p.into); err != nil {
-			return i, false, err
-		}
-	}
-	if err := insert(ctx, tx, &i, p.by); err != nil {
-		return i, false, err
-	}
-	if _, err := tx.Exec(ctx, `UPDATE storage SET used_bytes = used_bytes + ? WHERE team_id = ?`, i.Size, i.TeamID); err != nil {
-		return i, false, fmt.Errorf("counting a file: %w", err)
-	}
-	by := event.Actor{PersonID: p.by.PersonID, KeyID: p.by.KeyID, RequestID: p.by.RequestID}
-	if err := event.Record(ctx, tx, i.TeamID, by, "media.added", text(i.ID), map[string]any{"size_bytes": i.Size, "type": i.Type}); err != nil {
+	if err := create(ctx, tx, &i, p); err != nil {
 		return i, false, err
 	}
 	return i, false, p.settle(ctx, tx, i, false)
+}
+
+// byDigests finds the item that a team has of a file, by the digest of what would be stored or of the file as it arrived.
+func byDigests(ctx context.Context, tx *db.Tx, team int64, i Item) (Item, bool, error) {
+	standing, already, err := byDigest(ctx, tx, team, i.SHA256)
+	if err != nil || already || i.Original == nil {
+		return standing, already, err
+	}
+	return byDigest(ctx, tx, team, i.Original)
+}
+
+// create writes a new item into its folder, counts its bytes and records that it was added.
+func create(ctx context.Context, tx *db.Tx, i *Item, p placement) error {
+	if p.into != "" {
+		var err error
+		if i.FolderID, err = ensureFolder(ctx, tx, i.TeamID, p.into); err != nil {
+			return err
+		}
+	}
+	if err := insert(ctx, tx, i, p.by); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE storage SET used_bytes = used_bytes + ? WHERE team_id = ?`, i.Size, i.TeamID); err != nil {
+		return fmt.Errorf("counting a file: %w", err)
+	}
+	by := event.Actor{PersonID: p.by.PersonID, KeyID: p.by.KeyID, RequestID: p.by.RequestID}
+	return event.Record(ctx, tx, i.TeamID, by, "media.added", text(i.ID), map[string]any{"size_bytes": i.Size, "type": i.Type})
 }
 
 var errStorageFull = fault.New(fault.PlanLimitReached, "The media library has too little room left for this. Make room in the app first.").With("limit", "storage_bytes")

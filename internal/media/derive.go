@@ -92,7 +92,7 @@ func (s *Service) openDerived(ctx context.Context, i Item, d derived) (blob.Read
 // deriveShared makes a derived file, in one call for all that ask at the same time. The work goes on if they leave: its
 // result is kept.
 func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
-	result := s.deriving.DoChan(text(i.ID)+" "+r.variant, func() (made any, err error) {
+	result := s.deriving.DoChan(text(i.ID)+" "+r.variant, func() (_ any, err error) {
 		defer func() {
 			if p := recover(); p != nil { // the package would end the process
 				err = fmt.Errorf("deriving a file from media item %d: panic: %v", i.ID, p)
@@ -154,11 +154,12 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string
 }
 
 // videoTurn waits until a video may be worked on, in turn with those of other teams. Images wait for memory instead.
-func (s *Service) videoTurn(ctx context.Context, i Item) (leave func(), err error) {
+// The function that it returns ends the turn.
+func (s *Service) videoTurn(ctx context.Context, i Item) (func(), error) {
 	if i.Kind != Video {
 		return func() {}, nil
 	}
-	err = s.videos.Acquire(ctx, i.TeamID, 1)
+	err := s.videos.Acquire(ctx, i.TeamID, 1)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = shed.ErrBusy
 	}

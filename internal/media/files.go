@@ -59,8 +59,10 @@ func (s *Service) fitted(fit network.Fit) recipe {
 			if err != nil {
 				return shape{}, err
 			}
-			_, err = into.Write(made.Bytes)
-			return shape{made.Type, made.Width, made.Height}, err
+			if _, err := into.Write(made.Bytes); err != nil {
+				return shape{}, fmt.Errorf("writing a fitted image: %w", err)
+			}
+			return shape{made.Type, made.Width, made.Height}, nil
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,7 +152,7 @@ func TestMetadataIsRemoved(t *testing.T) {
 }
 
 func pageOfBatch(b UploadBatch) string {
-	return b.PageURL[bytes.LastIndexByte([]byte(b.PageURL), '/')+1:]
+	return b.PageURL[strings.LastIndexByte(b.PageURL, '/')+1:]
 }
 
 // TestOriginalIsRecognized knows a file by the digest that it had at its sender, and by that of what is left of it.

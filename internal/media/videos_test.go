@@ -168,8 +168,8 @@ func TestVideosTakeTurns(t *testing.T) {
 	})
 }
 
-// fillTurns has calls of the team wait until no more may.
-func (w world) fillTurns(t *testing.T) (leave func()) {
+// fillTurns has calls of the team wait until no more may. The function that it returns lets them go.
+func (w world) fillTurns(t *testing.T) func() {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	gone, hangUp := context.WithCancel(t.Context())

@@ -51,7 +51,7 @@ func (h *handshakes) Accept() (net.Conn, error) {
 // Close ends the listener. Connections whose handshake is under way are closed.
 func (h *handshakes) Close() error {
 	h.end()
-	return h.Listener.Close() //nolint:wrapcheck // as the listener says it
+	return h.Listener.Close()
 }
 
 func (h *handshakes) run() {
@@ -100,17 +100,17 @@ func (h *handshakes) shake(c net.Conn) {
 	}
 }
 
-var withoutTLS = fault.New(fault.MalformedRequest, "This port speaks TLS. Use https.")
+var errWithoutTLS = fault.New(fault.MalformedRequest, "This port speaks TLS. Use https.")
 
 // refuse ends a connection whose handshake failed. A client that speaks HTTP without TLS is told so.
 func (h *handshakes) refuse(c net.Conn, err error) {
 	reason := err.Error()
 	if head, ok := errors.AsType[tls.RecordHeaderError](err); ok && head.Conn != nil && looksLikeHTTP(head.RecordHeader) {
 		reason = "client sent an HTTP request to an HTTPS server"
-		_, _ = head.Conn.Write(h.refusals.document(withoutTLS)) // the client may be gone
+		_, _ = head.Conn.Write(h.refusals.document(errWithoutTLS)) // the client may be gone
 	}
 	_ = c.Close()
-	h.server.ErrorLog.Printf("http: TLS handshake error from %s: %s", c.RemoteAddr(), reason)
+	h.server.ErrorLog.Printf("http: TLS handshake error from %s: %s", c.RemoteAddr(), reason) //nolint:forbidigo // net/http logs the others there
 }
 
 // looksLikeHTTP reports whether a TLS record's header is the start of a request without TLS.

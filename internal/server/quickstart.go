@@ -171,54 +171,63 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	teams, err := q.Teams.Teams(ctx)
+	demo, first, err := q.ensureTeam(ctx, password)
 	if err != nil {
 		return err
 	}
-	first := len(teams) == 0
-	if first {
-		made, err := q.makeTeam(ctx, password)
-		if err != nil {
-			return err
-		}
-		teams = append(teams, made)
-	}
-	// Recognised by its reference: a later start grants nothing again.
-	if _, err := q.Credits.Grant(ctx, teams[0].ID, demoCredits, "quickstart", "to try things with"); err != nil {
-		return fmt.Errorf("granting the demo team credits: %w", err)
-	}
-	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
-	if err == nil { // the greeting says so
-		err = q.Notices.Forget(ctx, 0, notice.OperatorChanged, strconv.FormatInt(owner.ID, 10))
-	}
-	if err != nil {
-		return fmt.Errorf("making the demo team's owner an operator: %w", err)
-	}
-	q.Greeting.Team = GreetingTeam{teams[0].ID, teams[0].Timezone}
+	q.Greeting.Team = GreetingTeam{demo.ID, demo.Timezone}
 	q.Greeting.Owner = GreetingOwner{demoEmail, password}
 	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix, q.cfg.PublicURL+mcpPath
 	if err := q.settle(ctx, password, first); err != nil {
 		return err
 	}
-	account, err := q.connectDemo(ctx, teams[0].ID, password)
+	account, err := q.connectDemo(ctx, demo.ID, password)
 	if err != nil {
 		return err
 	}
-	if err := q.makeKeys(ctx, teams[0].ID); err != nil {
+	if err := q.makeKeys(ctx, demo.ID); err != nil {
 		return err
 	}
-	if err := q.connectEverywhere(ctx, teams[0].ID); err != nil {
+	if err := q.connectEverywhere(ctx, demo.ID); err != nil {
 		return err
 	}
 	if err := q.goOn(ctx); err != nil {
 		return err
 	}
 	if first {
-		if err := q.samples(ctx, teams[0].ID, account); err != nil {
+		if err := q.samples(ctx, demo.ID, account); err != nil {
 			return err
 		}
 	}
 	return q.findSample(ctx)
+}
+
+// ensureTeam returns the demo team with its credits and its operator, and whether this start made it.
+func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team, bool, error) {
+	teams, err := q.Teams.Teams(ctx)
+	if err != nil {
+		return team.Team{}, false, err
+	}
+	first := len(teams) == 0
+	if first {
+		made, err := q.makeTeam(ctx, password)
+		if err != nil {
+			return team.Team{}, false, err
+		}
+		teams = append(teams, made)
+	}
+	// Recognised by its reference: a later start grants nothing again.
+	if _, err := q.Credits.Grant(ctx, teams[0].ID, demoCredits, "quickstart", "to try things with"); err != nil {
+		return team.Team{}, false, fmt.Errorf("granting the demo team credits: %w", err)
+	}
+	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
+	if err == nil { // the greeting says so
+		err = q.Notices.Forget(ctx, 0, notice.OperatorChanged, strconv.FormatInt(owner.ID, 10))
+	}
+	if err != nil {
+		return team.Team{}, false, fmt.Errorf("making the demo team's owner an operator: %w", err)
+	}
+	return teams[0], first, nil
 }
 
 // goOn resumes a directory that was copied or moved: what its sandbox networks hold came along, and is asked for.

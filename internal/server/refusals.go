@@ -154,7 +154,7 @@ var refused = map[string]error{
 	"505": fault.New(fault.HTTPVersionUnsupported, "Use HTTP/1.1 or HTTP/2."),
 }
 
-var malformedPath = fault.New(fault.EndpointNotFound, "The path holds a percent sign that no two hexadecimal digits follow.")
+var errMalformedPath = fault.New(fault.EndpointNotFound, "The path holds a percent sign that no two hexadecimal digits follow.")
 
 // refusalOf returns what to answer in place of a refusal of net/http, and nil for other bytes.
 func refusalOf(p []byte, badPath bool) error {
@@ -164,7 +164,7 @@ func refusalOf(p []byte, badPath bool) error {
 		return nil
 	}
 	if badPath && bytes.HasPrefix(rest, []byte("400 Bad Request\r\n")) { // those of header fields say more
-		return malformedPath
+		return errMalformedPath
 	}
 	return refused[string(rest[:3])]
 }

@@ -71,7 +71,7 @@ func dialed(t *testing.T, addr string, secure bool) net.Conn {
 	var c net.Conn
 	var err error
 	if secure {
-		c, err = tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}) //nolint:gosec // a test's own certificate
+		c, err = tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}})
 	} else {
 		c, err = net.Dial("tcp", addr)
 	}
@@ -128,7 +128,7 @@ func TestRefusalsAreProblems(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
-					if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 200 || string(body) != "hi" {
+					if body, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK || string(body) != "hi" {
 						t.Errorf("%s: before it %d %q", name, resp.StatusCode, body)
 					}
 				}
@@ -194,7 +194,7 @@ func TestHandshakes(t *testing.T) {
 	t.Parallel()
 	addr := entrance(t, true, echoing)
 	for _, h2 := range []bool{true, false} {
-		client := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: h2, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // a test's own certificate
+		client := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: h2, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 		want := "http/1.1"
 		if h2 {
 			want = "h2"

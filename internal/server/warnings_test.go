@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -186,7 +187,7 @@ func TestUntrustedProxyIsWarnedOf(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	ask := func(peer, header string) {
-		r := httptest.NewRequest("GET", "/sign-in", nil)
+		r := httptest.NewRequest(http.MethodGet, "/sign-in", nil)
 		r.RemoteAddr = peer
 		if header != "" {
 			r.Header.Set(header, "for=203.0.113.7")

@@ -210,7 +210,7 @@ func (v *video) sampleTable(b probe.Box) error {
 }
 
 // groupKindSizes are the groups of samples that players need, to start and to seek, and how many bytes describe one.
-var groupKindSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1}
+var groupKindSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
 
 // groups keeps which samples are of a group that players need.
 func (v *video) groups(b probe.Box) error {

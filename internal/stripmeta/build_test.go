@@ -177,21 +177,20 @@ func xyz() []byte { return append([]byte("XYZ \x00\x00\x00\x00"), u32(0xf6d6, 0x
 
 // profileOf makes a color profile whose header says nothing but what it must.
 func profileOf(tags ...tag) []byte {
-	out := make([]byte, 128)
-	copy(out[8:], "\x02\x40")
-	copy(out[12:], "mntrRGB XYZ ")
-	copy(out[24:], u16(2000, 1, 1))
-	copy(out[36:], "acsp")
-	copy(out[68:], u32(0xf6d6, 0x10000, 0xd32d))
-	out = append(out, u32(uint32(len(tags)))...)
-	at := uint32(len(out) + 12*len(tags))
-	var data []byte
+	header := make([]byte, 128)
+	copy(header[8:], "\x02\x40")
+	copy(header[12:], "mntrRGB XYZ ")
+	copy(header[24:], u16(2000, 1, 1))
+	copy(header[36:], "acsp")
+	copy(header[68:], u32(0xf6d6, 0x10000, 0xd32d))
+	at := uint32(len(header) + 4 + 12*len(tags))
+	var table, data []byte
 	for _, t := range tags {
-		out = append(append(out, t.name...), u32(at+uint32(len(data)), uint32(len(t.value)))...)
+		table = append(append(table, t.name...), u32(at+uint32(len(data)), uint32(len(t.value)))...)
 		data = append(data, t.value...)
 		data = append(data, make([]byte, -len(data)&3)...)
 	}
-	out = append(out, data...)
+	out := slices.Concat(header, u32(uint32(len(tags))), table, data)
 	copy(out, u32(uint32(len(out))))
 	return out
 }

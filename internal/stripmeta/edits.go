@@ -30,10 +30,10 @@ func (e edit) size() int64 {
 }
 
 // Empty reports whether the file has no metadata.
-func (e Edits) Empty() bool { return len(e.list) == 0 }
+func (e *Edits) Empty() bool { return len(e.list) == 0 }
 
 // Apply returns a reader of r, the scanned file, as it is without metadata.
-func (e Edits) Apply(r io.ReaderAt) *io.SectionReader {
+func (e *Edits) Apply(r io.ReaderAt) *io.SectionReader {
 	v := &view{r: r}
 	at := int64(0)
 	for _, change := range e.list {
@@ -156,8 +156,8 @@ func (c piece) read(r io.ReaderAt, p []byte, off int64) (int, error) {
 	if n == len(p) {
 		return n, nil
 	}
-	if err == nil || err == io.EOF { //nolint:errorlint // io.ReaderAt returns io.EOF itself
+	if err == nil || err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	return n, err //nolint:wrapcheck // a reader hands on errors as they are
+	return n, err
 }

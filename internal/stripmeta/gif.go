@@ -66,7 +66,7 @@ func colorTable(flags byte) int64 {
 	return 3 << (1 + flags&7)
 }
 
-// block returns where the block at at ends and what it is, and removes it if rendering does not need it.
+// block returns where the block at offset at ends and what it is, and removes it if rendering does not need it.
 func (g *gifScan) block(at int64) (int64, byte, error) {
 	p, err := g.peek(at, 1)
 	if err != nil {
@@ -175,7 +175,7 @@ func (g *gifScan) dropControl() error {
 	return g.remove(c.at, c.end)
 }
 
-// skipBlocks returns where the data sub-blocks at at end, behind their terminator.
+// skipBlocks returns where the data sub-blocks at offset at end, behind their terminator.
 func (s *source) skipBlocks(at int64) (int64, error) {
 	for {
 		p, err := s.peek(at, 1)

@@ -99,7 +99,7 @@ func (j *jpegScan) nextMarker(at int64) (byte, int64, error) {
 	}
 }
 
-// skipScan returns where the entropy-coded data at at ends: at the next marker that is no restart.
+// skipScan returns where the entropy-coded data at offset at ends: at the next marker that is no restart.
 func (j *jpegScan) skipScan(at int64) (int64, error) {
 	for {
 		p, err := j.rest(at)
@@ -169,24 +169,39 @@ func (j *jpegScan) application(marker byte, body, end int64) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case marker == app0 && len(p) == jfifBytes && bytes.HasPrefix(p, jfif) && !j.jfif:
-		j.jfif = true
-		small := slices.Concat(p[:jfifBytes-2], []byte{0, 0}) // a thumbnail of no pixels
-		return j.cut(marker, body, end, small)
-	case marker == app1 && bytes.HasPrefix(p, exif) && !j.exif:
-		j.exif = true
-		at := body + 2 + int64(len(exif))
-		if turned := j.orientationOnly(at, end-at); turned != nil {
-			return j.cut(marker, body, end, slices.Concat(exif, turned))
-		}
-	case marker == app2 && len(p) == iccBytes && bytes.HasPrefix(p, icc) && !j.scanned && len(j.profile) < maxChunks:
+	if marker == app2 && len(p) == iccBytes && bytes.HasPrefix(p, icc) && !j.scanned && len(j.profile) < maxChunks {
 		j.profile = append(j.profile, span{body, end})
 		return nil
-	case marker == app14 && len(p) >= adobeBytes && bytes.HasPrefix(p, adobe):
-		return j.cut(marker, body, end, []byte("Adobe\x00\x64\x00\x00\x00\x00"+string(p[adobeBytes-1:adobeBytes])))
+	}
+	if needed := j.needed(marker, p, body, end); needed != nil {
+		return j.cut(marker, body, end, needed)
 	}
 	return j.remove(body-2, end)
+}
+
+// needed returns the content that rendering needs of the application segment from body to end, whose content begins
+// with p. It returns nil for a segment that rendering does not need.
+func (j *jpegScan) needed(marker byte, p []byte, body, end int64) []byte {
+	switch marker {
+	case app0:
+		if len(p) == jfifBytes && bytes.HasPrefix(p, jfif) && !j.jfif {
+			j.jfif = true
+			return slices.Concat(p[:jfifBytes-2], []byte{0, 0}) // a thumbnail of no pixels
+		}
+	case app1:
+		if bytes.HasPrefix(p, exif) && !j.exif {
+			j.exif = true
+			at := body + 2 + int64(len(exif))
+			if turned := j.orientationOnly(at, end-at); turned != nil {
+				return slices.Concat(exif, turned)
+			}
+		}
+	case app14:
+		if len(p) >= adobeBytes && bytes.HasPrefix(p, adobe) {
+			return []byte("Adobe\x00\x64\x00\x00\x00\x00" + string(p[adobeBytes-1:adobeBytes]))
+		}
+	}
+	return nil
 }
 
 // cut replaces a segment by one with that content, unless it has just that.

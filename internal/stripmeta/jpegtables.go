@@ -1,5 +1,7 @@
 package stripmeta
 
+import "encoding/binary"
+
 // jpegTables follows which tables of a JPEG its scans use: decoders skip others, whatever they hold.
 type jpegTables struct {
 	defined []jpegTable
@@ -11,8 +13,8 @@ type jpegTables struct {
 type tableID struct{ marker, number byte }
 
 type jpegTable struct {
-	segment span // from its length on
 	span         // of the table itself
+	segment span // from its length on
 	used    bool
 }
 
@@ -119,7 +121,8 @@ func (j *jpegScan) dropFrom(segment span, tables []jpegTable, unused int64) erro
 	case length == 2:
 		return j.remove(segment.at-2, segment.end)
 	}
-	if err := j.replace(segment.at, segment.at+2, []byte{byte(length >> 8), byte(length)}); err != nil {
+	field := binary.BigEndian.AppendUint16(nil, uint16(length)) //nolint:gosec // shorter than it was
+	if err := j.replace(segment.at, segment.at+2, field); err != nil {
 		return err
 	}
 	for _, t := range tables {

@@ -94,5 +94,5 @@ func (z *zlibReader) open(in io.Reader) error {
 		z.ReadCloser, err = zlib.NewReader(in)
 		return err //nolint:wrapcheck // only whether there is one matters
 	}
-	return z.ReadCloser.(zlib.Resetter).Reset(in, nil) //nolint:wrapcheck,errcheck,forcetypeassert // as zlib says
+	return z.ReadCloser.(zlib.Resetter).Reset(in, nil) //nolint:wrapcheck,forcetypeassert // as zlib says
 }

@@ -442,11 +442,11 @@ func planted(t *testing.T, mime, name string, plant planter, marker []byte) {
 
 // opened is a file with its compressed color profile.
 func opened(data []byte, mime string) []byte {
-	at := bytes.Index(data, []byte("iCCPICC profile\x00\x00"))
-	if mime != probe.PNG || at < 0 {
+	_, packed, found := bytes.Cut(data, []byte("iCCPICC profile\x00\x00"))
+	if mime != probe.PNG || !found {
 		return data
 	}
-	z, err := zlib.NewReader(bytes.NewReader(data[at+len("iCCPICC profile\x00\x00"):]))
+	z, err := zlib.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return data
 	}
@@ -499,9 +499,7 @@ func samplesOf(data []byte) []string {
 		}
 		tables := map[string][]byte{}
 		for stbl := range within(trak, "mdia", "minf", "stbl") {
-			for kind, content := range boxesOf(stbl) {
-				tables[kind] = content
-			}
+			maps.Insert(tables, boxesOf(stbl))
 		}
 		offsets, runs, sizes := words(tables["stco"]), words(tables["stsc"]), words(tables["stsz"])
 		if len(offsets) > 0 { // as many as they say

@@ -205,7 +205,7 @@ func (g *pngScan) colorProfile(at, end int64) error {
 		err = w.Close()
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // a buffer takes everything
+		return err
 	}
 	return g.replace(at, end, pngChunk("iCCP", out.Bytes()))
 }
@@ -220,7 +220,7 @@ func inflate(in *byteReader) ([]byte, error) {
 	if err == nil && len(raw) > maxProfile {
 		err = errStructure
 	}
-	return raw, err //nolint:wrapcheck // as above
+	return raw, err
 }
 
 // frameControl takes the size of a frame of an animation from its fcTL chunk of n bytes.

@@ -21,12 +21,12 @@ var profileTags = []string{
 	"B2A1", "B2A2", "D2B0", "D2B1", "D2B2", "D2B3", "B2D0", "B2D1", "B2D2", "B2D3", "gamt", "aarg", "aagg", "aabg",
 }
 
-// profile reads the color profile at at, and returns it as it is and cleaned. The cleaned one is nil if it is none.
-func (s *source) profile(at, n int64) (raw, clean []byte, err error) {
+// profile reads the color profile of n bytes at offset at, and returns it as it is and cleaned. The cleaned one is nil if it is none.
+func (s *source) profile(at, n int64) ([]byte, []byte, error) {
 	if n < profileHeader+4 || n > maxProfile {
 		return nil, nil, nil
 	}
-	raw, err = s.read(nil, at, n)
+	raw, err := s.read(nil, at, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,7 +43,7 @@ func cleanProfile(raw []byte) []byte {
 		return nil
 	}
 	size, count := binary.BigEndian.Uint32(raw), binary.BigEndian.Uint32(raw[profileHeader:])
-	table := int64(profileHeader + 4 + profileEntry*int64(count))
+	table := profileHeader + 4 + profileEntry*int64(count)
 	if count > maxProfileTags || table > int64(size) || int64(size) > int64(len(raw)) {
 		return nil
 	}
@@ -102,21 +102,21 @@ func (c *profileCopy) add(entry []byte) bool {
 
 // bytes returns the whole profile. Of its header stay the versions, the class, the spaces and the intent.
 func (c *profileCopy) bytes() []byte {
-	out := make([]byte, profileHeader)
-	copy(out[8:10], c.raw[8:10])
-	copy(out[12:24], c.raw[12:24])
-	out[24], out[25], out[27], out[29] = 2000>>8, 2000&0xff, 1, 1 // the first of January
-	copy(out[36:], "acsp")
-	out[67] = c.raw[67] & 3
-	copy(out[68:80], "\x00\x00\xf6\xd6\x00\x01\x00\x00\x00\x00\xd3\x2d") // D50, as always
-	out = binary.BigEndian.AppendUint32(out, uint32(len(c.names)))       //nolint:gosec // at most maxProfileTags
-	start := uint32(len(out) + profileEntry*len(c.names))                //nolint:gosec // as above
+	header := make([]byte, profileHeader)
+	copy(header[8:10], c.raw[8:10])
+	copy(header[12:24], c.raw[12:24])
+	header[24], header[25], header[27], header[29] = 2000>>8, 2000&0xff, 1, 1 // the first of January
+	copy(header[36:], "acsp")
+	header[67] = c.raw[67] & 3
+	copy(header[68:80], "\x00\x00\xf6\xd6\x00\x01\x00\x00\x00\x00\xd3\x2d") // D50, as always
+	table := binary.BigEndian.AppendUint32(nil, uint32(len(c.names)))       //nolint:gosec // at most maxProfileTags
+	start := uint32(profileHeader + 4 + profileEntry*len(c.names))          //nolint:gosec // as above
 	for i, name := range c.names {
-		out = append(out, name...)
-		out = binary.BigEndian.AppendUint32(out, start+binary.BigEndian.Uint32(c.values[i][:]))
-		out = append(out, c.values[i][4:]...)
+		table = append(table, name...)
+		table = binary.BigEndian.AppendUint32(table, start+binary.BigEndian.Uint32(c.values[i][:]))
+		table = append(table, c.values[i][4:]...)
 	}
-	out = append(out, c.data...)
+	out := slices.Concat(header, table, c.data)
 	binary.BigEndian.PutUint32(out, uint32(len(out))) //nolint:gosec // at most three times maxProfile
 	return out
 }

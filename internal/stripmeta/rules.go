@@ -136,8 +136,9 @@ func (v *video) clean(container string, b probe.Box) error {
 		return v.cleanFragmentBox(r.do, b)
 	case blank:
 		return v.blank(b)
+	default:
+		return v.cleanTable(r.do, b)
 	}
-	return v.cleanTable(r.do, b)
 }
 
 func (v *video) cleanFragmentBox(do action, b probe.Box) error {
@@ -150,8 +151,9 @@ func (v *video) cleanFragmentBox(do action, b probe.Box) error {
 		return v.fragmentHeadFields(b)
 	case fragmentData:
 		return v.fragmentDataFields(b)
+	default: // fragmentIndex
+		return v.fragmentIndexFields(b)
 	}
-	return v.fragmentIndexFields(b)
 }
 
 func (v *video) cleanTable(do action, b probe.Box) error {
@@ -180,6 +182,7 @@ func (v *video) cleanTable(do action, b probe.Box) error {
 		return v.flac(b)
 	case vendor: // a name, the decoder's version, and how many frames a sample has
 		return errors.Join(v.zero(v.source, b.Content, min(b.Content+5, b.End)), v.keepFirst(b, 9))
+	default:
+		return v.blank(b)
 	}
-	return v.blank(b)
 }

@@ -165,7 +165,8 @@ func (f frames) size(count uint32) uint64 {
 
 // pcmBytes are how many bytes a sample has per channel, by format; 0 if the description says it.
 var pcmBytes = map[string]uint64{
-	"raw ": 0, "NONE": 0, "twos": 0, "sowt": 0, "in24": 3, "in32": 4, "fl32": 4, "fl64": 8, "ulaw": 1, "alaw": 1,
+	"raw ": 0, //nolint:gocritic // the space is part of the code
+	"NONE": 0, "twos": 0, "sowt": 0, "in24": 3, "in32": 4, "fl32": 4, "fl64": 8, "ulaw": 1, "alaw": 1,
 }
 
 // frames reads the first description of sound, whose version says how (QuickTime File Format, Sound Sample
@@ -185,20 +186,25 @@ func (v *video) frames(stsd probe.Box) (frames, error) {
 	if err != nil {
 		return frames{}, err
 	}
+	return framesOf(entry.Kind, p), nil
+}
+
+// framesOf reads the description p of sound in a format, by the version that p has.
+func framesOf(format string, p []byte) frames {
 	word := func(at int) uint64 { return uint64(binary.BigEndian.Uint32(p[at:])) }
 	switch version := binary.BigEndian.Uint16(p[8:]); {
 	case version == 1 && len(p) >= 44 && word(28) != 0 && word(36) != 0:
-		return frames{samples: word(28), bytes: word(36)}, nil
+		return frames{samples: word(28), bytes: word(36)}
 	case version == 2 && len(p) == 64 && word(60) != 0:
-		return frames{samples: word(60), bytes: word(56)}, nil
+		return frames{samples: word(60), bytes: word(56)}
 	case version > 1:
-		return frames{}, nil
+		return frames{}
 	}
-	each, pcm := pcmBytes[entry.Kind]
+	each, pcm := pcmBytes[format]
 	if pcm && each == 0 {
 		each = uint64(binary.BigEndian.Uint16(p[18:])+7) / 8
 	}
-	return frames{samples: 1, bytes: each * uint64(binary.BigEndian.Uint16(p[16:]))}, nil
+	return frames{samples: 1, bytes: each * uint64(binary.BigEndian.Uint16(p[16:]))}
 }
 
 // table is a table of numbers that is read through a window of its own.

@@ -44,10 +44,10 @@ type Choice struct {
 
 // Change is what somebody changes a password with.
 type Change struct {
-	Person   int64
-	Old, New string
 	Choice
 
+	Person      int64
+	Old, New    string
 	NeedsFactor bool // refuse to remove the person's only second factor
 }
 

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"testing"
@@ -53,9 +54,7 @@ func takenByREST(described map[string]any) taken {
 
 func (x taken) add(schema map[string]any) {
 	properties, _ := schema["properties"].(map[string]any)
-	for name, s := range properties {
-		x.arguments[name] = s
-	}
+	maps.Copy(x.arguments, properties)
 	required, _ := schema["required"].([]any)
 	for _, name := range required {
 		x.required[fmt.Sprint(name)] = true
@@ -110,9 +109,7 @@ func TestIDsBelowZero(t *testing.T) {
 				}
 				checked = append(checked, op.Tool)
 				args := map[string]any{}
-				for other, value := range op.Example.Arguments {
-					args[other] = value
-				}
+				maps.Copy(args, op.Example.Arguments)
 				args[name] = -1
 				w.rest(full(w), op.Tool, args, "").mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
 				w.tool(full(w), op.Tool, args, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")

@@ -252,8 +252,8 @@ func (b *Background) measure(ctx context.Context, c claim) error {
 
 // keep keeps what was told of a hashtag.
 func (b *Background) keep(ctx context.Context, c claim, figures source.HashtagFigures) error {
-	if err := source.Working(ctx); err != nil {
-		return nil // it is due again when this node's time for it is over
+	if source.Working(ctx) != nil {
+		return nil //nolint:nilerr // it is due again when this node's time for it is over
 	}
 	figures.Hashtag = c.hashtag
 	learned := Read(c.platform, figures, b.store.db.Now())

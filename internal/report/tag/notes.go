@@ -1,5 +1,7 @@
 package tag
 
+import "pressroom/internal/report/finding"
+
 // What the number of posts rests on where it was not measured.
 const (
 	sizeUnknown = "The network does not tell how many posts there are, and there is too little to estimate it by: it takes 20 top posts of known age that reach back 30 days or more, and 5 new posts counted."
@@ -17,29 +19,36 @@ func notes(s shown, found Result, background Background, compared bool, aboutSiz
 		out = append(out, aboutSize)
 	}
 	out = append(out, aboutRate(found.Hashtag.PostsPerDay)...)
-	switch found.Engagement.Of {
-	case ofRecent:
-		out = append(out, "The figures of engagement are of the newest posts, which will still be met with more.")
-	case ofTop:
-		out = append(out, "The source told figures of top posts alone: the engagement is theirs, not that of anybody's post.")
-	default:
-		out = append(out, "No post tells how people reacted.")
-	}
+	out = append(out, aboutEngagement(found.Engagement.Of))
 	if r := found.Sections.Audience; r != nil && r.Recent != nil && r.Recent.Likes != nil && r.Recent.Likes.Posts < leastScored {
 		out = append(out, "Fewer than five new posts tell how people reacted: the score does not count that.")
 	}
 	if background.Posts < leastCompared && len(found.TopHashtags) > 0 {
 		out = append(out, "Too few posts of other hashtags are known to say which of the hashtags beside this one belong to it; they are ranked by how often they are there.")
 	}
-	switch {
-	case found.BestTime == nil:
-		out = append(out, "A best time cannot be looked for yet: it takes 30 top posts, and new posts counted in all parts of the week.")
-	case !compared:
-		out = append(out, "The best time is a guess so far: to tell it from chance takes 30 top posts, and new posts counted in all parts of the week.")
-	case !found.BestTime.StandsOut:
-		out = append(out, "No time of the week stands out among the top posts by more than chance would make it: the best time is a guess.")
+	return append(out, aboutBestTime(found.BestTime, compared)...)
+}
+
+func aboutEngagement(of string) string {
+	switch of {
+	case ofRecent:
+		return "The figures of engagement are of the newest posts, which will still be met with more."
+	case ofTop:
+		return "The source told figures of top posts alone: the engagement is theirs, not that of anybody's post."
 	}
-	return out
+	return "No post tells how people reacted."
+}
+
+func aboutBestTime(best *finding.BestTime, compared bool) []string {
+	switch {
+	case best == nil:
+		return []string{"A best time cannot be looked for yet: it takes 30 top posts, and new posts counted in all parts of the week."}
+	case !compared:
+		return []string{"The best time is a guess so far: to tell it from chance takes 30 top posts, and new posts counted in all parts of the week."}
+	case !best.StandsOut:
+		return []string{"No time of the week stands out among the top posts by more than chance would make it: the best time is a guess."}
+	}
+	return nil
 }
 
 func aboutRate(rate *Rate) []string {

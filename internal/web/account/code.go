@@ -2,6 +2,7 @@ package account
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -83,7 +84,7 @@ func (p *Part) waitsForCode(r *http.Request) (*waiting, error) {
 	}
 	var of waiting
 	if err := json.Unmarshal(raw, &of); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading the sign-in that waits for a code: %w", err)
 	}
 	if age := p.DB.Now().Sub(of.At); age < 0 || age >= codeWithin {
 		return nil, nil //nolint:nilnil // as above

@@ -30,10 +30,10 @@ func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, 
 		return err
 	})
 	if err == nil {
-		view.Credentials, err = p.keepables(r, view.Person.ID, time.UTC)
+		view.Credentials, err = p.keepables(r, view.ID, time.UTC)
 	}
 	if err == nil {
-		view.Issued, err = p.issued(r, view.Person.ID, time.UTC)
+		view.Issued, err = p.issued(r, view.ID, time.UTC)
 	}
 	for i := range view.Issued.Shown { // an invitation is quickly made again; an intruder's lets the intruder back in
 		if c := &view.Issued.Shown[i]; r.Method == http.MethodGet && c.Kind == team.IssuedInvitation {

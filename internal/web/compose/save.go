@@ -92,12 +92,14 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 }
 
 // admit refuses a form with files before it is read: if the person has too many under way, or if its length shows that the
-// files cannot be taken.
-func (p *Part) admit(r *http.Request) (actor *access.Actor, leave func(), err error) {
-	if leave, err = p.EnterUploads(r); err != nil {
+// files cannot be taken. It returns who sends the form, and what ends the count of it.
+func (p *Part) admit(r *http.Request) (*access.Actor, func(), error) {
+	leave, err := p.EnterUploads(r)
+	if err != nil {
 		return nil, nil, err
 	}
-	if actor, err = p.actor(r); err == nil {
+	actor, err := p.actor(r)
+	if err == nil {
 		err = p.library.CheckForm(r.Context(), actor.TeamID, r.ContentLength)
 	}
 	if err != nil {
@@ -116,43 +118,62 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 	if err != nil {
 		return nil, nil, errForm.Wrap(err)
 	}
-	form, arrived, left := url.Values{}, []int64{}, int64(maxForm)
-	var why error
-	for files := 0; ; {
+	f := filesForm{fields: url.Values{}, left: maxForm}
+	for {
 		part, err := reader.NextPart()
-		if errors.Is(err, io.EOF) {
-			return form, arrived, why
+		switch {
+		case errors.Is(err, io.EOF):
+			return f.fields, f.arrived, f.refusal
+		case err != nil:
+			return nil, nil, errForm.Wrap(err)
+		case part.FileName() == "":
+			err = f.add(part)
+		case may && !frame.Astray(r, f.fields):
+			err = p.take(r, actor, part, &f)
 		}
 		if err != nil {
-			return nil, nil, errForm.Wrap(err)
-		}
-		if part.FileName() != "" {
-			if !may || frame.Astray(r, form) {
-				continue
-			}
-			if files++; files > media.MaxFormFiles {
-				why = fault.Invalid(fault.TooLong, "files", media.TooManyFormFiles)
-				continue
-			}
-			id, err := p.arrive(r, actor, part)
-			switch {
-			case err == nil:
-				arrived = append(arrived, id)
-			case fault.Of(err).Code == fault.Internal:
-				return nil, nil, err
-			default:
-				why = err
-			}
-			continue
-		}
-		text, err := io.ReadAll(io.LimitReader(part, left+1))
-		if left -= int64(len(text)); err != nil || left < 0 {
-			return nil, nil, errForm
-		}
-		if part.FormName() != "files" {
-			form.Add(part.FormName(), string(text))
+			return nil, nil, err
 		}
 	}
+}
+
+// filesForm is what has been read of a form with files.
+type filesForm struct {
+	fields  url.Values
+	left    int64 // bytes that more fields may have
+	files   int
+	arrived []int64 // the items of the library that the files are now
+	refusal error   // of the last file that was refused
+}
+
+// add reads a field.
+func (f *filesForm) add(part *multipart.Part) error {
+	text, err := io.ReadAll(io.LimitReader(part, f.left+1))
+	if f.left -= int64(len(text)); err != nil || f.left < 0 {
+		return errForm
+	}
+	if part.FormName() != "files" {
+		f.fields.Add(part.FormName(), string(text))
+	}
+	return nil
+}
+
+// take puts a file of a form into the library. A refusal is noted in the form; the error is what ends the form.
+func (p *Part) take(r *http.Request, actor *access.Actor, part *multipart.Part, f *filesForm) error {
+	if f.files++; f.files > media.MaxFormFiles {
+		f.refusal = fault.Invalid(fault.TooLong, "files", media.TooManyFormFiles)
+		return nil
+	}
+	id, err := p.arrive(r, actor, part)
+	switch {
+	case err == nil:
+		f.arrived = append(f.arrived, id)
+	case fault.Of(err).Code == fault.Internal:
+		return err
+	default:
+		f.refusal = err
+	}
+	return nil
 }
 
 // arrive puts a file into the library, in a place among uploads. A refusal names the file.
@@ -305,21 +326,14 @@ func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
 		return "", c.At, err
 	}
 	id, seen := r.PathValue("id"), time.UnixMicro(s.Seen)
-	if id != "" {
-		if c.Rule, err = p.ruled(r, s, id); err != nil {
-			return "", c.At, err
-		}
-	} else {
-		if !c.At.IsZero() {
-			if err := p.mayCome(c.At); err != nil {
-				return "", c.At, err
-			}
-		}
+	if id == "" {
 		made, replayed, err := p.create(r, c)
 		if err != nil || replayed {
 			return made.ID, c.At, err
 		}
 		id, seen = made.ID, made.UpdatedAt
+	} else if c.Rule, err = p.ruled(r, s, id); err != nil {
+		return "", c.At, err
 	}
 	if _, err = p.posts.Compose(r.Context(), actor, id, seen, c); err != nil {
 		if r.PathValue("id") != "" {
@@ -341,6 +355,11 @@ func (p *Part) ruled(r *http.Request, s sheet, id string) (string, error) {
 
 // create drafts a new post; replayed tells that this very form has done so before, and what followed.
 func (p *Part) create(r *http.Request, c post.Piece) (post.Post, bool, error) {
+	if !c.At.IsZero() {
+		if err := p.mayCome(c.At); err != nil {
+			return post.Post{}, false, err
+		}
+	}
 	got, err := p.Do(r, "create_post", operation.Arguments{"caption": c.Caption, "account_ids": list(c.Accounts), "media_ids": list(c.Media)})
 	if err != nil {
 		return post.Post{}, false, err

@@ -66,8 +66,8 @@ func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http
 	})
 }
 
-// enterLong counts a long form of a client. It reports false if there are too many, of this client or of all.
-func (f *Frame) enterLong(r *http.Request) (leave func(), ok bool) {
+// enterLong counts a long form of a client, until the function that it returns is called. It reports false if there are too many, of this client or of all.
+func (f *Frame) enterLong(r *http.Request) (func(), bool) {
 	client := f.Client(r)
 	if !f.longBy.Enter(client) {
 		return nil, false
@@ -88,10 +88,11 @@ var errManyUploads = fault.New(fault.RateLimited,
 	fmt.Sprintf("You have %d uploads under way already. Wait until one of them has ended, then send this one.", uploadsPerPerson)).
 	With("scope", "uploads_under_way").After(uploadsWait)
 
-// EnterUploads counts a request that brings files of the person who is signed in. The request holds no place among uploads
+// EnterUploads counts a request that brings files of the person who is signed in, until the function that it returns is
+// called. The request holds no place among uploads
 // by that: each of its files takes one with EnterUpload, and gives it back when it has arrived or is refused, so that a form
 // that stalls between files holds none. The error is rate_limited if the person has too many such requests under way.
-func (f *Frame) EnterUploads(r *http.Request) (leave func(), err error) {
+func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
 	person := strconv.FormatInt(VisitorOf(r.Context()).ID, 10)
 	if !f.uploads.Enter(person) {
 		return nil, errManyUploads
@@ -99,9 +100,9 @@ func (f *Frame) EnterUploads(r *http.Request) (leave func(), err error) {
 	return func() { f.uploads.Leave(person) }, nil
 }
 
-// EnterUpload takes a place for a file that comes in. The error is service_unavailable if there is none.
-func (f *Frame) EnterUpload(r *http.Request) (leave func(), err error) {
-	err = f.Enter(r, f.Rooms.Uploads)
+// EnterUpload takes a place for a file that comes in. The function that it returns gives the place back. The error is service_unavailable if there is none.
+func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
+	err := f.Enter(r, f.Rooms.Uploads)
 	if fault.Is(err, fault.Unavailable) {
 		err = fault.New(fault.Unavailable, "The service is receiving as many files as it can. Nothing of this one was kept: send it again in a moment.").
 			With("reason", fault.Busy).After(shed.ComeAgain())
