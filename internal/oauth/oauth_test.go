@@ -373,6 +373,7 @@ func (w *world) flood(t *testing.T, network string, n int) {
 // A network that registers programs without end pushes out its own registrations and nobody else's, however many
 // addresses it sends from.
 func TestNetworkEvictsItsOwnRegistrations(t *testing.T) {
+	t.Parallel()
 	for network, address := range map[string]string{"2001:db8:1::/48": "2001:db8:1:%x::/64", "198.51.100.0/24": "198.51.100.%d"} {
 		t.Run(network, func(t *testing.T) {
 			worlds(t, func(t *testing.T, w *world) {
