@@ -180,10 +180,17 @@ func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string
 	return a.PublicURL + ApprovalPath + a.token(approvalLink{p.ID, p.Round, a.Posts.db.Now().Add(approvalLife), generation}), nil
 }
 
+// What posts.approval_sent tells of the links to the latest version; 0 if none was made.
+const (
+	linkMade     = 1
+	linksRevoked = 2
+)
+
 // markSent notes that a link is made to the post as it is now, and returns the generation of the post's links.
 func markSent(ctx context.Context, tx *db.Tx, p Post) (int64, error) {
 	var generation int64
-	err := tx.QueryRow(ctx, `UPDATE posts SET approval_sent = 1 WHERE id = ? AND team_id = ? RETURNING approval_links`, p.ID, p.TeamID).Scan(&generation)
+	err := tx.QueryRow(ctx, `UPDATE posts SET approval_sent = ? WHERE id = ? AND team_id = ? RETURNING approval_links`,
+		linkMade, p.ID, p.TeamID).Scan(&generation)
 	if err != nil {
 		return 0, fmt.Errorf("noting that a version was sent: %w", err)
 	}
@@ -198,7 +205,9 @@ func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string
 			return fault.BadState(string(p.Approval), "The post was never sent to a client, so it has no links.")
 		}
 		var generation int64
-		err := tx.QueryRow(ctx, `UPDATE posts SET approval_links = approval_links + 1 WHERE id = ? AND team_id = ? RETURNING approval_links`, p.ID, p.TeamID).Scan(&generation)
+		err := tx.QueryRow(ctx, `UPDATE posts SET approval_links = approval_links + 1,
+			approval_sent = CASE approval_sent WHEN 0 THEN 0 ELSE ? END WHERE id = ? AND team_id = ? RETURNING approval_links`,
+			linksRevoked, p.ID, p.TeamID).Scan(&generation)
 		if err != nil {
 			return fmt.Errorf("revoking approval links: %w", err)
 		}

@@ -32,6 +32,8 @@ type Piece struct {
 	Covers   map[int64]time.Duration // of videos, by their ids: see SetCover
 	At       time.Time               // when it is to go out, or of a draft is wished to; zero where that is open
 	Rule     string                  // of the template of a series: by which it recurs; the one that it has where empty
+
+	Scheduling bool // the post is scheduled for At next
 }
 
 // Outlook is what is known of one account of a piece before anything is kept.
@@ -151,7 +153,8 @@ func (c Piece) Check() error {
 // Compose keeps a piece as what a draft, a scheduled post or the template of a series that stands is from now on: all of
 // it or nothing. seen is when the post was changed last as the person saw it: where somebody else has changed it since,
 // it is wrong_state with the state changed, and nothing is kept. A template keeps its time, and its series goes by the rule
-// of the piece once it goes on.
+// of the piece once it goes on. An approved draft stays approved if only its time changes, and it either had none or is
+// scheduled next: scheduling is no new version for the client, as schedule_post has it.
 func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time, c Piece) (Post, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
@@ -185,7 +188,8 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 			return err
 		}
 		wanted.Series.Rule = c.Rule
-		return s.become(ctx, tx, call, &p, wanted)
+		timeIsFree := p.Approval == Approved && p.Status == Draft && (p.ScheduledAt.IsZero() || c.Scheduling)
+		return s.become(ctx, tx, call, &p, wanted, timeIsFree)
 	})
 	return p, err
 }
@@ -211,8 +215,11 @@ func (p Post) MayCompose() error {
 	return p.mayChange()
 }
 
-// become makes a post what is wanted, and says so where that differs.
-func (s *Service) become(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, wanted Post) error {
+// become makes a post what is wanted, and says so where that differs. timeIsFree tells that another time alone does not
+// need the client's approval.
+func (s *Service) become(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, wanted Post,
+	timeIsFree bool,
+) error {
 	what := []string{}
 	for _, part := range []struct {
 		name  string
@@ -244,15 +251,23 @@ func (s *Service) become(ctx context.Context, tx *db.Tx, call operation.Call, p 
 		return err
 	case len(what) > 0 && ruled:
 		what = append(what, "rule")
-	case ruled: // the client sees the same as before
-		if err := update(ctx, tx, p); err != nil {
-			return err
-		}
-		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, map[string]any{"changed": []string{"rule"}, "approval": p.Approval})
+	case ruled:
+		return changedUnseen(ctx, tx, call, p, []string{"rule"})
 	case len(what) == 0:
 		return nil
+	case timeIsFree && slices.Equal(what, []string{"scheduled_at"}):
+		return changedUnseen(ctx, tx, call, p, what)
 	}
 	return changed(ctx, tx, call, p, what)
+}
+
+// changedUnseen writes a change that leaves the client's decision as it is.
+func changedUnseen(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
+	if err := update(ctx, tx, p); err != nil {
+		return err
+	}
+	detail := map[string]any{"changed": what, "approval": p.Approval}
+	return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, detail)
 }
 
 // moveTo gives a post the time that is wanted; one that is over stays only where it was there before.

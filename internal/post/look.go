@@ -44,7 +44,8 @@ type Round struct {
 	Client   string   // who decided, by the name given: a stranger's text
 	Comment  string   // the client's: a stranger's text
 	Decided  time.Time
-	Sent     bool // a link to it was made; known of the latest version only
+	Sent     bool // a link to it was made and not revoked; known of the latest version only
+	Revoked  bool // the links to it were revoked; known of the latest version only
 }
 
 const roundsShown = 10
@@ -57,7 +58,7 @@ func (s *Service) Rounds(ctx context.Context, team int64, id string) ([]Round, e
 		var opened, decided, sent int64
 		err := rows.Scan(&r.Number, &opened, &decision, &r.Client, &r.Comment, &decided, &sent)
 		r.Decision, r.OpenedAt, r.Decided = Approval(decision), db.Time(opened), db.Time(decided)
-		r.Sent = sent > 0
+		r.Sent, r.Revoked = sent == linkMade, sent == linksRevoked
 		if decision == "" {
 			r.Decision = Waiting
 		}

@@ -6,6 +6,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -199,7 +200,7 @@ func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string
 		p.show(w, r, s, err)
 		return
 	}
-	id, at, err := p.keep(r, s)
+	id, at, err := p.keep(r, s, what == "schedule" && s.Repeat.Often == "")
 	if id != "" && r.PathValue("id") == "" {
 		p.made(r, id)
 	}
@@ -229,8 +230,20 @@ func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string
 	if post.FarAhead(p.DB.Now(), at) {
 		said += " Its time is more than a year ahead, in " + at.Format("2006") + ": check the year."
 	}
-	p.Say(r, said)
+	p.Say(r, said+p.unsent(r, id))
 	frame.Redirect(w, r, "/posts/"+id)
+}
+
+// unsent says that a change has ended the client's links to a post; empty for a post of which that is not so.
+func (p *Part) unsent(r *http.Request, id string) string {
+	rounds, err := p.posts.Rounds(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+	if err != nil || len(rounds) == 0 {
+		return "" // the post's page says so too
+	}
+	if latest := rounds[0]; latest.Number == 1 || latest.Decision != post.Waiting || latest.Sent || latest.Revoked {
+		return ""
+	}
+	return " The client’s earlier links no longer work. Send the new version to the client."
 }
 
 // saved says what becomes of a post that is kept and nothing more.
@@ -306,11 +319,12 @@ func (p *Part) unfinished(w http.ResponseWriter, r *http.Request, s sheet, id st
 		return
 	}
 	s.Seen = held.UpdatedAt.UnixMicro()
-	p.showAt(w, r, s, id, "The post is saved, but not everything was done. ", err)
+	p.showAt(w, r, s, id, "The post is saved, but not everything was done."+p.unsent(r, id)+" ", err)
 }
 
 // keep makes the post, or changes it, and gives its id and its time. The id is there also where only a part was kept.
-func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
+// Scheduling tells that the post is scheduled for its time next.
+func (p *Part) keep(r *http.Request, s sheet, scheduling bool) (string, time.Time, error) {
 	actor, err := p.actor(r)
 	if err != nil {
 		return "", time.Time{}, err
@@ -319,6 +333,7 @@ func (p *Part) keep(r *http.Request, s sheet) (string, time.Time, error) {
 	if err != nil {
 		return "", time.Time{}, err
 	}
+	c.Scheduling = scheduling
 	if c.At, err = s.When.meant(actor.Zone); err != nil {
 		return "", c.At, err
 	}
@@ -461,7 +476,10 @@ func (p *Part) recur(r *http.Request, held post.Post, rule string, zone *time.Lo
 const mostStanding = 50
 
 // asked is the page that tells the client's link.
-type asked struct{ ID, Link string }
+type asked struct {
+	ID, Link string
+	Blocked  bool // a network would not take the post
+}
 
 // ask sends a post to the client for approval.
 func (p *Part) ask(w http.ResponseWriter, r *http.Request, s sheet, id string) {
@@ -477,5 +495,8 @@ func (p *Part) ask(w http.ResponseWriter, r *http.Request, s sheet, id string) {
 		p.unfinished(w, r, s, id, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["asked"], "For approval", asked{id, link})
+	// If this fails, the link is shown all the same. The post's page tells of the problems too.
+	found, _, _ := frame.Ask[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": id})
+	blocked := slices.ContainsFunc(found.Problems, func(one post.Problem) bool { return one.Blocking })
+	p.Show(w, r, http.StatusOK, pages["asked"], "For approval", asked{id, link, blocked})
 }

@@ -40,6 +40,8 @@ type view struct {
 	Fate       *post.Fate // of a scheduled post that nobody has to approve first: what becomes of it at its time
 	Rounds     []round
 	Unsent     bool // the post waits for the client, and no link to this version was made
+	Revoked    bool // the post waits for the client, and the links to this version were revoked
+	Linked     bool // a link to this version was made and not revoked; it may have expired
 	Rule       string
 	Running    bool // the series goes on
 	Upcoming   []occurrence
@@ -349,7 +351,10 @@ func (p *Part) client(ctx context.Context, v *view, zone *time.Location) error {
 	for _, one := range rounds {
 		v.Rounds = append(v.Rounds, round{one, one.OpenedAt.In(zone), one.Decided.In(zone)})
 	}
-	v.Unsent = v.Stored.Approval == post.Waiting && len(rounds) > 0 && !rounds[0].Sent
+	if len(rounds) > 0 {
+		waits, latest := v.Stored.Approval == post.Waiting, rounds[0]
+		v.Linked, v.Revoked, v.Unsent = latest.Sent, waits && latest.Revoked, waits && !latest.Sent && !latest.Revoked
+	}
 	return err
 }
 
