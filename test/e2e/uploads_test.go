@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/server"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
@@ -288,4 +289,20 @@ func (w *world) everything() string {
 		}
 	}
 	return out.String()
+}
+
+// Below the reserve of free disk space files are refused, and the link takes the file once there is room.
+func TestFilesAreRefusedBelowTheDiskReserve(t *testing.T) {
+	t.Parallel()
+	houses(t, options{accounts: 1, reserve: 1 << 60}, func(t *testing.T, h *house) {
+		w := h.world(t, options{accounts: 1})
+		f := aPNG("a.png")
+		_, to := w.opened(f)
+		w.put(to, f).mustBeLater(t, "disk_full")
+		w.full("list_media", nil).mustHold(t, map[string]any{"data.media.0": nil})
+		w.mustBeSound()
+		_, root := h.start(options{accounts: 1}, server.RoleAll)
+		to.url = root + strings.TrimPrefix(to.url, w.root)
+		w.put(to, f).mustBe(t, http.StatusCreated)
+	})
 }

@@ -85,6 +85,7 @@ type options struct {
 	settings func(*server.Config)                     // what else a node is told; nothing where nil
 	blobs    string                                   // the store of files; a folder of its own where empty
 	atOnce   int                                      // calls at once; by the processors where 0
+	reserve  int64                                    // bytes of disk to keep free; 0: none
 }
 
 // ample are terms whose limits no test meets that does not look for them.
@@ -179,7 +180,7 @@ func (h *house) start(o options, role server.Role) (*server.Server, string) {
 	cfg := server.Config{
 		Version: "test", PublicURL: root, Database: h.url, Blobs: h.blobs, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now, Terms: o.terms,
 		ImportAllow: []string{"127.0.0.1"}, ImportRoots: roots, BridgeURL: h.box.URL + "/vendor",
-		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Extend: o.extend, AtOnce: o.atOnce, Log: slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Extend: o.extend, AtOnce: o.atOnce, DiskReserve: o.reserve, Log: slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	if o.unjoined {
 		cfg.BridgeURL = ""
