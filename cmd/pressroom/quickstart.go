@@ -87,7 +87,11 @@ var greeting = template.Must(template.New("greeting").Parse(`pressroom is runnin
 
   API       {{.Greeting.BaseURL}}
   Tools     {{.Greeting.MCPURL}}
-  App       {{.Greeting.AppURL}}   ({{.Greeting.Owner.Email}} / {{.Greeting.Owner.Password}}, who owns the team and runs the service)
+  App       {{.Greeting.AppURL}}   ({{with .Greeting.Owner}}{{.Email}}{{with .Password}} / {{.}}{{end}}{{end}}, who owns the team and runs the service)
+{{- with .Greeting.Owner.Recover}}
+            The password was changed. To set a new one, open the link that this command prints:
+            {{.}}
+{{- end}}
   Sandbox   {{.Greeting.SandboxURL}}   what the sandbox networks hold, as their public sees it
 
   Keys      read only   {{.Greeting.Keys.read_only}}

@@ -59,7 +59,9 @@ type GreetingTeam struct {
 // GreetingOwner is how the demo team's owner signs in.
 type GreetingOwner struct {
 	Email    string `json:"email"`
-	Password string `json:"password"`
+	Password string `json:"password"` // empty if it was changed
+	// Recover is the command that makes a link to set a new password. It is empty while Password works.
+	Recover string `json:"recover,omitempty"`
 }
 
 const (
@@ -176,8 +178,10 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 		return err
 	}
 	q.Greeting.Team = GreetingTeam{demo.ID, demo.Timezone}
-	q.Greeting.Owner = GreetingOwner{demoEmail, password}
 	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix, q.cfg.PublicURL+mcpPath
+	if q.Greeting.Owner, err = q.demoOwner(ctx, password); err != nil {
+		return err
+	}
 	if err := q.settle(ctx, password, first); err != nil {
 		return err
 	}
@@ -229,6 +233,22 @@ func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team
 	}
 	return teams[0], first, nil
 }
+
+// demoOwner returns how the demo team's owner signs in. The kept password is left out once it has been changed in the app.
+func (q *Quickstart) demoOwner(ctx context.Context, kept string) (GreetingOwner, error) {
+	works, err := q.Teams.HasPassword(ctx, demoEmail, kept)
+	if err != nil {
+		return GreetingOwner{}, err
+	}
+	if works {
+		return GreetingOwner{Email: demoEmail, Password: kept}, nil
+	}
+	command := "pressroom admin people recover " + demoEmail + " --database " + shellQuote(q.cfg.Database) + " --public-url " + q.cfg.PublicURL
+	return GreetingOwner{Email: demoEmail, Recover: command}, nil
+}
+
+// shellQuote quotes a text as one word of a POSIX shell.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // goOn resumes a directory that was copied or moved: what its sandbox networks hold came along, and is asked for.
 func (q *Quickstart) goOn(ctx context.Context) error {

@@ -1,9 +1,12 @@
 package team
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"database/sql"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -52,4 +55,15 @@ func PasswordMatches(hash, password string) bool {
 	}
 	got := argon2.IDKey([]byte(password), salt, time, memory, threads, uint32(len(want)))
 	return subtle.ConstantTimeCompare(got, want) == 1
+}
+
+// HasPassword reports whether a password is the current one of the person with an e-mail address. It is no sign-in: it
+// delays nobody and is not delayed.
+func (s *Service) HasPassword(ctx context.Context, email, password string) (bool, error) {
+	var hash string
+	err := s.db.QueryRow(ctx, `SELECT password_hash FROM people WHERE email = ?`, foldEmail(email)).Scan(&hash)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return false, fmt.Errorf("reading a password hash: %w", err)
+	}
+	return PasswordMatches(hash, password), nil
 }

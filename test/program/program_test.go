@@ -7,10 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -200,6 +203,63 @@ func TestQuickstartKeepsItsDirectory(t *testing.T) {
 	}
 	if greetings[0].Owner["password"] != greetings[1].Owner["password"] || greetings[0].SandboxURL != greetings[1].SandboxURL {
 		t.Error("the password or the sandbox's address changed")
+	}
+}
+
+// TestQuickstartSaysThatThePasswordChanged checks that quickstart prints a way back in, which works as it is printed, in
+// place of a password that no longer does.
+func TestQuickstartSaysThatThePasswordChanged(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "it's data")
+	p := start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0", "--json")
+	var first greeting
+	if err := json.Unmarshal([]byte(p.line()), &first); err != nil || first.Owner["password"] == "" || first.Owner["recover"] != "" {
+		t.Fatal(err, first.Owner)
+	}
+	useRecovery(t, does(t, nil, "", "admin", "people", "recover", first.Owner["email"],
+		"--database", "sqlite:"+filepath.Join(data, "pressroom.db"), "--public-url", first.AppURL))
+	if status := p.end(); status != 0 {
+		t.Fatalf("ended with %d: %s", status, p.log)
+	}
+
+	p = start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0")
+	printed, command := "", ""
+	for line := p.line(); !strings.HasPrefix(line, "Stop with"); line = p.line() {
+		printed += line + "\n"
+		if at := strings.Index(line, "pressroom admin people recover "); at >= 0 {
+			command = line[at:]
+		}
+	}
+	if strings.Contains(printed, first.Owner["password"]) || !strings.Contains(printed, "The password was changed") {
+		t.Fatalf("printed:\n%s", printed)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-ec", `"$REAL" `+strings.TrimPrefix(command, "pressroom "))
+	cmd.Env, cmd.Dir = append(os.Environ(), "REAL="+binary), t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	useRecovery(t, string(out))
+	if status := p.end(); status != 0 {
+		t.Errorf("ended with %d: %s", status, p.log)
+	}
+}
+
+// useRecovery sets a new password by the link that a command printed.
+func useRecovery(t *testing.T, printed string) {
+	t.Helper()
+	link := regexp.MustCompile(`http://\S+/recovery/[A-Z0-9]+`).FindString(printed)
+	if link == "" {
+		t.Fatalf("no link in %s", printed)
+	}
+	resp, err := http.PostForm(link, url.Values{"password": {"vivid tundra sextant 9"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK || strings.Contains(string(page), "role=\"alert\"") {
+		t.Fatalf("%d %v\n%s", resp.StatusCode, err, page)
 	}
 }
 
