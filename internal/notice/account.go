@@ -27,7 +27,7 @@ const (
 // accountKinds are those kinds.
 var accountKinds = []About{
 	{Kind: PasswordChanged, Name: "Your password was changed", Many: "Your password was changed %d times"},
-	{Kind: RecoveryUsed, Name: "A recovery link for your account", Many: "%d changes by recovery links"},
+	{Kind: RecoveryUsed, Name: "A recovery link for your account", Many: "%d notices about recovery links"},
 	{Kind: NewBrowser, Name: "New sign-in to your account", Many: "%d new sign-ins to your account"},
 	{Kind: PasskeysChanged, Name: "The passkeys of your account changed", Many: "The passkeys of your account changed %d times"},
 	{Kind: FactorsChanged, Name: "Two-factor sign-in of your account changed", Many: "Two-factor sign-in of your account changed %d times"},
@@ -88,6 +88,9 @@ type accountDetail struct {
 // hearAccount writes the notice of an event about a person's own account, for that person, no matter who did it. The events that
 // create an account have no notice.
 func (s *Service) hearAccount(ctx context.Context, tx *db.Tx, e db.Recorded) error {
+	if e.Kind == "person.recovery_not_sent" {
+		return forgetRecovery(ctx, tx, e.Subject)
+	}
 	about, found := accountEvents[e.Kind]
 	if !found {
 		return nil
@@ -116,6 +119,24 @@ func (s *Service) hearAccount(ctx context.Context, tx *db.Tx, e db.Recorded) err
 		string(about.kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)), person, db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("telling of %s: %w", e.Kind, err)
+	}
+	return nil
+}
+
+// forgetRecovery deletes the newest notice of a recovery link for a person, whose mail was not sent.
+func forgetRecovery(ctx context.Context, tx *db.Tx, subject string) error {
+	person, err := strconv.ParseInt(subject, 10, 64)
+	if err != nil {
+		return fmt.Errorf("reading whose recovery link was not sent: %w", err)
+	}
+	raw, err := json.Marshal(detail{Event: "person.recovery"})
+	if err != nil {
+		return fmt.Errorf("writing what a notice says: %w", err)
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM notices WHERE id = (SELECT MAX(id) FROM notices WHERE person_id = ? AND team_id = 0 AND kind = ? AND detail = ?)`,
+		person, string(RecoveryUsed), string(raw))
+	if err != nil {
+		return fmt.Errorf("taking back the notice of a recovery link: %w", err)
 	}
 	return nil
 }

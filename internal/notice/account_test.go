@@ -2,6 +2,7 @@ package notice_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime/quotedprintable"
@@ -64,6 +65,12 @@ func TestAccountNotices(t *testing.T) {
 				_, err := w.teams.Recover(t.Context(), "ada@harbour.example")
 				must(t, err)
 			}, "A link to set a new password for your account was made"},
+			{"recovery not mailed", func() {
+				refuse := func(context.Context, team.Letter) error { return errors.New("no such mailbox") }
+				if _, err := team.NewLetters(w.teams, "https://press.example", refuse).Recover(t.Context(), "ada@harbour.example"); err == nil {
+					t.Error("the mail was sent")
+				}
+			}, ""},
 			{"recovery used", record(ada, "person.recovered", own), "by a recovery link"},
 			{"passkey added", record(ada, "passkey.added", "77"), "A passkey was added"},
 			{"passkey removed", record(ada, "passkey.removed", "77"), "A passkey was removed"},
@@ -72,6 +79,10 @@ func TestAccountNotices(t *testing.T) {
 				_, err := w.teams.SetOperator(event.Operating(t.Context(), w.editor.ID), "ada@harbour.example", true)
 				must(t, err)
 			}, "You were given the right to run this service"},
+			{"operator already", func() {
+				_, err := w.teams.SetOperator(event.Operating(t.Context(), w.editor.ID), "ada@harbour.example", true)
+				must(t, err)
+			}, ""},
 			{"no operator", func() {
 				_, err := w.teams.SetOperator(event.Operating(t.Context(), w.editor.ID), "ada@harbour.example", false)
 				must(t, err)

@@ -163,16 +163,21 @@ func (s *Service) SetOperator(ctx context.Context, email string, on bool) (Perso
 func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved bool) (Person, error) {
 	p := Person{Email: foldEmail(email), Operator: on}
 	err := s.db.Write(ctx, "team.set_operator", func(ctx context.Context, tx *db.Tx) error {
-		var proved int64
-		err := tx.QueryRow(ctx, `UPDATE people SET operator = ? WHERE email = ? RETURNING id, name, email_proved_at`, db.Flag(on), p.Email).Scan(&p.ID, &p.Name, &proved)
+		var was, proved int64
+		err := tx.QueryRow(ctx, `SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(), p.Email).Scan(&p.ID, &p.Name, &was, &proved)
 		p.EmailConfirmed = proved > 0
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return invalid("there is no person with this e-mail address")
 		case err != nil:
-			return fmt.Errorf("changing who runs the service: %w", err)
+			return fmt.Errorf("looking up an operator: %w", err)
+		case was == db.Flag(on):
+			return nil // nothing changes, so nothing is recorded
 		case onlyProved && !p.EmailConfirmed:
 			return ErrUnconfirmed
+		}
+		if _, err := tx.Exec(ctx, `UPDATE people SET operator = ? WHERE id = ?`, db.Flag(on), p.ID); err != nil {
+			return fmt.Errorf("changing who runs the service: %w", err)
 		}
 		return event.Record(ctx, tx, 0, event.Actor{}, "person.operator", id(p.ID), map[string]any{"on": on})
 	})

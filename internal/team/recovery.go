@@ -53,6 +53,9 @@ func (s *Service) recoverBy(ctx context.Context, email string, mailed bool) (Rec
 	return r, err
 }
 
+// recoveryNotSent is the event of a recovery link that was withdrawn because its mail was not sent.
+const recoveryNotSent = "person.recovery_not_sent"
+
 // keepRecovery keeps the hash of a link in place of earlier ones.
 func keepRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, mailed bool) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, r.Person.ID); err != nil {
@@ -66,13 +69,13 @@ func keepRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, maile
 	return nil
 }
 
-// dropRecoveries ends the links of a person that were not used.
+// dropRecoveries ends the links of a person that were not used, because the mail with the newest one was not sent.
 func (s *Service) dropRecoveries(ctx context.Context, person int64) error {
 	return s.db.Write(ctx, "team.drop_recoveries", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, person); err != nil {
 			return fmt.Errorf("ending links: %w", err)
 		}
-		return nil
+		return event.Record(ctx, tx, 0, event.Actor{}, recoveryNotSent, id(person), nil)
 	})
 }
 
