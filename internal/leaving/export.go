@@ -63,7 +63,7 @@ var files = []file{
 func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive func()) error {
 	out := zip.NewWriter(to)
 	for _, f := range files {
-		w, err := out.Create(f.name)
+		w, err := out.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: s.DB.Now()})
 		if err != nil {
 			return fmt.Errorf("beginning %s of an export: %w", f.name, err)
 		}
@@ -73,7 +73,7 @@ func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive fu
 	}
 	missing, err := s.exportMedia(ctx, team, out, alive)
 	if err == nil && len(missing) > 0 {
-		err = writeMissing(out, missing)
+		err = writeMissing(out, missing, s.DB.Now())
 	}
 	if err != nil {
 		return err
@@ -197,14 +197,14 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 		for _, key := range keys {
 			id, _ := key.(int64)
 			var name string
-			var deleted int64
-			if err := s.DB.QueryRow(ctx, `SELECT file_name, deleted_at FROM media WHERE id = ? AND team_id = ?`, id, team).Scan(&name, &deleted); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			var created, deleted int64
+			if err := s.DB.QueryRow(ctx, `SELECT file_name, created_at, deleted_at FROM media WHERE id = ? AND team_id = ?`, id, team).Scan(&name, &created, &deleted); err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return fmt.Errorf("reading the name of media %d: %w", id, err)
 			}
 			if name == "" || deleted > 0 {
 				continue // its record alone is left, or nothing
 			}
-			err := s.exportOne(ctx, team, id, name, out, alive)
+			err := s.exportOne(ctx, team, id, zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Modified: db.Time(created)}, out, alive)
 			if fault.Is(err, fault.NotFound) {
 				missing = append(missing, id)
 			} else if err != nil {
@@ -216,14 +216,15 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 	return missing, err
 }
 
-func (s *Service) exportOne(ctx context.Context, team, id int64, name string, out *zip.Writer, alive func()) error {
+// exportOne writes a file of the library. Its entry is stored as it is: media are compressed in themselves.
+func (s *Service) exportOne(ctx context.Context, team, id int64, entry zip.FileHeader, out *zip.Writer, alive func()) error {
 	in, err := s.Open(ctx, team, id)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	// Media are compressed in themselves.
-	w, err := out.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Method: zip.Store})
+	entry.Method = zip.Store
+	w, err := out.CreateHeader(&entry)
 	if err != nil {
 		return fmt.Errorf("beginning a file: %w", err)
 	}
@@ -234,8 +235,8 @@ func (s *Service) exportOne(ctx context.Context, team, id int64, name string, ou
 }
 
 // writeMissing names the files of the library that are not in the export.
-func writeMissing(out *zip.Writer, missing []int64) error {
-	w, err := out.Create("media_missing.jsonl")
+func writeMissing(out *zip.Writer, missing []int64, at time.Time) error {
+	w, err := out.CreateHeader(&zip.FileHeader{Name: "media_missing.jsonl", Method: zip.Deflate, Modified: at})
 	if err != nil {
 		return fmt.Errorf("beginning the list of missing files of an export: %w", err)
 	}
