@@ -152,6 +152,12 @@ func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Image, a.Media.ThumbnailOf)
 }
 
+// approvalImage sends an image of a post in full size, without metadata. An item that is stored without metadata is sent as
+// it is; a copy of an older one is made once and kept.
+func (a *App) approvalImage(w http.ResponseWriter, r *http.Request) {
+	a.approvalFile(w, r, network.Image, a.Media.OpenOf)
+}
+
 // approvalVideo plays a video of a post, in the parts that the browser asks for.
 func (a *App) approvalVideo(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Video, a.Media.OpenOf)

@@ -1,7 +1,10 @@
 package web_test
 
 import (
+	"bytes"
 	"context"
+	"image"
+	"image/png"
 	"net/http"
 	"strings"
 	"sync"
@@ -24,6 +27,37 @@ func (g gated) Open(ctx context.Context, key string) (blob.Reader, error) {
 	return g.Store.Open(ctx, key)
 }
 
+// TestAnApprovalLinkOpensPicturesInFullSize checks that the page shows thumbnails, and that each leads to the whole picture.
+func TestAnApprovalLinkOpensPicturesInFullSize(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		page := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "menu.png", pictureOf(t, 1200, 1600))
+		other := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "other.png", pictureOf(t, 40, 40))
+		a := w.approving(t, "The menu", page.MediaID)
+		client, id := w.browser(t), itoa(page.MediaID)
+		full := a.page + "/images/" + id
+		client.get(a.page).wants(t, 200, `<a href="`+full+`"><img src="`+a.page+"/media/"+id+`"`)
+		for path, want := range map[string]image.Point{full: {1200, 1600}, a.page + "/media/" + id: {384, 512}} {
+			p := client.get(path)
+			got, _, err := image.DecodeConfig(strings.NewReader(p.text))
+			if err != nil || got.Width != want.X || got.Height != want.Y || p.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" {
+				t.Errorf("%s: %d, %d × %d (%v), %v", path, p.StatusCode, got.Width, got.Height, err, p.Header)
+			}
+		}
+		client.get(a.page+"/images/"+itoa(other.MediaID)).wants(t, 404)
+		client.get(a.page+"x/images/"+id).wants(t, 404)
+	})
+}
+
+// pictureOf returns a PNG of that many pixels.
+func pictureOf(t *testing.T, width, height int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewGray(image.Rect(0, 0, width, height))); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 // However often a link's pictures are asked for, nothing is scaled: the thumbnail is sent that was made when the file arrived.
 // A link has so many files under way at once and no more; other links have their own.
 func TestAnApprovalLinkCostsNoPictureWork(t *testing.T) {
@@ -31,13 +65,14 @@ func TestAnApprovalLinkCostsNoPictureWork(t *testing.T) {
 		const bound = 48
 		item := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "harbour.png", picture(t, 1))
 		a := w.approving(t, "Open", item.MediaID)
-		image, film := a.page+"/media/"+itoa(item.MediaID), a.page+"/videos/"+itoa(item.MediaID)
+		shot, film := a.page+"/media/"+itoa(item.MediaID), a.page+"/videos/"+itoa(item.MediaID)
+		full := a.page + "/images/" + itoa(item.MediaID)
 		store := gated{w.media.Blobs, make(chan struct{}), make(chan string, 2*bound)}
 		w.media.Blobs = store
 		var all sync.WaitGroup
 		for range bound {
 			all.Go(func() {
-				if p := w.browser(t).get(image); p.StatusCode != http.StatusOK || p.text == "" {
+				if p := w.browser(t).get(shot); p.StatusCode != http.StatusOK || p.text == "" {
 					t.Errorf("a picture: %d", p.StatusCode)
 				}
 			})
@@ -47,7 +82,8 @@ func TestAnApprovalLinkCostsNoPictureWork(t *testing.T) {
 				t.Errorf("%s was read for a picture of a link", key)
 			}
 		}
-		refused := w.browser(t).get(image)
+		w.browser(t).get(full).wants(t, 429, "approval_link") // they share the bound
+		refused := w.browser(t).get(shot)
 		refused.wants(t, 429, "rate_limited", "approval_link")
 		if refused.Header.Get("Retry-After") == "" {
 			t.Errorf("%v", refused.Header)
@@ -55,7 +91,7 @@ func TestAnApprovalLinkCostsNoPictureWork(t *testing.T) {
 		w.browser(t).get(a.page+"x/media/1").wants(t, 404)
 		close(store.gate)
 		all.Wait()
-		w.browser(t).get(image).wants(t, 200)
+		w.browser(t).get(shot).wants(t, 200)
 		w.browser(t).get(film).wants(t, 404) // it is no video
 	})
 }

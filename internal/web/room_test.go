@@ -64,7 +64,7 @@ func TestFilesNeedNoPlace(t *testing.T) {
 		for _, route := range w.app.Routes() {
 			urgent[route.Pattern] = route.Urgent
 		}
-		for _, pattern := range []string{"GET /media/{id}/file", "GET /approval/{token}/videos/{id}", "GET /settings/export.zip", "GET /settings/credits/statement.csv", "GET /reports/{id}/posts.csv"} {
+		for _, pattern := range []string{"GET /media/{id}/file", "GET /approval/{token}/images/{id}", "GET /approval/{token}/videos/{id}", "GET /settings/export.zip", "GET /settings/credits/statement.csv", "GET /reports/{id}/posts.csv"} {
 			if !urgent[pattern] {
 				t.Errorf("%s takes a place for as long as it is read", pattern)
 			}

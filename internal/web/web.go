@@ -152,6 +152,7 @@ func (a *App) own() []frame.Route {
 		{Pattern: "GET /approval/{token}", For: frame.Anyone, Do: a.approvalPage, OneFactor: true},
 		{Pattern: "POST /approval/{token}", For: frame.Anyone, Do: a.decide, OneFactor: true},
 		{Pattern: "GET /approval/{token}/media/{id}", For: frame.Anyone, Do: a.approvalPicture, OneFactor: true},
+		{Pattern: "GET /approval/{token}/images/{id}", For: frame.Anyone, Do: a.approvalImage, Urgent: true, OneFactor: true}, // bounded for each link
 		{Pattern: "GET /approval/{token}/videos/{id}", For: frame.Anyone, Do: a.approvalVideo, Urgent: true, OneFactor: true}, // bounded for each link
 		{Pattern: "POST /media/{id}/description", For: frame.Anyone, Do: a.describe},                                          // as above
 		{Pattern: "GET /media/{id}/file", For: frame.People, Do: a.mediaFile(false), Urgent: true},

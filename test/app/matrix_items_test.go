@@ -31,7 +31,7 @@ type samples map[string]string
 var nothing = samples{
 	"assets{name}": "none.css", "files{token}": "AAAA", "files{name}": "none.png", "uploads{link}": "nobodys", "upload{batch}": nobody,
 	"connect{token}": "AAAA", "callback{platform}": "bluesky", "choose{attempt}": "987654", "connected{account}": "987654", "approval{token}": "AAAA",
-	"media{id}": "987654", "videos{id}": "987654", "passkeys{passkey}": "987654", "sessions{session}": "NOBODYSSESSION", "invitation{token}": "AAAA", "recovery{token}": "AAAA", "confirm-email{token}": "AAAA",
+	"media{id}": "987654", "images{id}": "987654", "videos{id}": "987654", "passkeys{passkey}": "987654", "sessions{session}": "NOBODYSSESSION", "invitation{token}": "AAAA", "recovery{token}": "AAAA", "confirm-email{token}": "AAAA",
 	"accounts{id}": "987654", "accounts{account}": "987654", "posts{id}": nobody, "hashtags{id}": "987654", "keys{key}": "987654", "assistants{connection}": "987654",
 	"teams{team}": "987654", "deletions{code}": "NONE", "api{chapter}": "none", "notices{id}": "987654", "people{person}": "987654", "members{person}": "987654",
 	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody, "voices{id}": "987654", "material{material}": "987654",
@@ -72,7 +72,7 @@ func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 	tb.Helper()
 	media := strings.TrimPrefix(c.pictureOf(tb, marked, 20), "/media/")
 	film := c.film(tb)
-	s["media{id}"], s["videos{id}"] = media, strconv.FormatInt(film, 10)
+	s["media{id}"], s["images{id}"], s["videos{id}"] = media, media, strconv.FormatInt(film, 10)
 	draft, _ := c.does(tb, "create_post", map[string]any{"caption": marked + " opens at eight.", "account_ids": []int64{c.account}, "media_ids": []int64{int64(mustNumber(tb, media)), film}})["id"].(string)
 	c.does(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.wish(48 * time.Hour)})
 	s["posts{id}"] = draft

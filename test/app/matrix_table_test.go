@@ -45,6 +45,7 @@ var matrix = map[string]entry{
 	"GET /approval/{token}":                          {who: invited},
 	"POST /approval/{token}":                         {who: invited},
 	"GET /approval/{token}/media/{id}":               {who: invited},
+	"GET /approval/{token}/images/{id}":              {who: invited},
 	"GET /approval/{token}/videos/{id}":              {who: invited},
 	"POST /media/{id}/description":                   {who: frame.Writers},
 	"GET /media/{id}/file":                           {who: frame.Members}, // it stands in a post
