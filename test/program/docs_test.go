@@ -51,6 +51,8 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/running.md", leave: []string{"printf '%s\\n' \"$APP_PASSWORD\""}, real: [][2]string{
 			{"# start the service again, so that it knows both; then\n", "[ -n \"${PRESSROOM_DATABASE:-}\" ] || pressroom serve --database sqlite:pressroom.db\n"}, // where PostgreSQL is, it took its place
 		}},
+		{file: "docs/app.md", before: "pressroom quickstart --data pressroom-data\nuntil grep -q 'Stop with' \"$RUNNING/out\"; do sleep 0.05; done\n" +
+			"pressroom serve --database sqlite:pressroom.db\npressroom admin people add --name Ada --email ada@example.com\n"},
 		{file: "docs/backup.md", before: "export PRESSROOM_RESUME_NO_WAIT=true\n"},
 		{file: "docs/deploy.md", before: "pressroom admin people add --name Ada --email ada@example.com\npressroom admin teams add --name Harbour --owner 1 --plan team\n"},
 		{file: "docs/upgrading.md"},
