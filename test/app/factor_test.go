@@ -143,8 +143,8 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 		h.advance(stale)
 		b.send(http.MethodPost, "/account/authenticator/codes", url.Values{}).wants(200, "Sign in again")
 		b.send(http.MethodPost, "/account/authenticator/remove", url.Values{}).wants(200, "Sign in again")
-		// The session began with both factors, so that the password is enough to go on.
-		b.open("/sign-in?again=1&next=/account/authenticator").form("Sign in").fill("password", password).press().wants(200, "Authenticator app")
+		b.open("/sign-in?again=1&next=/account/authenticator").form("Sign in").fill("password", password).press().
+			form("Sign in").fill("code", a.code(t)).press().wants(200, "Authenticator app")
 		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(200, "The authenticator app is removed.")
 		c.as(t, access.Editor)
 	})

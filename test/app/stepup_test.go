@@ -103,6 +103,36 @@ func TestStepUp(t *testing.T) {
 	})
 }
 
+// Somebody with an authenticator app steps up by the password and a code, or by a passkey: a password that was seen over a
+// shoulder is not enough at a browser left open.
+func TestStepUpAsksForTheSecondFactor(t *testing.T) {
+	withPasskeys(t, func(t *testing.T, h *house, origin string) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		a := h.addApp(t, b)
+		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly").fill("level", "full")
+		h.advance(stale)
+		code := form.press().wants(200, "Sign in again").form("Sign in").fill("password", password).press().
+			wants(200, "Two-factor authentication").form("Sign in")
+		b.open("/account/passkeys/new").wants(200, "Sign in again")
+		code.fill("code", "000000").press().wants(401, "not valid")
+		b.open("/account/passkeys/new").wants(200, "Sign in again")
+		page := code.fill("code", a.code(t)).press().wants(200, "New API key", "nothing was saved")
+		if got := page.form("Make the key").values.Get("name"); got != "Nightly" {
+			t.Errorf("the form's name is %q", got)
+		}
+
+		editor := c.as(t, access.Editor)
+		device := editor.addPasskey(origin)
+		h.advance(stale)
+		again := editor.open("/account/passkeys/new").wants(200, "Sign in again").form("Sign in").fill("password", password)
+		again.press().wants(422, "Sign in with your passkey.")
+		editor.open("/account/passkeys/new").wants(200, "Sign in again")
+		editor.byPasskey(device)
+		editor.open("/account/passkeys/new").wants(200, "Add a passkey")
+	})
+}
+
 // What one person typed before signing in again is not shown to another.
 func TestStepUpIsBySamePerson(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {

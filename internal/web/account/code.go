@@ -35,15 +35,20 @@ type codeForm struct {
 	Recovery bool // the wrong code was a recovery code
 }
 
-// enterBy signs in a person who has shown the first factor, or asks for a code if the person has an authenticator app. A
-// session that began with both factors needs one of them to go on.
+// errPasskeyAgain refuses a password in place of the passkey that is a session's second factor.
+var errPasskeyAgain = fault.BadState("passkey", "Your password alone is not enough here. Sign in with your passkey.")
+
+// enterBy signs in a person who has shown the first factor, or asks for a code if the person has an authenticator app,
+// also a person who only signs in again.
 func (p *Part) enterBy(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm, by frame.Method) {
-	asked, err := p.asksCode(r, person.ID)
+	if form.Again && frame.VisitorOf(r.Context()).ID != person.ID {
+		p.refuseSignIn(w, r, form, errOther)
+		return
+	}
+	asked, err := p.afterPassword(r, person.ID)
 	switch {
 	case err != nil:
-		p.Refuse(w, r, err)
-	case form.Again && frame.VisitorOf(r.Context()).ID != person.ID:
-		p.refuseSignIn(w, r, form, errOther)
+		p.refuseSignIn(w, r, form, err)
 	case asked:
 		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, form)
 	default:
@@ -51,13 +56,18 @@ func (p *Part) enterBy(w http.ResponseWriter, r *http.Request, person team.Perso
 	}
 }
 
-// asksCode reports whether a person has to enter a code after the first factor.
-func (p *Part) asksCode(r *http.Request, person int64) (bool, error) {
-	if v := frame.VisitorOf(r.Context()); v != nil && v.ID == person && p.Strong(r.Context()) {
-		return false, nil
+// afterPassword reports whether a person has to enter a code after the password. It refuses the password alone to a
+// session with two factors whose person has a passkey and no authenticator app.
+func (p *Part) afterPassword(r *http.Request, person int64) (bool, error) {
+	has, err := p.Teams.Factors(r.Context(), person)
+	if err != nil || has.App {
+		return has.App, err
 	}
-	app, err := p.totp.App(r.Context(), person)
-	return app != nil, err
+	v := frame.VisitorOf(r.Context())
+	if has.Passkeys > 0 && v != nil && v.ID == person && p.Strong(r.Context()) {
+		err = errPasskeyAgain
+	}
+	return false, err
 }
 
 // askCode notes that the first factor was right and asks for the second one. The browser gets another token: one that

@@ -127,9 +127,9 @@ func (p *Part) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	asked, err := p.asksCode(r, person.ID)
+	asked, err := p.afterPassword(r, person.ID)
 	if err != nil {
-		p.Refuse(w, r, err)
+		p.refuseInvitation(w, r, err)
 		return
 	}
 	if asked {

@@ -73,15 +73,15 @@ func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.P
 		p.Notice(w, r, http.StatusOK, "Your password is set", "You are in no team yet. Ask an owner or admin of your team for an invitation.")
 		return
 	}
-	asked, err := p.asksCode(r, person.ID)
-	if err == nil && asked { // the app was kept
+	has, err := p.Teams.Factors(r.Context(), person.ID)
+	if err == nil && has.App { // it was kept
 		err = p.forgetOthers(r, person.ID)
 	}
 	switch {
 	case err != nil:
 		p.Refuse(w, r, err)
 		return
-	case asked:
+	case has.App:
 		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, signInForm{ways: p.ways(), Next: "/account"})
 		return
 	}
