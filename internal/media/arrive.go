@@ -97,6 +97,8 @@ func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error
 	switch {
 	case errors.Is(err, picture.ErrTooLarge):
 		return out, errTooManyPixels
+	case errors.Is(err, picture.ErrSlow):
+		return out, errPictureSlow
 	case errors.Is(err, picture.ErrBusy):
 		return out, errPicturesBusy
 	case errors.Is(err, probe.ErrDamaged), errors.Is(err, picture.ErrUnsupported):
@@ -118,6 +120,9 @@ var errTooManyPixels = fault.New(fault.UploadTooLarge, "The image has more pixel
 const picturesWait = 5 * time.Second
 
 var errPicturesBusy = fault.New(fault.Unavailable, "Too many images of this team are being processed. Nothing was kept: send the file again after the wait.").With("reason", fault.Busy).After(picturesWait)
+
+var errPictureSlow = fault.New(fault.Unavailable, "The image took too long to decode. Nothing was kept: send it again later, or save it again with fewer pixels or as a baseline JPEG.").
+	With("reason", fault.Busy).After(picturesWait)
 
 var errVideosBusy = fault.New(fault.Unavailable, "Too many videos of this team are being processed. Nothing was changed: try again after the wait.").With("reason", fault.Busy).After(picturesWait)
 

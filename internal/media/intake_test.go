@@ -6,13 +6,17 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"os"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"pressroom/internal/blob"
 	"pressroom/internal/disk"
 	"pressroom/internal/fault"
+	"pressroom/internal/network"
 )
 
 // generated is a body of any size that is never held: a beginning, then zeros. It counts what is read of it.
@@ -151,6 +155,44 @@ func TestGarbageIsRefusedAtOnce(t *testing.T) {
 		wantCode(t, ways["a form"](Incoming{Size: -1, Body: image}), fault.UploadTooLarge)
 		if most := w.Terms.Limits.MaxImageBytes; image.read > most+mib {
 			t.Errorf("without a size %d bytes of an image were read", image.read)
+		}
+		w.nothingUnderWay(t)
+	})
+}
+
+// A small JPEG of very many scans is refused by every way with what to do, and so is one that was stored before: for a
+// network, for a person and at its public link.
+func TestManyScansAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		plain, err := os.ReadFile("../probe/testdata/progressive.jpg")
+		must(t, err)
+		first := bytes.Index(plain, []byte("\xff\xda"))
+		end := first + 2
+		for plain[end] != 0xff || plain[end+1] == 0 {
+			end++
+		}
+		many := slices.Concat(plain[:first], bytes.Repeat(plain[first:end], 100), plain[end:])
+		ways := w.ways(t)
+		ways["a link"] = func(f Incoming) error {
+			_, err := send(t.Context(), w.Service, w.open(t, many).Upload.Uploads[0], f.Body)
+			return err
+		}
+		for name, send := range ways {
+			err := send(Incoming{Name: "x.jpg", Size: int64(len(many)), Body: bytes.NewReader(many)})
+			if told := fault.Of(err); told.Code != fault.ValidationFailed || !strings.Contains(told.Detail, "save it again as a baseline") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if items := w.items(t); len(items) != 0 {
+			t.Errorf("%d items were kept", len(items))
+		}
+		stored, fit := w.insteadOf(t, w.add(t, plain), many), network.Fit{Types: []string{"image/png"}}
+		var refused *network.Error
+		if _, err := w.Files(w.team).Open(t.Context(), stored.ID, fit); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+			t.Errorf("for a network: %v", err)
+		}
+		if _, err := w.openFitted(t.Context(), stored, fit); fault.Of(err).Context["state"] != "damaged" {
+			t.Errorf("at a link: %v", err)
 		}
 		w.nothingUnderWay(t)
 	})

@@ -62,6 +62,10 @@ var withoutMetadata = recipe{
 var errNotClean = fault.BadState("damaged",
 	"The structure of this video is damaged, so its metadata cannot be removed. Delete it and upload a new copy.")
 
+// errNotDecoded is the error about an image from before the bounds of decoding.
+var errNotDecoded = fault.BadState("damaged",
+	"This image is damaged or out of bounds. Save it again, a photo as a baseline (not progressive) JPEG, and upload the new copy.")
+
 // openItem opens an item without its metadata.
 func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {
 	return s.openFitted(ctx, i, network.Fit{})
@@ -76,6 +80,8 @@ func (s *Service) openFitted(ctx context.Context, i Item, fit network.Fit) (Open
 		return Opened{}, errPicturesBusy.Wrap(err)
 	case errors.Is(err, probe.ErrDamaged) && i.Kind == Video:
 		return Opened{}, errNotClean.Wrap(err)
+	case errors.Is(err, probe.ErrDamaged):
+		return Opened{}, errNotDecoded.Wrap(err)
 	case err != nil:
 		return Opened{}, err
 	}

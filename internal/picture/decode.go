@@ -12,6 +12,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"time"
 
 	"golang.org/x/image/webp"
 
@@ -27,6 +28,9 @@ type layer struct {
 	canvas image.Point // its size
 }
 
+// decodeWithin bounds the time that decoding one image takes. Other images wait for its memory.
+const decodeWithin = 30 * time.Second
+
 var errDamaged = &probe.DamageError{Reason: "the image is cut short or broken"}
 
 // reading is a reader of a function.
@@ -34,8 +38,14 @@ type reading func([]byte) (int, error)
 
 func (r reading) Read(p []byte) (int, error) { return r(p) }
 
-// decode decodes the first frame as it is stored. It stops at the next read once the context is done.
+// decode decodes the first frame as it is stored. It stops at the next read once the context is done, or decodeWithin has
+// passed.
 func decode(ctx context.Context, r io.Reader, info probe.Info) (layer, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, decodeWithin, ErrSlow)
+	defer cancel()
+	if info.Type == probe.JPEG {
+		r = newScanReader(r, info)
+	}
 	var failed error // to read, which is not the image's fault
 	in := bufio.NewReader(reading(func(p []byte) (int, error) {
 		if failed = context.Cause(ctx); failed != nil {

@@ -23,6 +23,15 @@ var (
 	ErrBusy        = shed.ErrBusy // too many calls of the share wait for memory
 )
 
+// ErrSlow is the error about an image whose decoding took longer than 30 seconds. It is an ErrBusy, as a busy machine is a
+// more likely reason than the image, whose work is bounded.
+var ErrSlow error = slowError{}
+
+type slowError struct{}
+
+func (slowError) Error() string        { return "decoding the image took too long" }
+func (slowError) Is(target error) bool { return target == ErrBusy }
+
 // Maker makes pictures, with a bound on the memory that pixels take in all its calls together. Every call belongs to a
 // share, such as a team, and shares take turns: a backlog of one delays the others by one picture each.
 type Maker struct {
@@ -65,7 +74,7 @@ const thumbnailQuality = 82
 
 // Thumbnail makes a picture whose longest side is side pixels, or as it is where it is smaller: a JPEG, or a PNG where
 // something is transparent. Of an animation it is the first frame. info is what probe.Read said of r's bytes. The
-// errors are probe.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, the context's, and those of reading.
+// errors are probe.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's, and those of reading.
 func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info probe.Info, side int) (Made, error) {
 	size := within(info, side)
 	release, err := m.hold(ctx, share, need(info, size))

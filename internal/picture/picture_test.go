@@ -18,9 +18,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
+	"time"
 
 	"pressroom/internal/picture"
 	"pressroom/internal/probe"
@@ -430,6 +432,57 @@ func TestCancelled(t *testing.T) {
 	if _, err := picture.New(memory).Thumbnail(ctx, 1, r, info(t, data), 10); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
+}
+
+// withScans repeats the first scan of a progressive JPEG until it has that many.
+func withScans(data []byte, scans int) []byte {
+	sos := []byte("\xff\xda")
+	first := bytes.Index(data, sos)
+	end := first + len(sos)
+	for data[end] != 0xff || data[end+1] == 0 {
+		end++
+	}
+	return slices.Concat(data[:first], bytes.Repeat(data[first:end], 1+scans-bytes.Count(data, sos)), data[end:])
+}
+
+// TestScans refuses JPEGs whose scans make a small file expensive, at every decoding, and says what to do.
+func TestScans(t *testing.T) {
+	t.Parallel()
+	maker := picture.New(memory)
+	for scans, refused := range map[int]bool{10: false, 64: false, 100: false, 101: true, 20_000: true} {
+		data := withScans(genuine(t, "progressive.jpg"), scans)
+		about := info(t, data)
+		_, thumbnail := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 10)
+		_, fit := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, picture.Want{MaxSide: 10})
+		for _, err := range []error{thumbnail, fit} {
+			if !refused && err != nil || refused && (!errors.Is(err, probe.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
+				t.Errorf("%d scans: %v", scans, err)
+			}
+		}
+	}
+}
+
+// TestSlow gives up an image that takes too long, and gives its memory back.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	data := encoded(t, noise(300, 300), probe.PNG)
+	about := info(t, data)
+	synctest.Test(t, func(t *testing.T) {
+		maker := picture.New(about.DecodeBytes + 1<<10)
+		from := bytes.NewReader(data)
+		slow := readerFunc(func(p []byte) (int, error) {
+			<-time.After(time.Second)
+			return from.Read(p[:min(len(p), 1000)])
+		})
+		began := time.Now()
+		_, err := maker.Thumbnail(t.Context(), 1, slow, about, 10)
+		if took := time.Since(began); !errors.Is(err, picture.ErrSlow) || !errors.Is(err, picture.ErrBusy) || took > 31*time.Second {
+			t.Errorf("%v after %v, want ErrSlow at the first read after 30 s", err, took)
+		}
+		if _, err := maker.Thumbnail(t.Context(), 2, bytes.NewReader(data), about, 10); err != nil {
+			t.Errorf("the next image: %v", err)
+		}
+	})
 }
 
 type readerFunc func([]byte) (int, error)
