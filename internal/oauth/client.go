@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
 	"pressroom/internal/plaintext"
+	"pressroom/internal/shed"
 )
 
 const (
@@ -89,7 +89,7 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	if err := s.registering(from); err != nil {
 		return Client{}, err
 	}
-	c.network = networkOf(from)
+	c.network = shed.NetworkOf(from)
 	c.ID = "program-" + strings.ToLower(rand.Text())
 	err = s.db.Write(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
 		c.Created = tx.Now()
@@ -99,25 +99,6 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 		return evictUnused(ctx, tx, c.network)
 	})
 	return c, err
-}
-
-// networkOf returns the network of a client's address, which one operator usually has: a /24 of IPv4, a /48 of IPv6. Other
-// texts stay as they are.
-func networkOf(from string) string {
-	addr, err := netip.ParseAddr(from)
-	if err != nil {
-		prefix, err := netip.ParsePrefix(from) // how clients with IPv6 are told apart
-		if err != nil {
-			return from
-		}
-		addr = prefix.Addr()
-	}
-	bits := 48
-	if addr.Unmap().Is4() {
-		addr, bits = addr.Unmap(), 24
-	}
-	network, _ := addr.Prefix(bits) // every address has one
-	return network.String()
 }
 
 // evictUnused deletes the oldest registrations that nobody gave leave to: of the network that registers, beyond

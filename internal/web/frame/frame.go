@@ -48,7 +48,7 @@ type Frame struct {
 	untrusted untrusted
 	sessions  *sessions
 	long      chan struct{}    // a value for each long form in memory
-	longBy    *shed.Shares     // the same, by client
+	longBy    *shed.Shares     // the same, by network
 	uploads   *shed.Shares     // requests that bring files, by person
 	known     *http.ServeMux   // of all addresses that are mounted, to look one up
 	routes    map[string]Route // the same, by their patterns
@@ -70,7 +70,7 @@ func New(o Options) (*Frame, error) {
 		o.Answers = func() bool { return false }
 	}
 	f := &Frame{
-		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: shed.NewShares(longPerClient),
+		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: shed.NewShares(longPerNetwork),
 		uploads: shed.NewShares(uploadsPerPerson), known: http.NewServeMux(), routes: map[string]Route{},
 	}
 	f.sessions = newSessions(o, f.Broken)

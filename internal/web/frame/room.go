@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	pageWithin    = 30 * time.Second // how long a page may take: what it stands on may hang, and the place has to come free
-	formAhead     = 64 << 10         // bytes of a form that are read before it takes a place: it may come slowly
-	longAhead     = 2 << 20          // bytes of a long form that are read before it takes a place
-	longForms     = 32               // long forms that are in memory at once
-	longPerClient = 4                // of these, from one client address
+	pageWithin     = 30 * time.Second // how long a page may take: what it stands on may hang, and the place has to come free
+	formAhead      = 64 << 10         // bytes of a form that are read before it takes a place: it may come slowly
+	longAhead      = 2 << 20          // bytes of a long form that are read before it takes a place
+	longForms      = 32               // long forms that are in memory at once
+	longPerNetwork = 4                // of these, from one network: a /24 of IPv4, a /48 of IPv6
 
 	// uploadsPerPerson is how many requests with files one person has under way. The upload page's script sends two at once.
 	uploadsPerPerson = 6
@@ -66,20 +66,21 @@ func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http
 	})
 }
 
-// enterLong counts a long form of a client, until the function that it returns is called. It reports false if there are too many, of this client or of all.
+// enterLong counts a long form, until the function that it returns is called. It reports false if there are too many, of
+// the client's network or of all.
 func (f *Frame) enterLong(r *http.Request) (func(), bool) {
-	client := f.Client(r)
-	if !f.longBy.Enter(client) {
+	network := shed.NetworkOf(f.Client(r))
+	if !f.longBy.Enter(network) {
 		return nil, false
 	}
 	select {
 	case f.long <- struct{}{}:
 		return func() {
 			<-f.long
-			f.longBy.Leave(client)
+			f.longBy.Leave(network)
 		}, true
 	default:
-		f.longBy.Leave(client)
+		f.longBy.Leave(network)
 		return nil, false
 	}
 }

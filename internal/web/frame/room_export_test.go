@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -129,34 +130,42 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// Senders of long forms who stall hold no place among pages: pages and short forms are answered. One client holds few of
-// the places for long forms, and all clients together no more than there are.
+// Senders of long forms who stall hold no place among pages: pages and short forms are answered. One network, of IPv4 or
+// IPv6, holds few of the places for long forms, and all together no more than there are.
 func TestStalledLongFormsHoldNoPlace(t *testing.T) {
 	t.Parallel()
 	f := bare(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, hangUp := context.WithCancel(context.Background())
 		h := f.Roomed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
-		stall := func(client int) {
+		stall := func(client string) {
 			body, sender := io.Pipe()
 			context.AfterFunc(ctx, func() { _ = sender.CloseWithError(ctx.Err()) })
 			go func() { _, _ = io.Copy(sender, strings.NewReader(strings.Repeat("x", formAhead+1))) }()
 			go h.ServeHTTP(httptest.NewRecorder(), postFrom(ctx, client, body))
 		}
-		for range longForms {
-			stall(1)
-		}
-		synctest.Wait()
-		answers(t, h, 1, map[int]int{0: 204, 5: 204, formAhead + 1: 503})
-		answers(t, h, 2, map[int]int{0: 204, 5: 204, formAhead + 1: 204})
 		for n := range longForms {
-			stall(2 + n)
+			stall(fmt.Sprintf("192.0.2.%d", n))
+			stall(fmt.Sprintf("2001:db8:1:%x::1", n)) // of a /64 each
 		}
 		synctest.Wait()
-		answers(t, h, longForms+2, map[int]int{0: 204, 5: 204, formAhead + 1: 503})
+		if held := len(f.long); held != 2*longPerNetwork {
+			t.Errorf("two networks hold %d long forms, want %d", held, 2*longPerNetwork)
+		}
+		for _, client := range []string{"192.0.2.99", "2001:db8:1:99::1"} {
+			answers(t, h, client, map[int]int{0: 204, 5: 204, formAhead + 1: 503})
+		}
+		for _, client := range []string{"198.51.100.1", "2001:db8:2::1"} {
+			answers(t, h, client, map[int]int{0: 204, 5: 204, formAhead + 1: 204})
+		}
+		for n := range longForms {
+			stall(fmt.Sprintf("10.0.%d.1", n))
+		}
+		synctest.Wait()
+		answers(t, h, "203.0.113.1", map[int]int{0: 204, 5: 204, formAhead + 1: 503})
 		hangUp()
 		synctest.Wait()
-		answers(t, h, 1, map[int]int{formAhead + 1: 204})
+		answers(t, h, "192.0.2.99", map[int]int{formAhead + 1: 204})
 		if s := f.Rooms.Pages.State(); s.Running != 0 || len(f.long) != 0 {
 			t.Errorf("in the end: %+v, %d long forms", s, len(f.long))
 		}
@@ -164,20 +173,20 @@ func TestStalledLongFormsHoldNoPlace(t *testing.T) {
 }
 
 // postFrom is a form that a client sends.
-func postFrom(ctx context.Context, client int, body io.Reader) *http.Request {
+func postFrom(ctx context.Context, client string, body io.Reader) *http.Request {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/page", body)
-	r.RemoteAddr = fmt.Sprintf("192.0.2.%d:4711", client)
+	r.RemoteAddr = net.JoinHostPort(client, "4711")
 	return r
 }
 
 // answers sends forms of a client, and compares the statuses of the answers with those wanted by the length of the form.
-func answers(t *testing.T, h http.Handler, client int, wanted map[int]int) {
+func answers(t *testing.T, h http.Handler, client string, wanted map[int]int) {
 	t.Helper()
 	for length, status := range wanted {
 		out := httptest.NewRecorder()
 		h.ServeHTTP(out, postFrom(t.Context(), client, strings.NewReader(strings.Repeat("x", length))))
 		if out.Code != status {
-			t.Errorf("a form of %d bytes from client %d: %d, want %d", length, client, out.Code, status)
+			t.Errorf("a form of %d bytes from client %s: %d, want %d", length, client, out.Code, status)
 		}
 	}
 }
