@@ -45,7 +45,8 @@ type Options struct {
 // Connections are what tokens are of. Package team has them.
 type Connections interface {
 	Connect(ctx context.Context, tx *db.Tx, c Connection) (int64, error)
-	Disconnect(ctx context.Context, tx *db.Tx, connection int64) error
+	// Disconnect ends a connection. The reason is one of this package's endings.
+	Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error
 	Stands(ctx context.Context, q db.Querier, connection int64) (bool, error)
 	// RequiresFactor reports whether members of a team need a second factor.
 	RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error)

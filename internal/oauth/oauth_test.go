@@ -90,8 +90,8 @@ func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection)
 	return c.teams.Connect(ctx, tx, team.NewConnection{TeamID: n.Team, PersonID: n.Person, Client: n.Program, ClientID: n.ClientID, Host: n.Host, Capabilities: n.Capabilities})
 }
 
-func (c connections) Disconnect(ctx context.Context, tx *db.Tx, id int64) error {
-	return c.teams.Disconnect(ctx, tx, id)
+func (c connections) Disconnect(ctx context.Context, tx *db.Tx, id int64, reason string) error {
+	return c.teams.Disconnect(ctx, tx, id, reason)
 }
 
 func (c connections) Stands(ctx context.Context, q db.Querier, id int64) (bool, error) {

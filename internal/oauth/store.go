@@ -121,13 +121,22 @@ func change(ctx context.Context, tx *db.Tx, statement string, args ...any) error
 	return nil
 }
 
+// The endings are why a connection ends. The audit log keeps them.
+const (
+	endRevoked = "revoked"       // the client revoked a token (RFC 7009)
+	endExpired = "expired"       // no token is left
+	endReused  = "reused"        // a code or refresh token came a second time
+	endInvalid = "invalid"       // the person may no longer connect it, or its end has come
+	endFactor  = "second_factor" // it was connected without the second factor that is required now
+)
+
 // end lets no token of a grant be good any more, and its connection be no more.
-func (s *Service) end(ctx context.Context, tx *db.Tx, g grant) error {
+func (s *Service) end(ctx context.Context, tx *db.Tx, g grant, reason string) error {
 	if err := change(ctx, tx, `UPDATE oauth_grants SET ended_at = ? WHERE id = ? AND ended_at = 0`, db.Micros(tx.Now()), g.id); err != nil {
 		return err
 	}
 	if g.connection == 0 {
 		return nil
 	}
-	return s.Connections.Disconnect(ctx, tx, g.connection)
+	return s.Connections.Disconnect(ctx, tx, g.connection, reason)
 }

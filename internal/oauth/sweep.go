@@ -48,7 +48,7 @@ func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
 		return 0, fmt.Errorf("looking for grants that have ended: %w", err)
 	}
 	for _, g := range over {
-		if err := s.end(ctx, tx, g); err != nil {
+		if err := s.end(ctx, tx, g, endExpired); err != nil {
 			return 0, err
 		}
 		if err := change(ctx, tx, `DELETE FROM oauth_grants WHERE id = ?`, g.id); err != nil {

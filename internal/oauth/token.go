@@ -92,7 +92,7 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 		}
 		if !g.redeemed.IsZero() {
 			refusal = errCode
-			return s.end(ctx, tx, g)
+			return s.end(ctx, tx, g, endReused)
 		}
 		if refusal = g.accepts(client, request, tx.Now()); refusal != nil {
 			return nil //nolint:nilerr // the program is told once the transaction is over
@@ -136,7 +136,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 	g.connection, err = s.Connections.Connect(ctx, tx, Connection{Team: g.team, Person: g.person, Program: g.name, ClientID: g.client, Host: place(g.redirect), Capabilities: g.capabilities})
 	if err != nil {
 		if fault.Of(err).Code != fault.Internal { // refused before anything was written
-			return Tokens{}, errNoLeave, s.end(ctx, tx, g)
+			return Tokens{}, errNoLeave, s.end(ctx, tx, g, endInvalid)
 		}
 		return Tokens{}, nil, fmt.Errorf("making a connection: %w", err)
 	}
@@ -219,14 +219,14 @@ func unless(err error, refusal *Error) (*Error, error) {
 // stillStands ends a grant whose connection is no more, or whose refresh token was spent too long ago to come again.
 func (s *Service) stillStands(ctx context.Context, tx *db.Tx, g grant, spent time.Time) (*Error, error) {
 	if !spent.IsZero() && tx.Now().Sub(spent) > graceLives {
-		return errRefresh, s.end(ctx, tx, g)
+		return errRefresh, s.end(ctx, tx, g, endReused)
 	}
 	stands, err := s.Connections.Stands(ctx, tx, g.connection)
 	if err != nil {
 		return nil, err
 	}
 	if !stands {
-		return errRefresh, s.end(ctx, tx, g)
+		return errRefresh, s.end(ctx, tx, g, endInvalid)
 	}
 	return s.meetsFactor(ctx, tx, g)
 }
@@ -241,7 +241,7 @@ func (s *Service) meetsFactor(ctx context.Context, tx *db.Tx, g grant) (*Error, 
 	if err != nil || !required {
 		return nil, err
 	}
-	return errFactor, s.end(ctx, tx, g)
+	return errFactor, s.end(ctx, tx, g, endFactor)
 }
 
 // all refuses a scope that is not the granted one. One with less would promise the program a token that can do less, and
@@ -289,7 +289,7 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 		if err != nil {
 			return err
 		}
-		return s.end(ctx, tx, g)
+		return s.end(ctx, tx, g, endRevoked)
 	})
 }
 

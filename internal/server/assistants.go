@@ -64,8 +64,8 @@ func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection)
 }
 
 // Disconnect ends one.
-func (c connections) Disconnect(ctx context.Context, tx *db.Tx, connection int64) error {
-	return c.teams.Disconnect(ctx, tx, connection)
+func (c connections) Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error {
+	return c.teams.Disconnect(ctx, tx, connection, reason)
 }
 
 // Stands tells whether one may get new tokens.

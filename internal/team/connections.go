@@ -116,8 +116,8 @@ func (s *Service) mayConnect(ctx context.Context, tx *db.Tx, n NewConnection) er
 
 // Disconnect ends a connection for good where that is asked for by its token, or where it has none any more. One that has
 // ended already stays as it is. Other nodes, and this one, take its tokens for up to a second more: whoever gives out tokens
-// finds none from this transaction on.
-func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64) error {
+// finds none from this transaction on. The reason is recorded.
+func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error {
 	var team int64
 	err := tx.QueryRow(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND kind = 'assistant' AND revoked_at = 0 RETURNING team_id`, db.Micros(tx.Now()), connection).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -126,7 +126,7 @@ func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64) e
 	if err != nil {
 		return fmt.Errorf("ending a connection: %w", err)
 	}
-	if err := event.Record(ctx, tx, team, event.Actor{}, "assistant.disconnected", id(connection), nil); err != nil {
+	if err := event.Record(ctx, tx, team, event.Actor{}, "assistant.disconnected", id(connection), map[string]any{"reason": reason}); err != nil {
 		return err
 	}
 	return s.changed(ctx, tx)

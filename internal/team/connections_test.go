@@ -370,7 +370,7 @@ func TestConnectionEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // the second time there is nothing to end
-			err := w.db.Write(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error { return w.Disconnect(ctx, tx, second) })
+			err := w.db.Write(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error { return w.Disconnect(ctx, tx, second, "revoked") })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -385,6 +385,9 @@ func TestConnectionEvents(t *testing.T) {
 		var kinds []string
 		for _, e := range events {
 			kinds = append(kinds, e.Kind)
+		}
+		if diff := cmp.Diff(map[string]any{"reason": "revoked"}, events[1].Detail); diff != "" {
+			t.Error(diff)
 		}
 		want := []string{"assistant.revoked", "assistant.disconnected", "assistant.limit_changed", "assistant.connected", "assistant.connected"}
 		if diff := cmp.Diff(want, kinds); diff != "" {

@@ -35,7 +35,7 @@ var kinds = []kind{
 	{"assistant.limit_changed", "Assistants", "Assistant’s daily limit changed", "set the daily limit of an assistant to {daily_credits}"},
 	{"assistant.end_changed", "Assistants", "Assistant’s end moved", "moved the end of an assistant’s connection"},
 	{"assistant.revoked", "Assistants", "Assistant’s connection ended", "ended the connection of an assistant"},
-	{"assistant.disconnected", "Assistants", "Assistant gone", "noticed that an assistant gave its access back, or let it run out"},
+	{"assistant.disconnected", "Assistants", "Assistant gone", "ended the connection of an assistant that revoked its access or let it expire"},
 	{"assistant.forgotten", "Assistants", "Assistant forgotten", "forgot an assistant whose connection had ended"},
 	{"team.access", "The team", "API and tool access switched", "switched API and tool access {on}"},
 	{"team.second_factor", "The team", "Two-factor authentication requirement", "turned the two-factor authentication requirement {on}"},
@@ -127,9 +127,21 @@ func kindOf(name string) kind {
 	return kind{name, "", "", strings.NewReplacer(".", ": ", "_", " ").Replace(name)}
 }
 
+// disconnections are the sentences of assistant.disconnected by its reason, which older events do not have.
+var disconnections = map[string]string{
+	"revoked":       "noticed that an assistant ended its own connection",
+	"expired":       "ended the connection of an assistant, because it expired",
+	"reused":        "ended the connection of an assistant, because a code or token of it was used twice",
+	"invalid":       "ended the connection of an assistant, because it was no longer valid",
+	"second_factor": "ended the connection of an assistant that was connected without two-factor authentication",
+}
+
 // sentence says what happened, after the name of who did it.
 func sentence(e event.Event) string {
 	text := kindOf(e.Kind).Sentence
+	if reason, ok := e.Detail["reason"].(string); ok && e.Kind == "assistant.disconnected" && disconnections[reason] != "" {
+		return disconnections[reason]
+	}
 	for name, value := range e.Detail {
 		text = strings.ReplaceAll(text, "{"+name+"}", detailWords(name, value))
 	}

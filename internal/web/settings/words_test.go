@@ -13,21 +13,22 @@ import (
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[string]event.Event{
-		"Ada, by the key robot, made a post /posts/p1":                                                       {Person: "Ada", Key: "robot", Kind: "post.created", Subject: "p1"},
-		"The operator put the team on the plan agency ":                                                      {Kind: "team.plan", Subject: "1", Detail: map[string]any{"plan": "agency", "until": 0.0}},
-		"Ada set an API key to the level “Full”, no limit in a day /settings/keys/3":                         {Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0}},
-		"Ada switched API and tool access off ":                                                              {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
-		"Ada set the team’s own daily limit to what the plan allows ":                                        {Person: "Ada", Kind: "team.own_daily_credits", Detail: map[string]any{"credits": nil}},
-		"Ada changed the team’s settings: its name, its time zone to Asia/Tokyo ":                            {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
-		"Ada changed the team’s settings: original files are kept with their metadata ":                      {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": false, "keep_originals": true}},
-		"Pressroom could not publish a post on an account: rejected content /posts/p2":                       {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
-		"Ada, by the assistant Claude, made a post /posts/p1":                                                {Person: "Ada", Key: "Claude", Assistant: true, Kind: "post.created", Subject: "p1"},
-		"Ada connected an assistant, which may read and spend credits /settings/assistants/3":                {Person: "Ada", Kind: "assistant.connected", Subject: "3", Detail: map[string]any{"may": "read,spend"}},
-		"The operator ended the connection of an assistant /settings/assistants/3":                           {Kind: "assistant.revoked", Subject: "3"},
-		"Pressroom noticed that an assistant gave its access back, or let it run out /settings/assistants/3": {Kind: "assistant.disconnected", Subject: "3"},
-		"Ada took a member out of the team ":                                                                 {Person: "Ada", Kind: "member.removed", Subject: "4"},
-		"The client approved a post /posts/p3":                                                               {Kind: "post.approved", Subject: "p3", Detail: map[string]any{"round": 1.0}},
-		"Ada thing: new kind ":                                                                               {Person: "Ada", Kind: "thing.new_kind", Subject: "4"},
+		"Ada, by the key robot, made a post /posts/p1":                                                                   {Person: "Ada", Key: "robot", Kind: "post.created", Subject: "p1"},
+		"The operator put the team on the plan agency ":                                                                  {Kind: "team.plan", Subject: "1", Detail: map[string]any{"plan": "agency", "until": 0.0}},
+		"Ada set an API key to the level “Full”, no limit in a day /settings/keys/3":                                     {Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0}},
+		"Ada switched API and tool access off ":                                                                          {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
+		"Ada set the team’s own daily limit to what the plan allows ":                                                    {Person: "Ada", Kind: "team.own_daily_credits", Detail: map[string]any{"credits": nil}},
+		"Ada changed the team’s settings: its name, its time zone to Asia/Tokyo ":                                        {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
+		"Ada changed the team’s settings: original files are kept with their metadata ":                                  {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": false, "keep_originals": true}},
+		"Pressroom could not publish a post on an account: rejected content /posts/p2":                                   {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
+		"Ada, by the assistant Claude, made a post /posts/p1":                                                            {Person: "Ada", Key: "Claude", Assistant: true, Kind: "post.created", Subject: "p1"},
+		"Ada connected an assistant, which may read and spend credits /settings/assistants/3":                            {Person: "Ada", Kind: "assistant.connected", Subject: "3", Detail: map[string]any{"may": "read,spend"}},
+		"The operator ended the connection of an assistant /settings/assistants/3":                                       {Kind: "assistant.revoked", Subject: "3"},
+		"Pressroom ended the connection of an assistant that revoked its access or let it expire /settings/assistants/3": {Kind: "assistant.disconnected", Subject: "3"},
+		"Pressroom noticed that an assistant ended its own connection /settings/assistants/3":                            {Kind: "assistant.disconnected", Subject: "3", Detail: map[string]any{"reason": "revoked"}},
+		"Ada took a member out of the team ":                                                                             {Person: "Ada", Kind: "member.removed", Subject: "4"},
+		"The client approved a post /posts/p3":                                                                           {Kind: "post.approved", Subject: "p3", Detail: map[string]any{"round": 1.0}},
+		"Ada thing: new kind ":                                                                                           {Person: "Ada", Kind: "thing.new_kind", Subject: "4"},
 	} {
 		if got := whoOf(e) + " " + sentence(e) + " " + linkOf(e); got != want {
 			t.Errorf("got %q, want %q", got, want)
