@@ -122,6 +122,8 @@ func plainly(err error) error {
 		return err
 	case f.Code == fault.NotFound:
 		return errors.New("there is no such team")
+	case f.Code == fault.ProviderUnavailable: // the app's text names the person who reads this
+		return errors.New("the mail server did not accept the mail, so nothing was sent: check PRESSROOM_SMTP (--smtp), PRESSROOM_MAIL_FROM (--mail-from) and the mail server's log")
 	default:
 		return errors.New(f.Detail)
 	}

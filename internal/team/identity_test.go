@@ -399,6 +399,9 @@ func TestMailedRecoveryProvesTheAddress(t *testing.T) {
 		if err != nil || r.Token != "" {
 			t.Fatalf("%+v (%v)", r, err)
 		}
+		if !strings.HasPrefix(text, "The operator of https://press.example made this link for ada@example.com") {
+			t.Error(text)
+		}
 		_, token, _ := strings.Cut(text, team.RecoveryPath)
 		token, _, _ = strings.Cut(token, "\n")
 		_, err = team.NewSignIns(w.Service).Recover(t.Context(), token, goodPassword, team.Choice{})

@@ -117,8 +117,9 @@ func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 	}
 	failed := l.post(ctx, Letter{
 		ID: fmt.Sprintf("recovery-%d-%d", r.Person.ID, db.Micros(r.ExpiresAt)), To: r.Person.Email, Subject: "Set a new password",
-		Text: "Set a new password for " + r.Person.Email + ":\n\n" + l.publicURL + RecoveryPath + r.Token +
-			"\n\nThe link works once, for an hour. If you did not ask for it, ignore this mail: nothing changes.\n",
+		Text: "The operator of " + l.publicURL + " made this link for " + r.Person.Email + " to set a new password:\n\n" +
+			l.publicURL + RecoveryPath + r.Token +
+			"\n\nThe link works once, for an hour. If you do not need it, ignore this mail: nothing changes.\n",
 	})
 	r.Token = "" // only the owner of the address has it
 	if failed != nil {

@@ -56,7 +56,7 @@ func TestUploadingOnThePage(t *testing.T) {
 		if again := b.sent(at, "other.png", picture(t, 1)); again.MediaID != first.MediaID || !again.Already || first.Already {
 			t.Errorf("%+v, then %+v", first, again)
 		}
-		b.get(at).wants(t, 200, "<bdi>Ü _b__1_.png</bdi>", "Arrived", first.thumbnail(), "Describe the picture")
+		b.get(at).wants(t, 200, "<bdi>Ü _b__1_.png</bdi>", "In the library", first.thumbnail(), "Describe the picture")
 		b.sent(at, "nul\x00 \xff\u202e.png", picture(t, 8))
 		for name, raw := range map[string][]byte{"notes.txt": []byte("Not a picture."), "empty.png": {}, "cut.png": picture(t, 3)[:40]} {
 			p := b.send(at, name, raw)

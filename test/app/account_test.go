@@ -242,7 +242,7 @@ func TestInvitations(t *testing.T) {
 			t.Errorf("the name is lost: %q", got)
 		}
 		join().fill("name", "Nora & New").fill("password", newPassword).press().wants(200, "You are in the team now.", "Nora & New", "editor")
-		h.browser(t).open(path).wants(422, "accepted already").lacks(c.team.Name)
+		h.browser(t).open(path).wants(422, "accepted already", "Sign in").lacks(c.team.Name, "Go to the home page", "Not done")
 		if !h.enter(t, "new@harbour.example", newPassword).in() {
 			t.Error("the new person cannot sign in")
 		}

@@ -108,7 +108,7 @@ async function media(page) {
   await look(page, 'media-add');
   await page.getByRole('button', { name: 'Choose files' }).click();
   await page.locator('#choose').setInputFiles(world.picture);
-  await page.locator('#files').getByText('Arrived', { exact: true }).waitFor();
+  await page.locator('#files').getByText('In the library', { exact: true }).waitFor();
   await page.goto('/media');
   await look(page, 'media-some');
   await page.getByRole('link', { name: 'quay' }).click();
@@ -128,7 +128,7 @@ async function film(page) {
   await page.goto('/media/add');
   await page.getByRole('button', { name: 'Choose files' }).click();
   await page.locator('#choose').setInputFiles([path.join(__dirname, '../../internal/probe/testdata/front.mp4')]);
-  await page.locator('#files').getByText('Arrived', { exact: true }).waitFor();
+  await page.locator('#files').getByText('In the library', { exact: true }).waitFor();
   await page.goto('/media');
   await page.getByRole('link', { name: 'front' }).click();
   await plays();

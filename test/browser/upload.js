@@ -42,7 +42,7 @@ async function chosen(page) {
   assert.ok(values.includes(100), `progress reached ${Math.max(...values)}`);
   assert.ok(values.every((v) => v >= 0 && v <= 100));
   await files(page).getByText('large.png').waitFor();
-  assert.equal(await files(page).getByText('Arrived').count(), 2);
+  assert.equal(await files(page).getByText('In the library', { exact: true }).count(), 2);
   await page.waitForFunction(() => [...document.querySelectorAll('.thumb img')].every((i) => { i.loading = 'eager'; return i.complete && i.naturalWidth > 0; }));
 }
 

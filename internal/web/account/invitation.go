@@ -2,6 +2,7 @@ package account
 
 import (
 	"net/http"
+	"strings"
 
 	"pressroom/internal/fault"
 	"pressroom/internal/passkey"
@@ -49,6 +50,10 @@ func (p *Part) showInvitation(w http.ResponseWriter, r *http.Request, status int
 func (p *Part) badLink(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.Is(err, fault.NotFound) {
 		p.Notice(w, r, http.StatusNotFound, "This link does not work", "Check that you opened the whole link. If you did, ask for a new one.")
+		return
+	}
+	if f := fault.Of(err); f.Context["state"] == "used" && strings.HasPrefix(r.URL.Path, team.InvitationPath) {
+		p.Show(w, r, frame.StatusOf(err), pages["invitationused"], "Invitation already accepted", f.Detail)
 		return
 	}
 	p.Refuse(w, r, err)
