@@ -57,6 +57,7 @@ var accountEvents = map[string]accountEvent{
 	"passkey.removed":           {PasskeysChanged, "A passkey was removed from your account." + takeBack},
 	"passkey.copied":            {PasskeysChanged, "A passkey of your account was used by two devices, so somebody may have copied it. It signs nobody in any more: remove it."},
 	"totp.added":                {FactorsChanged, "An authenticator app was added to your account." + takeBack},
+	"totp.replaced":             {FactorsChanged, "The authenticator app of your account was replaced by another one." + takeBack},
 	"totp.removed":              {FactorsChanged, "The authenticator app was removed from your account." + takeBack},
 	"totp.recovery_code_used":   {FactorsChanged, "A recovery code was used to sign in to your account." + takeBack},
 	"totp.recovery_codes_made":  {FactorsChanged, "New recovery codes were made for your account. The former ones no longer work." + takeBack},

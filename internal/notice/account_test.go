@@ -88,6 +88,7 @@ func TestAccountNotices(t *testing.T) {
 				must(t, err)
 			}, "Your right to run this service was taken away"},
 			{"authenticator added", record(ada, "totp.added", own), "An authenticator app was added"},
+			{"authenticator replaced", record(ada, "totp.replaced", own), "was replaced by another one"},
 			{"authenticator removed", record(0, "totp.removed", own), "The authenticator app was removed"},
 			{"recovery code", record(ada, "totp.recovery_code_used", own), "A recovery code was used"},
 			{"recovery codes", record(ada, "totp.recovery_codes_made", own), "New recovery codes were made"},

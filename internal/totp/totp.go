@@ -47,7 +47,7 @@ var (
 	errConfirm = fault.Invalid(fault.NotAllowedValue, "code", "That code is not valid. Check that your phone’s clock is right and enter the code that the app shows now.")
 	errUsed    = fault.New(fault.Unauthorized, "That recovery code is not valid, or it was used before.")
 	errEnded   = fault.BadState("ended", "This sign-in is over. Start again.")
-	errHas     = fault.BadState("exists", "You already have an authenticator app. Remove it first.")
+	errHas     = fault.BadState("exists", "You already have an authenticator app. Replace it instead.")
 	errHasNone = fault.BadState("none", "You have no authenticator app.")
 )
 

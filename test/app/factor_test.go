@@ -38,14 +38,20 @@ var (
 	codeShown   = regexp.MustCompile(`<li><code>([A-Z2-7-]+)</code>`)
 )
 
+// secret is the key that a setup page shows.
+func (p *page) secret() string {
+	out := ""
+	for _, m := range secretShown.FindAllStringSubmatch(p.source, -1) {
+		out += m[1]
+	}
+	return out
+}
+
 // addApp adds an authenticator app in the browser of somebody who has just signed in.
 func (h *house) addApp(tb testing.TB, b *browser) *app {
 	tb.Helper()
 	p := b.open("/account/authenticator/new").wants(200, "Scan this QR code").holds("<svg")
-	a := &app{h: h}
-	for _, m := range secretShown.FindAllStringSubmatch(p.source, -1) {
-		a.secret += m[1]
-	}
+	a := &app{h: h, secret: p.secret()}
 	done := p.form("Add the app").fill("code", a.code(tb)).press().wants(200, "Save your recovery codes", "signed out everywhere else")
 	for _, m := range codeShown.FindAllStringSubmatch(done.source, -1) {
 		a.codes = append(a.codes, m[1])
@@ -265,7 +271,9 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 		p.follow("Add an authenticator app").wants(200, "Scan this QR code")
 		h.addApp(t, b)
 		b.open("/posts").wants(200, "Posts")
-		b.open("/account/authenticator").form("Remove the authenticator app").press().wants(422, "this is your only one")
+		b.open("/account/authenticator").wants(200, "so you cannot remove it").
+			lacks("with only your password", "Remove the authenticator app")
+		b.send(http.MethodPost, "/account/authenticator/remove", url.Values{}).wants(422, "this is your only one")
 	})
 }
 

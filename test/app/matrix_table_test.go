@@ -73,6 +73,8 @@ var matrix = map[string]entry{
 	"GET /account/authenticator":                     {who: frame.People},
 	"GET /account/authenticator/new":                 {who: frame.People},
 	"POST /account/authenticator/new":                {who: frame.People},
+	"GET /account/authenticator/replace":             {who: frame.People},
+	"POST /account/authenticator/replace":            {who: frame.People},
 	"POST /account/authenticator/codes":              {who: frame.People},
 	"POST /account/authenticator/remove":             {who: frame.People},
 	"POST /settings/team/second-factor":              {who: frame.Owners, form: url.Values{"required": {"no"}}},

@@ -75,6 +75,8 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /account/authenticator", For: frame.People, Do: p.here(p.appPage)},
 		{Pattern: "GET /account/authenticator/new", For: frame.People, Do: p.here(p.Proven(p.newAppPage)), Recent: own},
 		{Pattern: "POST /account/authenticator/new", For: frame.People, Do: p.here(p.Proven(p.addApp)), Recent: own},
+		{Pattern: "GET " + replacePath, For: frame.People, Do: p.here(p.Proven(p.replaceAppPage)), Recent: own},
+		{Pattern: "POST " + replacePath, For: frame.People, Do: p.here(p.Proven(p.replaceApp)), Recent: own},
 		{Pattern: "POST /account/authenticator/codes", For: frame.People, Do: p.here(p.Proven(p.newCodes)), Recent: own},
 		{Pattern: "POST /account/authenticator/remove", For: frame.People, Do: p.here(p.Proven(p.removeApp)), Recent: own},
 	}

@@ -16,12 +16,15 @@ import (
 // setupKept is where a session keeps the sealed secret of an authenticator app that is not confirmed yet.
 const setupKept = "totp setup"
 
+const replacePath = "/account/authenticator/replace"
+
 // setupForm is the page on which an authenticator app is set up.
 type setupForm struct {
 	totp.Setup
 
-	Image template.HTML // the QR code
-	Wrong string
+	Image     template.HTML // the QR code
+	Wrong     string
+	Replacing bool // the person has another app
 }
 
 // Groups returns the secret in groups of four characters, which are easier to type.
@@ -41,7 +44,20 @@ func (p *Part) newAppPage(w http.ResponseWriter, r *http.Request) {
 	case app != nil:
 		frame.Redirect(w, r, "/account/authenticator")
 	default:
-		p.showSetup(w, r, http.StatusOK, "")
+		p.showSetup(w, r, http.StatusOK, setupForm{})
+	}
+}
+
+// replaceAppPage sets up an app in place of the one that the person has.
+func (p *Part) replaceAppPage(w http.ResponseWriter, r *http.Request) {
+	app, err := p.totp.App(r.Context(), frame.VisitorOf(r.Context()).ID)
+	switch {
+	case err != nil:
+		p.Refuse(w, r, err)
+	case app == nil:
+		frame.Redirect(w, r, "/account/authenticator/new")
+	default:
+		p.showSetup(w, r, http.StatusOK, setupForm{Replacing: true})
 	}
 }
 
@@ -59,8 +75,11 @@ func (p *Part) setup(r *http.Request) (totp.Setup, error) {
 	return out, err
 }
 
-func (p *Part) showSetup(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	out := setupForm{Wrong: wrong}
+func (p *Part) showSetup(w http.ResponseWriter, r *http.Request, status int, out setupForm) {
+	title := "Add an authenticator app"
+	if out.Replacing {
+		title = "Replace your authenticator app"
+	}
 	var err error
 	if out.Setup, err = p.setup(r); err == nil {
 		out.Image, err = qrCode(out.URL)
@@ -69,14 +88,15 @@ func (p *Part) showSetup(w http.ResponseWriter, r *http.Request, status int, wro
 		p.Broken(w, r, err)
 		return
 	}
-	p.Show(w, r, status, pages["authenticatornew"], "Add an authenticator app", out)
+	p.Show(w, r, status, pages["authenticatornew"], title, out)
 }
 
 // madeCodes is the one page that shows recovery codes.
 type madeCodes struct {
-	Codes []string
-	Added bool // with a new authenticator app
-	Next  string
+	Codes    []string
+	Added    bool // with a new authenticator app
+	Replaced bool // which is in the place of another one
+	Next     string
 }
 
 // File is a link to the codes as a text file. The link holds the file itself, so the codes are neither kept nor asked for
@@ -96,10 +116,57 @@ func (p *Part) addApp(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		p.Keep(ctx, setupKept, kept)
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.showSetup(w, r, frame.StatusOf(err), wrong)
+			p.showSetup(w, r, frame.StatusOf(err), setupForm{Wrong: wrong})
 		}
 		return
 	}
+	p.showAdded(w, r, added, false)
+}
+
+// replaceApp puts the app that was set up in the place of the former one.
+func (p *Part) replaceApp(w http.ResponseWriter, r *http.Request) {
+	if !p.ReadForm(w, r) {
+		return
+	}
+	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	kept := p.Take(ctx, setupKept)
+	var added totp.Added
+	account, err := p.Teams.Account(ctx, v.ID)
+	if err == nil {
+		added, err = p.replaced(r, totp.Holder{Person: v.ID, Epoch: account.Epoch}, kept)
+	}
+	if err != nil {
+		p.Keep(ctx, setupKept, kept)
+		p.logRefused(r, err)
+		if wrong, ok := p.wrongOf(w, r, err); ok {
+			p.showSetup(w, r, frame.StatusOf(err), setupForm{Wrong: wrong, Replacing: true})
+		}
+		return
+	}
+	p.showAdded(w, r, added, true)
+}
+
+// replaced replaces the app. Wrong codes of the present app delay the person; recovery codes pass all the same.
+func (p *Part) replaced(r *http.Request, of totp.Holder, kept []byte) (totp.Added, error) {
+	var added totp.Added
+	code, current := r.PostForm.Get("code"), r.PostForm.Get("current")
+	replace := func() error {
+		var err error
+		added, err = p.totp.Replace(r.Context(), of, kept, code, current)
+		return err
+	}
+	var err error
+	if totp.IsRecovery(current) {
+		err = p.signIns.Guarded(p.Client(r), replace)
+	} else {
+		err = p.signIns.GuessCode(r.Context(), of.Person, replace)
+	}
+	return added, err
+}
+
+// showAdded goes on in the session of a person whose others have all ended, and shows the new recovery codes.
+func (p *Part) showAdded(w http.ResponseWriter, r *http.Request, added totp.Added, replaced bool) {
+	ctx, v := r.Context(), frame.VisitorOf(r.Context())
 	next := p.AfterFactor(ctx)
 	if err := p.forgetOthers(r, v.ID); err != nil {
 		p.Broken(w, r, err)
@@ -109,7 +176,8 @@ func (p *Part) addApp(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes", madeCodes{added.Codes, true, next})
+	out := madeCodes{added.Codes, true, replaced, next}
+	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes", out)
 }
 
 // appView is the page of a person's authenticator app.
@@ -117,6 +185,7 @@ type appView struct {
 	totp.App
 
 	Wrong string
+	Only  bool // the person needs a second factor and has no other, so the app cannot be removed
 }
 
 func (p *Part) appPage(w http.ResponseWriter, r *http.Request) {
@@ -137,7 +206,13 @@ func (p *Part) showApp(w http.ResponseWriter, r *http.Request, status int, wrong
 	if zone, err := time.LoadLocation(v.Team.Timezone); err == nil {
 		app.Since = app.Since.In(zone)
 	}
-	p.Show(w, r, status, pages["authenticator"], "Authenticator app", appView{*app, wrong})
+	has, err := p.Teams.Factors(r.Context(), v.ID)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return
+	}
+	out := appView{*app, wrong, p.NeedsFactor(v) && has.Passkeys == 0}
+	p.Show(w, r, status, pages["authenticator"], "Authenticator app", out)
 }
 
 func (p *Part) newCodes(w http.ResponseWriter, r *http.Request) {
