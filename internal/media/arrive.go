@@ -82,12 +82,14 @@ func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error
 	if out.info.Kind == Image && staged.Size() > s.Terms.Limits.MaxImageBytes {
 		return out, s.errImageTooLarge()
 	}
-	out.metadata, err = stripmeta.Scan(staged, staged.Size(), out.info.Type)
-	if errors.Is(err, probe.ErrDamaged) {
+	out.metadata, err = findMetadata(ctx, staged, staged.Size(), out.info)
+	switch {
+	case errors.Is(err, probe.ErrDamaged):
 		return out, refusedType(err)
-	}
-	if err != nil {
-		return out, fmt.Errorf("looking for metadata: %w", err)
+	case errors.Is(err, picture.ErrSlow):
+		return out, errPictureSlow
+	case err != nil:
+		return out, err
 	}
 	if out.info.Kind == Video {
 		return out, nil
@@ -109,6 +111,34 @@ func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error
 	out.thumbnail = &made
 	return out, nil
 }
+
+// imageWithin bounds the search for the metadata of an image, which decompresses all its pixels.
+const imageWithin = 30 * time.Second
+
+// findMetadata finds the metadata in the first size bytes of r. It stops at the next read once the context is done, or
+// with picture.ErrSlow if an image takes longer than imageWithin. Other errors are those of stripmeta.Scan.
+func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info probe.Info) (stripmeta.Edits, error) {
+	if info.Kind == Image {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, imageWithin, picture.ErrSlow)
+		defer cancel()
+	}
+	edits, err := stripmeta.Scan(readerAt(func(p []byte, off int64) (int, error) {
+		if err := context.Cause(ctx); err != nil {
+			return 0, err
+		}
+		return r.ReadAt(p, off)
+	}), size, info.Type)
+	if err != nil {
+		return edits, fmt.Errorf("looking for metadata: %w", err)
+	}
+	return edits, nil
+}
+
+// readerAt is a function that reads at an offset.
+type readerAt func(p []byte, off int64) (int, error)
+
+func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
 
 func (s *Service) errImageTooLarge() error {
 	return fault.New(fault.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))

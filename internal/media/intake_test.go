@@ -12,11 +12,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"pressroom/internal/blob"
 	"pressroom/internal/disk"
 	"pressroom/internal/fault"
 	"pressroom/internal/network"
+	"pressroom/internal/picture"
+	"pressroom/internal/probe"
 )
 
 // generated is a body of any size that is never held: a beginning, then zeros. It counts what is read of it.
@@ -195,6 +199,33 @@ func TestManyScansAreRefused(t *testing.T) {
 			t.Errorf("at a link: %v", err)
 		}
 		w.nothingUnderWay(t)
+	})
+}
+
+// The search for metadata in an image ends after a while, and when its sender has left.
+func TestMetadataSearchEnds(t *testing.T) {
+	t.Parallel()
+	file := pngOf(noise(1, 900, 700))
+	info, err := probe.Read(bytes.NewReader(file), int64(len(file)))
+	must(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		slow := readerAt(func(p []byte, off int64) (int, error) {
+			<-time.After(imageWithin / 4)
+			return bytes.NewReader(file).ReadAt(p, off)
+		})
+		began := time.Now()
+		_, err := findMetadata(t.Context(), slow, int64(len(file)), info)
+		if took := time.Since(began); !errors.Is(err, picture.ErrSlow) || took > 2*imageWithin {
+			t.Errorf("%v after %v, want ErrSlow after %v", err, took, imageWithin)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		if _, err := findMetadata(gone, slow, int64(len(file)), info); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want context.Canceled", err)
+		}
+		if edits, err := findMetadata(t.Context(), bytes.NewReader(file), int64(len(file)), info); err != nil || !edits.Empty() {
+			t.Errorf("a file that is read at once: %v", err)
+		}
 	})
 }
 
