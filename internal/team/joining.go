@@ -15,35 +15,79 @@ import (
 // Newcomer is who joins by an invitation without being known yet.
 type Newcomer struct {
 	Name     string
-	Password string // empty for whoever signs in by something else
+	Password string // empty for a person who signs in by something else
+	From     string // the client's address; see Attempt
 	// Also keeps what the person signs in by, in the transaction that makes the person; nil for nothing.
 	Also func(ctx context.Context, tx *db.Tx, person int64) error
 }
 
 var errNoWayIn = fault.Invalid(fault.MissingArgument, "password", "Choose a password, or make a passkey.")
 
-// Join makes a new person with the e-mail address of an invitation and a member of its team.
+// Join makes a new person with the e-mail address of an invitation and a member of its team. After several attempts by
+// the same invitation or from the same client that added nobody it is rate_limited.
 func (s *SignIns) Join(ctx context.Context, token string, n Newcomer) (Person, error) {
 	o, err := s.teams.Invited(ctx, token)
 	if err != nil {
 		return Person{}, err
 	}
 	p := Person{Name: strings.TrimSpace(n.Name), Email: o.Email}
-	if !isLine(p.Name) {
-		return p, errNoPerson
+	if err := n.check(p); err != nil {
+		return p, err
 	}
-	if holdsAddress(p.Name) {
-		return p, errAddress
+	undo, err := s.countJoin(o.ID, n.From)
+	if err != nil {
+		return p, err
+	}
+	p, err = s.joinOnce(ctx, token, o, p, n)
+	if err == nil || fault.Is(err, fault.RateLimited) {
+		undo()
+	}
+	return p, err
+}
+
+// check refuses a name and a password that cannot be used.
+func (n Newcomer) check(p Person) error {
+	switch {
+	case !isLine(p.Name):
+		return errNoPerson
+	case holdsAddress(p.Name):
+		return errAddress
+	case n.Password != "":
+		return checkPassword(n.Password, p)
+	case n.Also == nil:
+		return errNoWayIn
+	}
+	return nil
+}
+
+// countJoin counts an attempt to join, or refuses it. The function that it returns takes the count back.
+func (s *SignIns) countJoin(invitation int64, from string) (func(), error) {
+	byLink, wait := s.joins.count(keyOf("invitation %d", invitation))
+	if wait > 0 {
+		return nil, tooMany(wrongTries, wait)
+	}
+	byClient, wait := s.links.count(keyOf("join client %s", from))
+	if wait > 0 {
+		byLink()
+		return nil, tooMany(wrongTries, wait)
+	}
+	return func() { byLink(); byClient() }, nil
+}
+
+// joinOnce adds a person who is not known yet. It looks for the address first: a hash for nothing would be work that
+// everybody with a link could cause.
+func (s *SignIns) joinOnce(ctx context.Context, token string, o Offer, p Person, n Newcomer) (Person, error) {
+	var taken int64
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM people WHERE email = ?`, p.Email).Scan(&taken); err != nil {
+		return p, fmt.Errorf("looking for a person with the e-mail address: %w", err)
+	}
+	if taken > 0 {
+		return p, errKnown
 	}
 	hash := ""
-	if n.Password != "" || n.Also == nil {
-		if n.Password == "" {
-			return p, errNoWayIn
-		}
-		if err := checkPassword(n.Password, p); err != nil {
-			return p, err
-		}
-		if hash, err = s.hash(ctx, n.Password); err != nil {
+	if n.Password != "" {
+		var err error
+		if hash, err = s.hash(ctx, askingInvitation(o.ID), n.Password); err != nil {
 			return p, err
 		}
 	}

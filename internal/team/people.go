@@ -63,7 +63,9 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 	}
 	if hash != "" {
 		tries := []try{{s.own, keyOf("password of %d", p.ID), true, wrongPasswords}}
-		err := s.guess(ctx, tries, func() error { return s.compare(ctx, known{Person: p, hash: hash}, c.Old, errSignIn) })
+		err := s.guess(ctx, tries, func() error {
+			return s.compare(ctx, askingPerson(p.ID), known{Person: p, hash: hash}, c.Old, errSignIn)
+		})
 		if errors.Is(err, errSignIn) {
 			return Person{}, errOldPassword
 		}
@@ -74,7 +76,7 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 	if err := checkPassword(c.New, p); err != nil {
 		return Person{}, err
 	}
-	made, err := s.hash(ctx, c.New)
+	made, err := s.hash(ctx, askingPerson(p.ID), c.New)
 	if err != nil {
 		return Person{}, err
 	}

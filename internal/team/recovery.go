@@ -121,7 +121,7 @@ func (s *SignIns) Recover(ctx context.Context, token, password string, choice Ch
 	if err := checkPassword(password, p); err != nil {
 		return Person{}, err
 	}
-	made, err := s.hash(ctx, password)
+	made, err := s.hash(ctx, askingPerson(p.ID), password)
 	if err != nil {
 		return Person{}, err
 	}

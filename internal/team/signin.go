@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"time"
 
@@ -14,8 +13,6 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
 )
-
-const turnWithin = 5 * time.Second
 
 // How fast tries may follow each other.
 var (
@@ -26,6 +23,10 @@ var (
 	strangersPace = pace{free: 10, first: time.Minute, most: time.Hour}
 	// clientPace is for one client over all accounts. An office behind one address has room in it.
 	clientPace = pace{free: 30, first: time.Minute, most: time.Hour, leak: 6 * time.Minute}
+	// sitePace is for one IPv6 site, a /48, over all accounts: as much as ten clients.
+	sitePace = pace{free: 300, first: time.Minute, most: time.Hour, leak: 36 * time.Second}
+	// joinPace is for one invitation by which nobody could be added.
+	joinPace = pace{free: 10, first: 10 * time.Second, most: 10 * time.Minute}
 	// beginPace is for sign-ins over several pages, of which something is kept until they end.
 	beginPace = pace{free: 30, first: 2 * time.Second, most: time.Minute, leak: 2 * time.Second}
 )
@@ -38,12 +39,14 @@ type SignIns struct {
 
 	pairs     *localCounter  // by e-mail address and client
 	clients   *localCounter  // by client
+	sites     *localCounter  // by IPv6 site
 	strangers *sharedCounter // by e-mail address
 	own       *sharedCounter // by browser that is known for an account, by signed-in person, by person who enters a code
-	links     *localCounter  // by client: links and passkeys
+	links     *localCounter  // by client: links and passkeys, and attempts to join
+	joins     *localCounter  // by invitation
 	begun     *localCounter  // by client, or browser that is known for somebody
 
-	turns chan struct{} // each hash takes 19 MiB and a core
+	hashing *hashQueue
 }
 
 // NewSignIns makes the check for the people of a service.
@@ -52,7 +55,8 @@ func NewSignIns(s *Service) *SignIns {
 		db: s.db, teams: s,
 		pairs: newLocalCounter(s.db.Now, ownPace), clients: newLocalCounter(s.db.Now, clientPace), strangers: newSharedCounter(s.db, strangersPace),
 		own: newSharedCounter(s.db, ownPace), links: newLocalCounter(s.db.Now, clientPace), begun: newLocalCounter(s.db.Now, beginPace),
-		turns: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))),
+		sites: newLocalCounter(s.db.Now, sitePace), joins: newLocalCounter(s.db.Now, joinPace),
+		hashing: newHashQueue(),
 	}
 }
 
@@ -95,21 +99,24 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 
 // checkGuess compares the password of an attempt with a person's, and delays those who guess. A wrong one is the refusal.
 func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal error) error {
-	client := keyOf("client %s", a.From)
+	client, from := keyOf("client %s", a.From), askingClient(a.From)
 	tries := []try{
 		{s.pairs, keyOf("e-mail %s client %s", a.Email, a.From), true, wrongPasswords},
 		{s.clients, client, false, wrongPasswords},
-		{s.strangers, keyOf("e-mail %s", a.Email), false, wrongByStrangers},
 	}
+	if site := siteOf(a.From); site != a.From {
+		tries = append(tries, try{s.sites, keyOf("site %s", site), false, wrongPasswords})
+	}
+	tries = append(tries, try{s.strangers, keyOf("e-mail %s", a.Email), false, wrongByStrangers})
 	known, err := knownTokens(ctx, s.db, a.Browser, s.db.Now())
 	if err != nil {
 		return err
 	}
 	token := known[p.ID]
 	if token != "" {
-		tries = []try{{s.own, keyOf("browser %s", token), true, wrongPasswords}}
+		tries, from = []try{{s.own, keyOf("browser %s", token), true, wrongPasswords}}, askingPerson(p.ID)
 	}
-	err = s.guess(ctx, tries, func() error { return s.compare(ctx, p, a.Password, refusal) })
+	err = s.guess(ctx, tries, func() error { return s.compare(ctx, from, p, a.Password, refusal) })
 	if token != "" && errors.Is(err, refusal) {
 		s.clients.charge(client) // it is let through, and counts
 	}
@@ -117,9 +124,20 @@ func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal er
 }
 
 // GuessCode makes the check of a code that a person enters beside a password. After five wrong ones it is rate_limited,
-// on all nodes, for a delay that doubles up to an hour. Wrong is what is not_found or unauthorized.
-func (s *SignIns) GuessCode(ctx context.Context, person int64, check func() error) error {
-	return s.guess(ctx, []try{{s.own, keyOf("code of %d", person), true, wrongCodes}}, check)
+// on all nodes, for a delay that doubles up to an hour. A check that returns not_found or unauthorized counts as wrong.
+//
+// Each browser that is known for the person is counted on its own, and all others together. So somebody who has the
+// password and guesses codes does not delay the person in a known browser.
+func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, check func() error) error {
+	known, err := knownTokens(ctx, s.db, browser, s.db.Now())
+	if err != nil {
+		return err
+	}
+	key := keyOf("code of %d", person)
+	if token := known[person]; token != "" {
+		key = keyOf("code of %d browser %s", person, token)
+	}
+	return s.guess(ctx, []try{{s.own, key, true, wrongCodes}}, check)
 }
 
 // Guarded makes a check of what nobody can guess, such as a link or a passkey, and delays clients that try all the same.
@@ -177,9 +195,9 @@ func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
 	return p, nil
 }
 
-// compare hashes a password when it is its turn, and refuses one that is not the person's.
-func (s *SignIns) compare(ctx context.Context, p known, password string, refusal error) error {
-	return s.inTurn(ctx, func() error {
+// compare hashes a password and refuses one that is not the person's.
+func (s *SignIns) compare(ctx context.Context, from asker, p known, password string, refusal error) error {
+	return s.hashing.do(ctx, from, func() error {
 		if !PasswordMatches(p.hash, password) || p.ID == 0 {
 			return refusal
 		}
@@ -187,27 +205,15 @@ func (s *SignIns) compare(ctx context.Context, p known, password string, refusal
 	})
 }
 
-// hash makes what is stored of a password when it is its turn.
-func (s *SignIns) hash(ctx context.Context, password string) (string, error) {
+// hash returns what is stored of a password.
+func (s *SignIns) hash(ctx context.Context, from asker, password string) (string, error) {
 	hash := ""
-	err := s.inTurn(ctx, func() error {
+	err := s.hashing.do(ctx, from, func() error {
 		var err error
 		hash, err = HashPassword(password)
 		return err
 	})
 	return hash, err
-}
-
-func (s *SignIns) inTurn(ctx context.Context, work func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, turnWithin)
-	defer cancel()
-	select {
-	case s.turns <- struct{}{}:
-	case <-ctx.Done():
-		return fault.New(fault.RateLimited, "Too many people sign in at this moment. Try again in a second.").With("scope", "sign_in").After(time.Second)
-	}
-	defer func() { <-s.turns }()
-	return work()
 }
 
 // Account is a person and the teams that the person is in.

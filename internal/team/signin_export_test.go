@@ -148,3 +148,22 @@ func (s *Service) KnownFor(ctx context.Context, d *db.DB, person int64, browser 
 	known, err := knownTokens(ctx, d, browser, d.Now())
 	return err == nil && known[person] != ""
 }
+
+// HoldHashes takes every hash that strangers can wait for, until the function that it returns is called.
+func (s *SignIns) HoldHashes() func() {
+	for range cap(s.hashing.open) {
+		s.hashing.open <- struct{}{}
+	}
+	return func() {
+		for range cap(s.hashing.open) {
+			<-s.hashing.open
+		}
+	}
+}
+
+// ChargeSite counts wrong passwords of a site until one more is free.
+func (s *SignIns) ChargeSite(site string) {
+	for range sitePace.free - 1 {
+		s.sites.charge(keyOf("site %s", site))
+	}
+}

@@ -330,12 +330,14 @@ func TestGuessingCodes(t *testing.T) {
 		wrong := fault.New(fault.Unauthorized, "wrong")
 		checked := 0
 		for i := range 20 {
-			_ = doors[i%2].GuessCode(t.Context(), 7, func() error { checked++; return wrong })
+			_ = doors[i%2].GuessCode(t.Context(), 7, "", func() error { checked++; return wrong })
 		}
 		if checked > 5+4 {
 			t.Errorf("%d codes were checked", checked)
 		}
-		right := func(person int64) error { return doors[0].GuessCode(t.Context(), person, func() error { return nil }) }
+		right := func(person int64) error {
+			return doors[0].GuessCode(t.Context(), person, "", func() error { return nil })
+		}
 		if err := right(7); !fault.Is(err, fault.RateLimited) {
 			t.Errorf("the right code: %v", err)
 		}

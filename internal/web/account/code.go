@@ -141,7 +141,7 @@ func (p *Part) checkCode(r *http.Request, of totp.Holder) (int, error) {
 		})
 		return left, err
 	}
-	return left, p.signIns.GuessCode(ctx, of.Person, func() error { return p.totp.Check(ctx, of, r.PostForm.Get("code")) })
+	return left, p.signIns.GuessCode(ctx, of.Person, p.KnownBrowser(r), func() error { return p.totp.Check(ctx, of, r.PostForm.Get("code")) })
 }
 
 // refuseCode shows the page again, or the first one if the sign-in is over.

@@ -221,7 +221,7 @@ func (p *Part) join(w http.ResponseWriter, r *http.Request) {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	newcomer := team.Newcomer{Name: r.PostForm.Get("name"), Password: r.PostForm.Get("password")}
+	newcomer := team.Newcomer{Name: r.PostForm.Get("name"), Password: r.PostForm.Get("password"), From: p.Client(r)}
 	if answer := r.PostForm.Get("passkey"); answer != "" {
 		made, err := p.passkeys.Read(0, p.Take(ctx, passkeyKept), []byte(answer), "First passkey")
 		if err != nil {
