@@ -20,7 +20,7 @@ type (
 		Hold     adminPeopleHold     `cmd:"" help:"Put a person's account on hold: no assistant of the person works, and no key or assistant of the teams that the person owns."`
 		Release  adminPeopleRelease  `cmd:"" help:"End a hold."`
 		Recover  adminPeopleRecover  `cmd:"" help:"Print or mail a link to set a new password. It works once, for an hour."`
-		Unlink   adminPeopleUnlink   `cmd:"" help:"Forget who a person is in the directory. The next sign-in by the directory with this e-mail address links the account anew: make sure that the address still belongs to the same person."`
+		Unlink   adminPeopleUnlink   `cmd:"" help:"Forget who a person is in the directory. The next sign-in by the directory with this e-mail address links the account again and removes its password, passkeys, authenticator app and assistants, because the address may belong to another person now. Teams, roles and API keys stay."`
 		Operator adminPeopleOperator `cmd:"" help:"Say who runs the service: the operator's page is for them alone."`
 	}
 	adminPeopleAdd struct {
@@ -172,7 +172,7 @@ func (f letterFlags) letters(store storeFlags, link linkFlags, log *slog.Logger)
 	return cfg, err
 }
 
-// Run forgets who a person is in the directory.
+// Run forgets who a person is in the directory, and that the e-mail address is confirmed.
 func (c adminPeopleUnlink) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Person, error) { return s.Teams.Unlink(ctx, c.Email) })
 }

@@ -233,13 +233,14 @@ func (s *Service) oldestTo(ctx context.Context, tx *db.Tx, email string) (Offer,
 }
 
 // Unlink forgets who the person of an e-mail address is in the directory, for the operator, and ends the person's
-// sessions. The next sign-in of the address links it anew.
+// sessions. The next sign-in of the address links it anew. The address is no longer confirmed, so that sign-in also
+// removes every other way to sign in: the address may belong to another person by then.
 func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
 	p := Person{Email: foldEmail(email)}
 	err := s.db.Write(ctx, "team.unlink", func(ctx context.Context, tx *db.Tx) error {
-		var proved int64
-		err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1 WHERE email = ? AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = people.id)
-			RETURNING id, name, email_proved_at`, p.Email).Scan(&p.ID, &p.Name, &proved)
+		err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1, email_proved_at = 0
+			WHERE email = ? AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = people.id)
+			RETURNING id, name`, p.Email).Scan(&p.ID, &p.Name)
 		if errors.Is(err, sql.ErrNoRows) {
 			return invalid("no person with this e-mail address is linked to the directory")
 		}
@@ -249,8 +250,25 @@ func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
 		if err != nil {
 			return fmt.Errorf("unlinking a person from the directory: %w", err)
 		}
-		p.EmailConfirmed = proved > 0
+		if err := endProofs(ctx, tx, p); err != nil {
+			return err
+		}
 		return event.Record(ctx, tx, 0, event.Actor{}, "person.directory_unlinked", id(p.ID), nil)
 	})
 	return p, err
+}
+
+// endProofs has no link that was mailed before prove a person's address: its former holder may have the mail.
+func endProofs(ctx context.Context, tx *db.Tx, p Person) error {
+	_, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, p.ID)
+	if err == nil {
+		_, err = tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE person_id = ? AND used_at = 0`, p.ID)
+	}
+	if err == nil { // the invitation stays, as one that was not mailed
+		_, err = tx.Exec(ctx, `UPDATE invitations SET mailed_at = 0 WHERE email = ? AND accepted_at = 0`, p.Email)
+	}
+	if err != nil {
+		return fmt.Errorf("ending the links that were mailed to a person: %w", err)
+	}
+	return nil
 }

@@ -115,11 +115,42 @@ func TestDirectoryLinksAProvedAccount(t *testing.T) {
 		if p, err := w.FromDirectory(t.Context(), identity("ada", "married@example.com"), ""); err != nil || p.ID != 1 {
 			t.Errorf("a changed address: %+v (%v)", p, err)
 		}
-		if _, err := w.Unlink(t.Context(), "ada@example.com"); err != nil {
-			t.Error(err)
+	})
+}
+
+// After unlinking, whoever signs in with the address next may be another person. Nothing lets the former one in, not even
+// a link that was mailed before.
+func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, door := t.Context(), team.NewSignIns(w.Service)
+		_, err := w.FromDirectory(ctx, identity("ada", "ada@example.com"), "")
+		must(t, err)
+		r, err := w.Recover(ctx, "ada@example.com")
+		must(t, err)
+		_, err = door.Recover(ctx, r.Token, goodPassword, team.Choice{})
+		must(t, err)
+		w.passkey(t, 1, "own")
+		mailed, err := w.Recover(ctx, "ada@example.com")
+		must(t, err)
+		other, olga := w.roastery(t)
+		_, invited, err := w.Invite(ctx, olga, other.ID, "ada@example.com", access.Editor)
+		must(t, err)
+		w.exec(t, `UPDATE invitations SET mailed_at = created_at`)
+		if p, err := w.Unlink(ctx, "ada@example.com"); err != nil || p.EmailConfirmed {
+			t.Fatalf("%+v (%v)", p, err)
 		}
-		if p, err := w.FromDirectory(t.Context(), identity("eve", "ada@example.com"), ""); err != nil || p.ID != 1 || p.Epoch != 1 {
+		if _, err := w.Recovering(ctx, mailed.Token); !fault.Is(err, fault.NotFound) {
+			t.Errorf("a recovery link from before: %v", err)
+		}
+		if o, err := w.Accept(ctx, invited, 1); err != nil || !o.Waiting {
+			t.Errorf("an invitation that was mailed before proves the address: %+v (%v)", o, err)
+		}
+		if p, err := w.FromDirectory(ctx, identity("eve", "ada@example.com"), ""); err != nil || p.ID != 1 {
 			t.Errorf("after unlinking: %+v (%v)", p, err)
+		}
+		_, err = door.SignIn(ctx, team.Attempt{Email: "ada@example.com", Password: goodPassword})
+		if n := w.count(t, "passkeys"); !fault.Is(err, fault.Unauthorized) || n != 0 {
+			t.Errorf("the former person's password: %v; %d passkeys", err, n)
 		}
 	})
 }

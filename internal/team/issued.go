@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"time"
 
 	"pressroom/internal/db"
 	"pressroom/internal/event"
@@ -30,6 +31,17 @@ func (s *Service) issued(ctx context.Context, q db.Querier, person int64) ([]Cre
 	}
 	invitations, err := s.invitationsBy(ctx, q, person)
 	return append(keys, invitations...), err
+}
+
+// PasswordChangedAt returns when a person's password was last changed or recovered; zero if it never was.
+func (s *Service) PasswordChangedAt(ctx context.Context, person int64) (time.Time, error) {
+	var at int64
+	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(at), 0) FROM events
+		WHERE team_id = 0 AND kind IN ('person.password_changed', 'person.recovered') AND subject = ?`, id(person)).Scan(&at)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading when a password was changed: %w", err)
+	}
+	return db.Time(at), nil
 }
 
 // applyChoice removes the credentials that a new password does not keep, and revokes what the person chose.

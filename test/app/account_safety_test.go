@@ -124,29 +124,47 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 		}
 		b.open(invited).wants(200, "Join "+c.team.Name)
 
+		b.open("/settings/keys/new").form("Make the key").fill("name", "Made since").fill("level", "full").press().wants(200, "Made since")
 		r, err := h.Teams.Recover(t.Context(), owner.Email)
 		must(t, err)
 		recovers := h.browser(t).open(team.RecoveryPath+r.Token).wants(200, "API key Back door", "work without your password", "check the members of your teams").form("Set password")
-		if got := recovers.values["revoke"]; len(got) != 1 || !strings.HasPrefix(got[0], "invitation-") {
-			t.Errorf("recovery revokes %q by default, want the invitation", got)
-		}
 		var key string
+		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Made since'`).Scan(&key))
+		if got := recovers.values["revoke"]; len(got) != 2 || got[0] != "key-"+key || !strings.HasPrefix(got[1], "invitation-") {
+			t.Errorf("recovery revokes %q by default, want the key that was made since the password changed and the invitation", got)
+		}
 		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Back door'`).Scan(&key))
 		recovers.values["revoke"] = append(recovers.values["revoke"], "key-"+key)
 		weak := recovers.fill("password", "short").press().wants(422).form("Set password")
-		if got := weak.values["revoke"]; len(got) != 2 {
+		if got := weak.values["revoke"]; len(got) != 3 {
 			t.Errorf("the choice is lost: %q", got)
 		}
 		weak.fill("password", password).press().wants(200, "Your new password is set.")
-		if works("Back door") || !works("Nightly <export>") {
-			t.Error("the chosen key works on, or the other one was revoked")
+		if works("Back door") || works("Made since") || !works("Nightly <export>") {
+			t.Error("a chosen key works on, or the other one was revoked")
 		}
 		h.browser(t).open(invited).wants(422, "was revoked")
-		for kind, want := range map[string]int{"key.revoked": 1, "invitation.revoked": 1} {
+		for kind, want := range map[string]int{"key.revoked": 2, "invitation.revoked": 1} {
 			if n := h.count(t, "events WHERE kind = ? AND team_id = ?", kind, c.team.ID); n != want {
 				t.Errorf("%d events %s, want %d", n, kind, want)
 			}
 		}
+	})
+}
+
+// A page that cannot list everything says how much is left out and where it is. Keys push out no invitation.
+func TestNewPasswordCountsWhatItDoesNotList(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		owner := c.people[access.Owner]
+		c.invite(t, "mallory@evil.example", access.Admin)
+		for i := range 152 {
+			h.change(t, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at) VALUES (?, ?, ?, 'full', ?, 1)`,
+				c.team.ID, owner.ID, fmt.Sprint("Key ", i), fmt.Append(nil, i))
+		}
+		r, err := h.Teams.Recover(t.Context(), owner.Email)
+		must(t, err)
+		h.browser(t).open(team.RecoveryPath+r.Token).wants(200, "Key 151", "Invitation mallory@evil.example", "2 older API keys are not listed and keep working").lacks("Key 1 (")
 	})
 }
 

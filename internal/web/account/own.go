@@ -122,7 +122,7 @@ type keepables struct {
 	More  int
 }
 
-// mostKeepable is how many credentials a page shows.
+// mostKeepable is how many credentials a page shows, and how many keys and invitations.
 const mostKeepable = 150
 
 // keepables lists a person's credentials, with those ticked that the form keeps.
@@ -146,10 +146,10 @@ type revocable struct {
 	Revoke bool
 }
 
-// issued is what a person handed out to others, as far as a page shows it, and how much more there is.
+// issued is what a person handed out to others, and how many older ones of each kind the page does not show.
 type issued struct {
-	Shown []revocable
-	More  int
+	Shown                     []revocable
+	MoreKeys, MoreInvitations int
 }
 
 // issued lists a person's API keys and invitations, with those ticked that the form revokes.
@@ -158,11 +158,21 @@ func (p *Part) issued(r *http.Request, person int64, zone *time.Location) (issue
 	if err != nil {
 		return issued{}, err
 	}
-	out := issued{More: max(0, len(all)-mostKeepable)}
-	for _, c := range all[:len(all)-out.More] {
+	var out issued
+	keys, invitations := 0, 0
+	for _, c := range all { // newest first of each kind, so that many keys hide no invitation
+		if c.Kind == team.IssuedKey {
+			keys++
+		} else {
+			invitations++
+		}
+		if c.Kind == team.IssuedKey && keys > mostKeepable || c.Kind == team.IssuedInvitation && invitations > mostKeepable {
+			continue
+		}
 		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
 		out.Shown = append(out.Shown, revocable{c, slices.Contains(r.PostForm["revoke"], c.ID)})
 	}
+	out.MoreKeys, out.MoreInvitations = max(0, keys-mostKeepable), max(0, invitations-mostKeepable)
 	return out, nil
 }
 

@@ -35,16 +35,28 @@ func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, 
 	if err == nil {
 		view.Issued, err = p.issued(r, view.ID, time.UTC)
 	}
-	for i := range view.Issued.Shown { // an invitation is quickly made again; an intruder's lets the intruder back in
-		if c := &view.Issued.Shown[i]; r.Method == http.MethodGet && c.Kind == team.IssuedInvitation {
-			c.Revoke = true
-		}
+	if err == nil && r.Method == http.MethodGet {
+		err = p.suggestRevoking(r, view.ID, view.Issued.Shown)
 	}
 	if err != nil {
 		p.badLink(w, r, err)
 		return
 	}
 	p.Show(w, r, status, pages["recovery"], "Set a new password", view)
+}
+
+// suggestRevoking selects what an intruder may have made to get back in: open invitations, which are quickly made again,
+// and the API keys that were made since the password was last changed.
+func (p *Part) suggestRevoking(r *http.Request, person int64, shown []revocable) error {
+	changed, err := p.Teams.PasswordChangedAt(r.Context(), person)
+	if err != nil {
+		return err
+	}
+	for i := range shown {
+		c := &shown[i]
+		c.Revoke = c.Kind == team.IssuedInvitation || !c.CreatedAt.Before(changed)
+	}
+	return nil
 }
 
 func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
