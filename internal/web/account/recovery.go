@@ -72,8 +72,10 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 	switch f := fault.Of(err); {
 	case err == nil:
 		p.renewOrTell(w, r, person)
-	case f.Code == fault.ValidationFailed && fieldOf(err) != "":
-		p.showRecovery(w, r, frame.StatusOf(err), f.Detail)
+	case f.Code == fault.ValidationFailed && fieldOf(err) != "", f.Code == fault.RateLimited:
+		if wrong, ok := p.wrongOf(w, r, err); ok {
+			p.showRecovery(w, r, frame.StatusOf(err), wrong)
+		}
 	default:
 		p.badLink(w, r, err)
 	}
