@@ -3,8 +3,8 @@ package team
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"runtime"
+	"strings"
 	"time"
 
 	"pressroom/internal/fault"
@@ -109,13 +109,11 @@ func (l hashLine) leave(key string) {
 	l.each.Leave(key)
 }
 
-// siteOf returns the /48 that a client's IPv6 network is part of: providers give that much to one customer. Other clients
-// are returned as they are.
+// siteOf returns the /48 that a client with IPv6 is in: providers give that much to one customer. Other clients are
+// returned as they are.
 func siteOf(from string) string {
-	prefix, err := netip.ParsePrefix(from) // how clients with IPv6 are told apart
-	if err != nil || !prefix.Addr().Is6() || prefix.Bits() < 48 {
+	if !strings.Contains(from, ":") {
 		return from
 	}
-	site, _ := prefix.Addr().Prefix(48) // every IPv6 address has one
-	return site.String()
+	return shed.NetworkOf(from)
 }

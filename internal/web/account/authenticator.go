@@ -159,7 +159,7 @@ func (p *Part) replaced(r *http.Request, of totp.Holder, kept []byte) (totp.Adde
 	if totp.IsRecovery(current) {
 		err = p.signIns.Guarded(p.Client(r), replace)
 	} else {
-		err = p.signIns.GuessCode(r.Context(), of.Person, replace)
+		err = p.signIns.GuessCode(r.Context(), of.Person, p.KnownBrowser(r), replace)
 	}
 	return added, err
 }
