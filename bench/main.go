@@ -95,9 +95,9 @@ func serveFloor(ctx context.Context, o options) error {
 
 // run measures what was asked for.
 func run(ctx context.Context, o options) error {
-	b := &bench{plan: fullPlan, report: &report{out: os.Stdout}, dir: o.dir, data: o.data, keep: o.keep, binary: filepath.Join(o.dir, "pressroom")}
+	b := &bench{scope: fullScope, report: &report{out: os.Stdout}, dir: o.dir, data: o.data, keep: o.keep, binary: filepath.Join(o.dir, "pressroom")}
 	if o.quick {
-		b.plan = quickPlan
+		b.scope = quickScope
 	}
 	if o.only != "" {
 		var err error

@@ -12,7 +12,7 @@ import (
 
 // bench measures one kind of database after the other.
 type bench struct {
-	plan
+	scope
 	dir    string // for what is seeded
 	data   string // for what is measured; empty: memory
 	binary string

@@ -10,7 +10,7 @@ var rooms = map[string][]string{
 	"pictures": {"internal/picture", "internal/stripmeta"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
-	"shared":   {"internal/credential", "internal/openapi", "internal/problem", "internal/ratelimit"}, // by the edges
+	"shared":   {"internal/openapi", "internal/problem"}, // by the edges
 	"ground":   {"internal/backup", "internal/blob", "internal/certificate", "internal/db", "internal/directory", "internal/disk", "internal/event", "internal/fetch", "internal/hold", "internal/seal"},
 	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/leaving", "internal/limit", "internal/media", "internal/notice", "internal/oauth", "internal/passkey", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/standing", "internal/team", "internal/totp", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},

@@ -15,11 +15,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/credential"
 	"pressroom/internal/fault"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
-	"pressroom/internal/ratelimit"
+	"pressroom/internal/secret"
 )
 
 const (
@@ -103,7 +102,7 @@ func (x *exchange) foreign() bool {
 
 // admit checks the key and the method. The key is asked for on every request; a session's id is nothing here.
 func (x *exchange) admit() error {
-	x.credential = credential.Bearer(x.r)
+	x.credential = secret.Bearer(x.r)
 	actor, err := x.edge.pipe.Authenticate(x.r.Context(), x.credential)
 	if err != nil {
 		return fmt.Errorf("authenticating: %w", err)
@@ -225,7 +224,7 @@ func (a *answer) WriteHeader(status int) {
 	if status == http.StatusUnauthorized { // where assistants learn how people let them in (RFC 9728, section 5.1)
 		a.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+a.exchange.edge.opts.PublicURL+resourceMetadata+`"`)
 	}
-	ratelimit.Tell(a.Header(), a.exchange.rates)
+	problem.SetRateLimits(a.Header(), a.exchange.rates)
 	a.ResponseWriter.WriteHeader(status)
 }
 

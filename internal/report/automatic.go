@@ -160,25 +160,25 @@ func spendingPaused(ctx context.Context, q db.Querier, team int64) (bool, error)
 
 // mayTrack tells whether the team's plan still has room for what the team tracks.
 func (s *Service) mayTrack(ctx context.Context, tx *db.Tx, team int64) (bool, error) {
-	plan, open, err := s.planOf(ctx, tx, team)
+	p, open, err := s.planOf(ctx, tx, team)
 	if err != nil || !open {
 		return false, err
 	}
-	if plan.TrackedReports == terms.Unlimited {
+	if p.TrackedReports == terms.Unlimited {
 		return true, nil
 	}
 	n, err := s.countTracked(ctx, tx, team)
-	return n <= plan.TrackedReports, err
+	return n <= p.TrackedReports, err
 }
 
 // planOf is the plan that holds for a team now, and whether the team is open.
 func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (terms.Plan, bool, error) {
-	var plan string
+	var name string
 	var until, closed int64
-	if err := q.QueryRow(ctx, `SELECT plan, plan_until, closed_at FROM teams WHERE id = ?`, team).Scan(&plan, &until, &closed); err != nil {
+	if err := q.QueryRow(ctx, `SELECT plan, plan_until, closed_at FROM teams WHERE id = ?`, team).Scan(&name, &until, &closed); err != nil {
 		return terms.Plan{}, false, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
-	return s.Terms.Holding(plan, db.Time(until), s.db.Now()), closed == 0, nil
+	return s.Terms.Holding(name, db.Time(until), s.db.Now()), closed == 0, nil
 }
 
 // unmade is how long a report whose making failed stays listed.

@@ -73,12 +73,12 @@ func (s *Service) trackable(ctx context.Context, tx *db.Tx, call operation.Call,
 	if r.status != Ready {
 		return r, fault.BadState(string(r.status), "Tracking refreshes a report that is ready. This one is not.")
 	}
-	plan, _ := s.Terms.Plan(call.Plan) // one that is not there any more tracks none
-	if plan.TrackedReports == terms.Unlimited {
+	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more tracks none
+	if p.TrackedReports == terms.Unlimited {
 		return r, nil
 	}
 	tracked, err := s.countTracked(ctx, tx, r.team)
-	if err == nil && tracked >= plan.TrackedReports {
+	if err == nil && tracked >= p.TrackedReports {
 		err = fault.New(fault.PlanLimitReached, "The team tracks as many reports as its plan allows. Switch tracking of another one off first.").With("limit", "tracked_reports")
 	}
 	return r, err

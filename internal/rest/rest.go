@@ -13,12 +13,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/credential"
 	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
-	"pressroom/internal/ratelimit"
+	"pressroom/internal/secret"
 )
 
 // Prefix is where the API lies.
@@ -95,10 +94,10 @@ func (x *exchange) serve() {
 
 func (x *exchange) call(op *operation.Operation, values map[string]string) {
 	outcome, err := x.edge.pipe.Call(x.r.Context(), pipeline.Request{
-		Operation: op, Credential: credential.Bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
+		Operation: op, Credential: secret.Bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
 		Arguments: func() (operation.Arguments, error) { return x.arguments(op, values) },
 	})
-	ratelimit.Tell(x.w.Header(), outcome.Rates)
+	problem.SetRateLimits(x.w.Header(), outcome.Rates)
 	if actor := outcome.Call.Actor; actor != nil {
 		x.team, x.key = actor.TeamID, actor.KeyID
 	}

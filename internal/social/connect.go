@@ -250,15 +250,15 @@ func accountOf(ctx context.Context, q db.Querier, team, id int64) (Account, erro
 
 // slots is how many accounts a plan still allows a team, terms.Unlimited for any number. Accounts whose connection is
 // lost keep their place: they can come back at any time.
-func slots(ctx context.Context, q db.Querier, team int64, plan terms.Plan) (int64, error) {
-	if plan.SocialAccounts == terms.Unlimited {
+func slots(ctx context.Context, q db.Querier, team int64, p terms.Plan) (int64, error) {
+	if p.SocialAccounts == terms.Unlimited {
 		return terms.Unlimited, nil
 	}
 	var n int64
 	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ? AND disconnected_at = 0`, team).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting a team's accounts: %w", err)
 	}
-	return max(0, plan.SocialAccounts-n), nil
+	return max(0, p.SocialAccounts-n), nil
 }
 
 // SignIn connects an account of a network on whose behalf we ask for credentials ourselves. They are not kept.

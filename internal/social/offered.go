@@ -22,11 +22,11 @@ func (c *Connector) Offered() []string {
 
 // SlotsLeft is how many accounts a team's plan still allows, terms.Unlimited for any number.
 func (c *Connector) SlotsLeft(ctx context.Context, actor *access.Actor) (int64, error) {
-	plan, ok := c.Terms.Plan(actor.Plan)
+	p, ok := c.Terms.Plan(actor.Plan)
 	if !ok {
-		plan = terms.Plan{} // one that is not there any more has no accounts
+		p = terms.Plan{} // one that is not there any more has no accounts
 	}
-	return slots(ctx, c.Accounts.db, actor.TeamID, plan)
+	return slots(ctx, c.Accounts.db, actor.TeamID, p)
 }
 
 // Again is where a person of a team connects an account again, be its connection lost or about to end.

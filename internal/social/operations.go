@@ -112,8 +112,8 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 	if in.AccountID != 0 {
 		return out, nil
 	}
-	plan, _ := c.Terms.Plan(call.Plan) // one that is not there any more has no accounts
-	left, err := slots(ctx, c.Accounts.db, call.TeamID, plan)
+	p, _ := c.Terms.Plan(call.Plan) // one that is not there any more has no accounts
+	left, err := slots(ctx, c.Accounts.db, call.TeamID, p)
 	out.Data.SlotsLeft = new(&left)
 	if left == terms.Unlimited {
 		out.Data.SlotsLeft = new(*int64)

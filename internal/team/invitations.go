@@ -152,11 +152,11 @@ func manages(ctx context.Context, q db.Querier, person, team int64) error {
 
 // checkSeats refuses one more in a team whose plan has no seat left; with open invitations or without.
 func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bool) error {
-	var plan string
+	var name string
 	var until, taken, invited int64
 	err := tx.QueryRow(ctx, `SELECT t.plan, t.plan_until, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
 		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+isOpen+`) FROM teams t WHERE t.id = ?`, db.Micros(tx.Now()), team).
-		Scan(&plan, &until, &taken, &invited)
+		Scan(&name, &until, &taken, &invited)
 	if err != nil {
 		return fmt.Errorf("counting seats: %w", err)
 	}
@@ -164,7 +164,7 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bo
 	if open {
 		taken, refusal = taken+invited, errSeats
 	}
-	if seats := s.terms.Holding(plan, db.Time(until), tx.Now()).Seats; seats != terms.Unlimited && taken >= seats {
+	if seats := s.terms.Holding(name, db.Time(until), tx.Now()).Seats; seats != terms.Unlimited && taken >= seats {
 		return refusal
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/credential"
 	"pressroom/internal/fault"
 	"pressroom/internal/media"
+	"pressroom/internal/secret"
 	"pressroom/internal/web/frame"
 )
 
@@ -301,7 +301,7 @@ func (a *App) takeIn(r *http.Request, body *frame.Arriving) (media.Arrived, erro
 		return media.Arrived{}, err
 	}
 	defer leave()
-	link, err := a.Library.Link(r.Context(), r.PathValue("link"), credential.Bearer(r))
+	link, err := a.Library.Link(r.Context(), r.PathValue("link"), secret.Bearer(r))
 	if err != nil {
 		return media.Arrived{}, err
 	}

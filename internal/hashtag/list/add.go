@@ -57,27 +57,27 @@ var errPlanFull = fault.New(fault.PlanLimitReached, "The team has as many hashta
 // mayHaveAnother refuses one more list than the plan allows. It holds the team's row, so that two calls cannot both make
 // the last one.
 func (s *Service) mayHaveAnother(ctx context.Context, tx *db.Tx, call operation.Call) error {
-	plan, _ := s.Terms.Plan(call.Plan) // one that is not there any more has none
-	if plan.HashtagLists == terms.Unlimited {
+	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more has none
+	if p.HashtagLists == terms.Unlimited {
 		return nil
 	}
 	var id int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), call.TeamID).Scan(&id); err != nil {
 		return fmt.Errorf("holding the team: %w", err)
 	}
-	return within(ctx, tx, call, plan)
+	return within(ctx, tx, call, p)
 }
 
 // within refuses one more list than a plan allows, as things stand.
-func within(ctx context.Context, q db.Querier, call operation.Call, plan terms.Plan) error {
-	if plan.HashtagLists == terms.Unlimited {
+func within(ctx context.Context, q db.Querier, call operation.Call, p terms.Plan) error {
+	if p.HashtagLists == terms.Unlimited {
 		return nil
 	}
 	var lists int64
 	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ?`, call.TeamID).Scan(&lists); err != nil {
 		return fmt.Errorf("counting the hashtag lists: %w", err)
 	}
-	if lists >= plan.HashtagLists {
+	if lists >= p.HashtagLists {
 		return errPlanFull
 	}
 	return nil
@@ -167,11 +167,11 @@ func (s *Service) sift(ctx context.Context, q db.Querier, call operation.Call, l
 
 // room is how many more hashtags the plan allows in a list; negative where it sets no end.
 func (s *Service) room(call operation.Call, l List) int64 {
-	plan, _ := s.Terms.Plan(call.Plan) // one that is not there any more allows none
-	if plan.HashtagsPerList == terms.Unlimited {
+	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more allows none
+	if p.HashtagsPerList == terms.Unlimited {
 		return -1
 	}
-	return max(0, plan.HashtagsPerList-l.Size)
+	return max(0, p.HashtagsPerList-l.Size)
 }
 
 func text(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,6 +1,4 @@
-// Package ratelimit tells clients how their limits stand, by the header fields RateLimit-Policy and RateLimit
-// (draft-ietf-httpapi-ratelimit-headers-11).
-package ratelimit
+package problem
 
 import (
 	"net/http"
@@ -10,17 +8,17 @@ import (
 	"pressroom/internal/pipeline"
 )
 
-// The fields as net/http writes them; clients compare names without regard to case.
+// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). The fields as net/http writes them; clients compare names without regard to case.
 const (
 	policyField = "Ratelimit-Policy"
 	limitField  = "Ratelimit"
 )
 
-// Tell sets both fields to lists with one member for each rate, in their order; no rates, no fields. The policy
+// SetRateLimits sets both fields to lists with one member for each rate, in their order; no rates, no fields. The policy
 // says how many calls may come at once (q) and within how many seconds as many are there again (w); the limit, how
 // many may come now (r) and for how many seconds no more than those (t): until the whole quota is there again, or,
 // where a call was refused, until the next one may come, so that Retry-After says the same. Seconds are rounded up.
-func Tell(h http.Header, rates []pipeline.Rate) {
+func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	if len(rates) == 0 {
 		return
 	}

@@ -1,13 +1,12 @@
-// Package credential reads what a request authenticates with; both edges take the same.
-package credential
+package secret
 
 import (
 	"net/http"
 	"strings"
 )
 
-// Bearer is the token of the Authorization header (RFC 6750, section 2.1); empty where there is none of that
-// scheme or more than one header.
+// Bearer returns the token of the Authorization header (RFC 6750, section 2.1). It returns "" if the header is
+// missing, repeated, or of another scheme.
 func Bearer(r *http.Request) string {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {

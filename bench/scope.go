@@ -2,8 +2,8 @@ package main
 
 import "time"
 
-// plan says how much is measured and for how long.
-type plan struct {
+// scope says how much is measured and for how long.
+type scope struct {
 	sizes                 map[string][]int // by database: how many posts there are while calls are compared
 	conns                 []int
 	rounds                int
@@ -24,7 +24,7 @@ const (
 	million  = 1_000_000
 )
 
-var fullPlan = plan{
+var fullScope = scope{
 	sizes:  map[string][]int{"sqlite": {100 * thousand, million}, "postgres": {100 * thousand, million}},
 	conns:  []int{8, 64},
 	rounds: 5, warm: 200 * time.Millisecond, round: 1500 * time.Millisecond,
@@ -34,8 +34,8 @@ var fullPlan = plan{
 	years:  map[string]int{"sqlite": 100, "postgres": fullTeams}, yearRounds: 21, yearTimes: 15,
 }
 
-// quickPlan ends within a minute. It shows where something went wrong, not what exactly it costs.
-var quickPlan = plan{
+// quickScope ends within a minute. It shows where something went wrong, not what exactly it costs.
+var quickScope = scope{
 	sizes:  map[string][]int{"sqlite": {100 * thousand}, "postgres": {10 * thousand}},
 	conns:  []int{8, 64},
 	rounds: 3, warm: 60 * time.Millisecond, round: 220 * time.Millisecond,

@@ -1,4 +1,4 @@
-package ratelimit_test
+package problem_test
 
 import (
 	"net/http"
@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/pipeline"
-	"pressroom/internal/ratelimit"
+	"pressroom/internal/problem"
 )
 
-func TestTell(t *testing.T) {
+func TestSetRateLimits(t *testing.T) {
 	t.Parallel()
 	first := pipeline.Rate{Scope: "credential", Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: 500 * time.Millisecond}
 	for name, tt := range map[string]struct {
@@ -45,7 +45,7 @@ func TestTell(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := http.Header{}
-			ratelimit.Tell(h, tt.rates)
+			problem.SetRateLimits(h, tt.rates)
 			if got := h.Get("RateLimit-Policy"); got != tt.policy {
 				t.Errorf("RateLimit-Policy: %s, want %s", got, tt.policy)
 			}
@@ -60,12 +60,12 @@ func TestTell(t *testing.T) {
 }
 
 // TestTellsLists reads back what was told as RFC 9651 reads it, and holds it against the rates.
-func TestTellsLists(t *testing.T) {
+func TestSetRateLimitssLists(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rates := rapid.SliceOfN(rapid.Custom(rate), 1, 3).Draw(t, "rates")
 		h := http.Header{}
-		ratelimit.Tell(h, rates)
+		problem.SetRateLimits(h, rates)
 		policies, limits := list(t, h.Get("RateLimit-Policy")), list(t, h.Get("RateLimit"))
 		if len(policies) != len(rates) || len(limits) != len(rates) {
 			t.Fatalf("%v", h)
@@ -89,7 +89,7 @@ func BenchmarkTell(b *testing.B) {
 	h := http.Header{}
 	b.ReportAllocs()
 	for b.Loop() {
-		ratelimit.Tell(h, rates)
+		problem.SetRateLimits(h, rates)
 	}
 }
 
