@@ -215,8 +215,8 @@ func (s *Service) leftFor(ctx context.Context, q db.Querier, p Post) (int64, err
 	if err := q.QueryRow(ctx, `SELECT timezone, plan, plan_until FROM teams WHERE id = ?`+s.db.ForUpdate(), p.TeamID).Scan(&zone, &name, &until); err != nil {
 		return 0, fmt.Errorf("holding the team of an occurrence: %w", err)
 	}
-	plan := s.terms.Holding(name, db.Time(until), s.db.Now())
-	if plan.PostsPerMonth == terms.Unlimited {
+	limits := s.terms.Holding(name, db.Time(until), s.db.Now())
+	if limits.PostsPerMonth == terms.Unlimited {
 		return terms.Unlimited, nil
 	}
 	where, err := time.LoadLocation(zone)
@@ -230,5 +230,5 @@ func (s *Service) leftFor(ctx context.Context, q db.Querier, p Post) (int64, err
 	if err != nil {
 		return 0, fmt.Errorf("counting the month's posts: %w", err)
 	}
-	return max(0, plan.PostsPerMonth-used), nil
+	return max(0, limits.PostsPerMonth-used), nil
 }

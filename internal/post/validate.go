@@ -110,8 +110,8 @@ func preflight(problems []Problem) error {
 
 // left tells how many posts the plan still allows in the month that a time falls in.
 func (s *Service) left(ctx context.Context, q db.Querier, call operation.Call, at time.Time) (int64, error) {
-	plan, _ := s.terms.Plan(call.Plan)
-	limit := plan.PostsPerMonth
+	p, _ := s.terms.Plan(call.Plan)
+	limit := p.PostsPerMonth
 	if limit == terms.Unlimited {
 		return terms.Unlimited, nil
 	}

@@ -18,8 +18,8 @@ func (p *Part) plan(r *http.Request) (terms.Plan, error) {
 	if err != nil {
 		return terms.Plan{}, err
 	}
-	plan, _ := p.reports.Terms.Plan(actor.Plan) // one that is not there any more compares none
-	return plan, nil
+	limits, _ := p.reports.Terms.Plan(actor.Plan) // one that is not there any more compares none
+	return limits, nil
 }
 
 // beside are the reports that are compared.
@@ -34,14 +34,14 @@ const mostBeside = 50
 
 // compare shows headline figures of several profiles' reports side by side.
 func (p *Part) compare(w http.ResponseWriter, r *http.Request) {
-	plan, err := p.plan(r)
+	limits, err := p.plan(r)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	view := beside{Most: plan.ProfilesComparable}
+	view := beside{Most: limits.ProfilesComparable}
 	ids := asked(r.URL.Query()["ids"])
-	most := plan.ProfilesComparable
+	most := limits.ProfilesComparable
 	if most == terms.Unlimited || most > mostBeside {
 		most = mostBeside
 	}
