@@ -81,9 +81,9 @@ func TestManyNodes(t *testing.T) {
 			for _, call := range w.net.calls() {
 				times[call.account]++
 			}
-			for account, n := range times {
+			for id, n := range times {
 				if n != turns {
-					w.t.Errorf("%s was asked %d times in %d turns", account, n, turns)
+					w.t.Errorf("%s was asked %d times in %d turns", id, n, turns)
 				}
 			}
 			if len(times) != many {
@@ -97,17 +97,17 @@ func TestManyNodes(t *testing.T) {
 // A dead token loses the connection, and the account rests until a person connects it again.
 func TestDeadToken(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		w.refuse(network.AuthDead, time.Time{})
 		w.after(0, 1)
-		if a := w.state(account); a.Connection != social.Lost || a.Probe != "refused" || a.Status != "needs_reauth" {
+		if a := w.state(id); a.Connection != social.Lost || a.Probe != "refused" || a.Status != "needs_reauth" {
 			w.t.Errorf("account %+v", a)
 		}
 		w.after(turn, 1)
 		w.tell(10)
 		w.harbour()
 		w.after(0, 2)
-		if a := w.state(account); a.Connection != social.Connected {
+		if a := w.state(id); a.Connection != social.Connected {
 			w.t.Errorf("account %+v", a)
 		}
 	})
@@ -116,7 +116,7 @@ func TestDeadToken(t *testing.T) {
 // A person who connects the account anew while its old grant is refused is not undone.
 func TestConnectedWhileRefused(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		dead := errors.New("dead")
 		w.net.tells = func(a asked) (network.Collected, error) {
 			if a.access != "access-1" {
@@ -128,10 +128,10 @@ func TestConnectedWhileRefused(t *testing.T) {
 			return network.Collected{}, &network.Error{Class: network.AuthDead, Err: dead}
 		}
 		w.after(0, 2)
-		if a := w.state(account); a.Connection != social.Connected {
+		if a := w.state(id); a.Connection != social.Connected {
 			w.t.Errorf("account %+v", a)
 		}
-		if got := w.read(account, 1).Followers; got == nil || got.Now != 3 {
+		if got := w.read(id, 1).Followers; got == nil || got.Now != 3 {
 			w.t.Errorf("followers %+v", got)
 		}
 	})
@@ -140,7 +140,7 @@ func TestConnectedWhileRefused(t *testing.T) {
 // An expired access token is renewed once, and the turn goes on.
 func TestExpiredToken(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		w.net.fresh = func() (network.Grant, error) {
 			return network.Grant{Account: "harbour", Username: "harbour", Access: "new"}, nil
 		}
@@ -151,7 +151,7 @@ func TestExpiredToken(t *testing.T) {
 			return network.Collected{Followers: new(int64(5))}, nil
 		}
 		w.after(0, 2)
-		if got := w.read(account, 1).Followers; got == nil || got.Now != 5 {
+		if got := w.read(id, 1).Followers; got == nil || got.Now != 5 {
 			w.t.Errorf("followers %+v", got)
 		}
 	})
@@ -160,11 +160,11 @@ func TestExpiredToken(t *testing.T) {
 // A refresh token that is dead too loses the connection.
 func TestExpiredForGood(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		w.net.fresh = func() (network.Grant, error) { return network.Grant{}, &network.Error{Class: network.AuthDead} }
 		w.refuse(network.AuthRefresh, time.Time{})
 		w.after(0, 1)
-		if a := w.state(account); a.Connection != social.Lost {
+		if a := w.state(id); a.Connection != social.Lost {
 			w.t.Errorf("account %+v", a)
 		}
 	})
@@ -190,7 +190,7 @@ func TestPause(t *testing.T) {
 // What fails is tried again ever more rarely, loses nothing, and is told.
 func TestBackOff(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		w.refuse(network.Transient, time.Time{})
 		w.after(0, 1)
 		for n, pause := 1, time.Minute; n < 12; n++ {
@@ -198,8 +198,8 @@ func TestBackOff(t *testing.T) {
 			w.after(time.Minute+time.Second, n+1)
 			pause = min(2*pause, 6*time.Hour)
 		}
-		a := w.read(account, 7)
-		if notes := strings.Join(a.notes, " "); !strings.Contains(notes, "could be collected yet") || w.state(account).Connection != social.Connected {
+		a := w.read(id, 7)
+		if notes := strings.Join(a.notes, " "); !strings.Contains(notes, "could be collected yet") || w.state(id).Connection != social.Connected {
 			w.t.Errorf("notes %s", notes)
 		}
 		w.tell(1, post("1", w.clock.Now(), 1))
@@ -207,7 +207,7 @@ func TestBackOff(t *testing.T) {
 		w.refuse(network.Transient, time.Time{})
 		w.after(turn, 14)
 		w.after(turn, 15)
-		if a := w.read(account, 7); len(a.notes) < 1 || !strings.Contains(a.notes[0], "could not be asked since") || *a.Engagement.Likes != 1 {
+		if a := w.read(id, 7); len(a.notes) < 1 || !strings.Contains(a.notes[0], "could not be asked since") || *a.Engagement.Likes != 1 {
 			w.t.Errorf("notes %q", a.notes)
 		}
 	})
@@ -233,12 +233,12 @@ func TestPanic(t *testing.T) {
 // What was told before an error is kept.
 func TestPartOfATurn(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		w.net.tells = func(asked) (network.Collected, error) {
 			return network.Collected{Posts: []network.Figures{post("1", start.Add(-time.Hour), 3)}}, &network.Error{Class: network.Rate}
 		}
 		w.after(0, 1)
-		if a := w.read(account, 2); a.Engagement == nil || *a.Engagement.Likes != 3 || a.MeasuredAt != nil {
+		if a := w.read(id, 2); a.Engagement == nil || *a.Engagement.Likes != 3 || a.MeasuredAt != nil {
 			w.t.Errorf("answer %+v", a)
 		}
 	})
@@ -302,7 +302,7 @@ func (w *world) exec(query string, args ...any) {
 // Every turn forgets what the plan keeps no longer, also of accounts that are lost.
 func TestForgetting(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		var posts []network.Figures
 		for n := range 80 {
 			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*day), int64(n)))
@@ -317,7 +317,7 @@ func TestForgetting(t *testing.T) {
 		if n := w.count("account_posts"); n != 30 {
 			w.t.Errorf("%d posts are kept for 30 days", n)
 		}
-		w.must(w.accounts.Lose(w.t.Context(), account, social.AnyGrant))
+		w.must(w.accounts.Lose(w.t.Context(), id, social.AnyGrant))
 		w.after(10*day, 2)
 		if n := w.count("account_posts"); n != 20 {
 			w.t.Errorf("%d posts after 10 days more", n)
@@ -360,7 +360,7 @@ func TestClosedTeam(t *testing.T) {
 // A figure that is told anew takes the place of the old one; one that is told no more stays.
 func TestFiguresAreUpdated(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		first := post("1", start.Add(-time.Hour), 1)
 		first.Reach, first.Views = new(int64(100)), new(int64(-1))
 		w.tell(1, first)
@@ -369,7 +369,7 @@ func TestFiguresAreUpdated(t *testing.T) {
 		second.Views = new(int64(50))
 		w.tell(2, second)
 		w.after(turn, 2)
-		got := w.read(account, 7)
+		got := w.read(id, 7)
 		want := insight.Counts{Reach: new(int64(100)), Views: new(int64(50)), Likes: new(int64(2))}
 		if diff := cmp.Diff(want, got.BestPost.Counts); diff != "" || w.count("account_posts") != 1 {
 			w.t.Error(diff)
@@ -400,14 +400,14 @@ func TestGonePosts(t *testing.T) {
 // Of an account with more posts than a turn takes, those since the oldest that came are known.
 func TestMorePostsThanATurnTakes(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		var posts []network.Figures
 		for n := range 500 {
 			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*time.Hour), 1))
 		}
 		w.tell(1, posts...)
 		w.after(0, 1)
-		got := w.read(account, 90)
+		got := w.read(id, 90)
 		if got.Cadence.Posts != 500 || got.Cadence.Days != 22 || !strings.Contains(strings.Join(got.notes, " "), "known from Sat 31 Oct 2026 on") {
 			w.t.Errorf("%+v, %q", got.Cadence, got.notes)
 		}
@@ -417,12 +417,12 @@ func TestMorePostsThanATurnTakes(t *testing.T) {
 // What a network tells is not believed without bounds.
 func TestStrangeFigures(t *testing.T) {
 	each(t, func(w *world) {
-		account := w.harbour()
+		id := w.harbour()
 		strange := post("1", start.Add(-time.Hour), 1)
 		strange.Format, strange.URL, strange.Text = "hologram", "javascript:alert(1)", strings.Repeat("é", 1000)
 		w.tell(-5, strange, post("", start, 1), post("2", time.Time{}, 1), post("3", start.Add(1000*day), 1), post(strings.Repeat("x", 400), start, 1))
 		w.after(0, 1)
-		got := w.read(account, 7)
+		got := w.read(id, 7)
 		if w.count("account_posts") != 1 || got.Followers != nil || got.BestPost.Format != "unknown" || got.BestPost.URL != "" || got.texts[0].Text != strings.Repeat("é", 300) {
 			w.t.Errorf("%+v", got)
 		}

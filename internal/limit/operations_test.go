@@ -10,11 +10,11 @@ import (
 )
 
 // askLimits calls get_limits and gives its data as clients see it.
-func (w callDay) askLimits(t *testing.T, c *Calls, plan string, freeCalls int64) (map[string]any, error) {
+func (w callDay) askLimits(t *testing.T, c *Calls, name string, freeCalls int64) (map[string]any, error) {
 	t.Helper()
 	op := operation.NewRegistry(c.Operations(terms.Shipped())).Tool("get_limits")
 	actor := w.berlin(freeCalls)
-	actor.Plan = plan
+	actor.Plan = name
 	result, err := op.Run(t.Context(), operation.Call{Actor: actor, Operation: op.Tool, Now: w.clock.Now().UTC().Truncate(time.Microsecond)}, nil)
 	if err != nil {
 		return nil, err

@@ -23,10 +23,10 @@ type planView struct {
 }
 
 func (p *Part) planPage(w http.ResponseWriter, r *http.Request) {
-	plan, err := p.Teams.Plan(r.Context(), here(r))
-	out := planView{Plan: plan}
+	limits, err := p.Teams.Plan(r.Context(), here(r))
+	out := planView{Plan: limits}
 	if err == nil {
-		out.Allowances, err = p.allowances(r, plan)
+		out.Allowances, err = p.allowances(r, limits)
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -44,18 +44,18 @@ type counted struct {
 	note  string
 }
 
-func (p *Part) counts(r *http.Request, plan terms.Plan) []counted {
+func (p *Part) counts(r *http.Request, limits terms.Plan) []counted {
 	month := p.DB.Now().In(zone(r))
 	size := func(n any) string { return frame.Bytes(n.(int64)) } //nolint:forcetypeassert // limits are numbers of bytes
 	return []counted{
-		{"Social accounts", plan.SocialAccounts, p.Accounts.Used, frame.Count, "Accounts whose connection is lost keep their place."},
-		{"Posts in " + month.Format("January 2006"), plan.PostsPerMonth, func(ctx context.Context, team int64) (int64, error) {
+		{"Social accounts", limits.SocialAccounts, p.Accounts.Used, frame.Count, "Accounts whose connection is lost keep their place."},
+		{"Posts in " + month.Format("January 2006"), limits.PostsPerMonth, func(ctx context.Context, team int64) (int64, error) {
 			return p.Posts.UsedInMonth(ctx, team, month)
 		}, posts, "Published and scheduled for this month. A month begins at midnight in the team’s time zone."},
-		{"Seats", plan.Seats, p.seatsUsed, frame.Count, "Members and open invitations."},
-		{"Media library", plan.StorageBytes, p.Media.Used, size, ""},
-		{"Hashtag lists", plan.HashtagLists, p.Lists.Used, frame.Count, ""},
-		{"Tracked reports", plan.TrackedReports, p.Reports.Used, frame.Count, "Reports that are refreshed by themselves."},
+		{"Seats", limits.Seats, p.seatsUsed, frame.Count, "Members and open invitations."},
+		{"Media library", limits.StorageBytes, p.Media.Used, size, ""},
+		{"Hashtag lists", limits.HashtagLists, p.Lists.Used, frame.Count, ""},
+		{"Tracked reports", limits.TrackedReports, p.Reports.Used, frame.Count, "Reports that are refreshed by themselves."},
 	}
 }
 
@@ -72,23 +72,23 @@ func (p *Part) seatsUsed(ctx context.Context, team int64) (int64, error) {
 	return seats.Taken(), err
 }
 
-func (p *Part) allowances(r *http.Request, plan terms.Plan) ([]allowance, error) {
+func (p *Part) allowances(r *http.Request, limits terms.Plan) ([]allowance, error) {
 	var out []allowance
-	for _, c := range p.counts(r, plan) {
+	for _, c := range p.counts(r, limits) {
 		used, err := c.used(r.Context(), here(r))
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, allowance{c.name, c.write(used), limitOf(c.limit, c.write), c.note, c.limit != terms.Unlimited && used >= c.limit})
 	}
-	calls, err := p.freeCalls(r, plan)
+	calls, err := p.freeCalls(r, limits)
 	if err != nil {
 		return nil, err
 	}
 	return append(out, calls,
-		allowance{Name: "Days that analytics are kept", Limit: limitOf(plan.AnalyticsRetentionDays, frame.Count)},
-		allowance{Name: "Reports side by side", Limit: limitOf(plan.ProfilesComparable, frame.Count)},
-		allowance{Name: "Hashtags in a list", Limit: limitOf(plan.HashtagsPerList, frame.Count)}), nil
+		allowance{Name: "Days that analytics are kept", Limit: limitOf(limits.AnalyticsRetentionDays, frame.Count)},
+		allowance{Name: "Reports side by side", Limit: limitOf(limits.ProfilesComparable, frame.Count)},
+		allowance{Name: "Hashtags in a list", Limit: limitOf(limits.HashtagsPerList, frame.Count)}), nil
 }
 
 func limitOf(n int64, write func(any) string) string {
@@ -102,17 +102,17 @@ func limitOf(n int64, write func(any) string) string {
 }
 
 // freeCalls counts those that the team's keys and assistants made today.
-func (p *Part) freeCalls(r *http.Request, plan terms.Plan) (allowance, error) {
-	out := allowance{Name: "Free calls today", Limit: limitOf(plan.FreeCallsPerDay, frame.Count), Note: "Calls of keys and assistants that cost no credits. The count begins anew at midnight in the team’s time zone."}
-	if plan.FreeCallsPerDay <= 0 {
+func (p *Part) freeCalls(r *http.Request, limits terms.Plan) (allowance, error) {
+	out := allowance{Name: "Free calls today", Limit: limitOf(limits.FreeCallsPerDay, frame.Count), Note: "Calls of keys and assistants that cost no credits. The count begins anew at midnight in the team’s time zone."}
+	if limits.FreeCallsPerDay <= 0 {
 		return out, nil
 	}
 	actor, err := p.Teams.InApp(r.Context(), frame.VisitorOf(r.Context()).ID, here(r))
 	if err != nil {
 		return out, err
 	}
-	actor.Daily.FreeCalls = plan.FreeCallsPerDay // what people do in the app has no such limit
+	actor.Daily.FreeCalls = limits.FreeCallsPerDay // what people do in the app has no such limit
 	left, err := p.Calls.Left(r.Context(), actor)
-	out.Used, out.Full = frame.Count(plan.FreeCallsPerDay-left), left == 0
+	out.Used, out.Full = frame.Count(limits.FreeCallsPerDay-left), left == 0
 	return out, err
 }
