@@ -452,9 +452,9 @@ func TestScans(t *testing.T) {
 	for scans, refused := range map[int]bool{10: false, 64: false, 100: false, 101: true, 20_000: true} {
 		data := withScans(genuine(t, "progressive.jpg"), scans)
 		about := info(t, data)
-		_, thumbnail := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 10)
+		_, thumb := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 10)
 		_, fit := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, picture.Want{MaxSide: 10})
-		for _, err := range []error{thumbnail, fit} {
+		for _, err := range []error{thumb, fit} {
 			if !refused && err != nil || refused && (!errors.Is(err, probe.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
 				t.Errorf("%d scans: %v", scans, err)
 			}
