@@ -19,19 +19,19 @@ import (
 	"pressroom/internal/directory"
 	"pressroom/internal/fault"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/oidc"
+	"pressroom/internal/testkit/oidcserver"
 )
 
 // world is a directory and a provider behind it, which lets everybody in at once.
 type world struct {
 	*directory.Directory
-	provider *oidc.Provider
+	provider *oidcserver.Provider
 	clock    *testkit.Clock
 }
 
 func open(t *testing.T) world {
 	t.Helper()
-	provider := oidc.Run(t)
+	provider := oidcserver.Run(t)
 	clock := testkit.NewClock(time.Now())
 	d, err := directory.New(directory.Options{
 		Issuer: provider.Issuer(), ClientID: provider.ClientID, ClientSecret: provider.ClientSecret, PublicURL: "https://press.example", Roots: provider.Roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler),

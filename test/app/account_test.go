@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
-	"pressroom/internal/testkit/oidc"
+	"pressroom/internal/testkit/oidcserver"
 )
 
 const newPassword = "four plain words here"
@@ -342,9 +342,9 @@ func TestOtherSitesAreRefused(t *testing.T) {
 }
 
 // registered is a directory that lets in whoever is queued, and how the program finds it.
-func registered(t *testing.T, only bool) (*oidc.Provider, func(*server.Config)) {
+func registered(t *testing.T, only bool) (*oidcserver.Provider, func(*server.Config)) {
 	t.Helper()
-	provider := oidc.Run(t)
+	provider := oidcserver.Run(t)
 	return provider, func(cfg *server.Config) {
 		cfg.Directory.Issuer, cfg.Directory.ClientID, cfg.Directory.ClientSecret, cfg.Directory.Only = provider.Issuer(), provider.ClientID, provider.ClientSecret, only
 		cfg.Directory.Roots = provider.Roots

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/testkit/oidc"
+	"pressroom/internal/testkit/oidcserver"
 )
 
 // TestDirectory signs people in by a directory of their organization, the only way in there is.
 func TestDirectory(t *testing.T) {
 	t.Parallel()
 	world := greeting{"chromium": needs(t)}
-	provider := oidc.Run(t)
+	provider := oidcserver.Run(t)
 	for _, email := range []string{"unknown@harbour.example", "ada@harbour.example", "ada@harbour.example"} { // one for each sign-in
 		provider.Knows(email, email)
 	}
@@ -25,7 +25,7 @@ func TestDirectory(t *testing.T) {
 }
 
 // servedWith runs the program with a team of Ada's and a directory, until the test ends.
-func servedWith(t *testing.T, provider *oidc.Provider) greeting {
+func servedWith(t *testing.T, provider *oidcserver.Provider) greeting {
 	t.Helper()
 	dir := t.TempDir()
 	binary, err := built()

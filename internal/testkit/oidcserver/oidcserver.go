@@ -1,5 +1,5 @@
-// Package oidc runs an OpenID Connect provider over TLS for tests.
-package oidc
+// Package oidcserver runs an OpenID Connect provider over TLS for tests.
+package oidcserver
 
 import (
 	"crypto/tls"
