@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/shed"
+	"pressroom/internal/loadshed"
 )
 
 const (
@@ -42,7 +42,7 @@ func (b *bench) overloadOn(ctx context.Context, st *stage, s storage, posts int,
 	if err != nil {
 		return err
 	}
-	full, err := newSide(node, longPage, shed.Places())
+	full, err := newSide(node, longPage, loadshed.Places())
 	if err != nil {
 		return err
 	}

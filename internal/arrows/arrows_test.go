@@ -6,7 +6,7 @@ import "testing"
 // and the test fails until then.
 var rooms = map[string][]string{
 	"words":    {"internal/access", "internal/fault", "internal/operation"},
-	"leaves":   {"internal/crash", "internal/moment", "internal/passwordcheck", "internal/plaintext", "internal/probe", "internal/secret", "internal/shed", "internal/source", "internal/sqlite", "internal/terms", "internal/trace"},
+	"leaves":   {"internal/crash", "internal/moment", "internal/passwordcheck", "internal/plaintext", "internal/probe", "internal/secret", "internal/loadshed", "internal/source", "internal/sqlite", "internal/terms", "internal/trace"},
 	"pictures": {"internal/picture", "internal/stripmeta"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
@@ -100,7 +100,7 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/blob", "tests"), what: names("github.com/minio/minio-go/v7"),
 		why: "one place knows whether files lie on a disk or in S3",
 	}, {
-		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe", "internal/shed"),
+		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe", "internal/loadshed"),
 		why: "making a smaller picture and removing metadata are about bytes alone",
 	}, {
 		who: names("sources"), what: names("ours"), notWhat: names("internal/source", "internal/source/wire"),

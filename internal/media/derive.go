@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
-	"pressroom/internal/shed"
+	"pressroom/internal/loadshed"
 )
 
 const (
@@ -161,7 +161,7 @@ func (s *Service) videoTurn(ctx context.Context, i Item) (func(), error) {
 	}
 	err := s.videos.Acquire(ctx, i.TeamID, 1)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = shed.ErrBusy
+		err = loadshed.ErrBusy
 	}
 	if err != nil {
 		return nil, fmt.Errorf("waiting to work on a video: %w", err)

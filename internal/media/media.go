@@ -28,9 +28,9 @@ import (
 	"pressroom/internal/disk"
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/picture"
 	"pressroom/internal/seal"
-	"pressroom/internal/shed"
 	"pressroom/internal/source"
 	"pressroom/internal/terms"
 )
@@ -149,8 +149,8 @@ type Service struct {
 
 	db       *db.DB
 	pictures *picture.Maker
-	links    seal.Signer // of public links
-	videos   *shed.Turns // videos whose metadata is being removed on their way out
+	links    seal.Signer     // of public links
+	videos   *loadshed.Turns // videos whose metadata is being removed on their way out
 	deriving singleflight.Group
 	intake   *intake
 	diskTold atomic.Int64 // when a full disk was logged last, in nanoseconds since 1970
@@ -166,7 +166,7 @@ const videosAtOnce = 2
 
 // New makes the service.
 func New(o Options) *Service {
-	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), videos: shed.NewTurns(videosAtOnce), intake: newIntake(), links: o.Sealer.Signer("public links to media")}
+	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), videos: loadshed.NewTurns(videosAtOnce), intake: newIntake(), links: o.Sealer.Signer("public links to media")}
 	o.Worker.Handle(job.MediaImport, s.doImport)
 	o.Worker.Handle(job.ContentFetch, s.doDownload)
 	return s

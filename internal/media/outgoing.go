@@ -9,9 +9,9 @@ import (
 
 	"pressroom/internal/blob"
 	"pressroom/internal/fault"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/network"
 	"pressroom/internal/probe"
-	"pressroom/internal/shed"
 	"pressroom/internal/stripmeta"
 )
 
@@ -74,9 +74,9 @@ func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {
 func (s *Service) openFitted(ctx context.Context, i Item, fit network.Fit) (Opened, error) {
 	d, r, err := s.outgoing(ctx, i, fit)
 	switch {
-	case errors.Is(err, shed.ErrBusy) && i.Kind == Video:
+	case errors.Is(err, loadshed.ErrBusy) && i.Kind == Video:
 		return Opened{}, errVideosBusy.Wrap(err)
-	case errors.Is(err, shed.ErrBusy):
+	case errors.Is(err, loadshed.ErrBusy):
 		return Opened{}, errPicturesBusy.Wrap(err)
 	case errors.Is(err, probe.ErrDamaged) && i.Kind == Video:
 		return Opened{}, errNotClean.Wrap(err)
@@ -126,7 +126,7 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 	if err == nil {
 		return exported{edits.Apply(file), r}, nil
 	}
-	if errors.Is(err, shed.ErrBusy) {
+	if errors.Is(err, loadshed.ErrBusy) {
 		return nil, errors.Join(errVideosBusy.Wrap(err), r.Close())
 	}
 	err = errors.Join(err, r.Close())

@@ -18,8 +18,8 @@ import (
 
 	"pressroom/internal/blob"
 	"pressroom/internal/fault"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/network"
-	"pressroom/internal/shed"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/s3"
 )
@@ -175,7 +175,7 @@ func (w world) fillTurns(t *testing.T) func() {
 	gone, hangUp := context.WithCancel(t.Context())
 	hangUp()
 	var all sync.WaitGroup
-	for !errors.Is(w.videos.Acquire(gone, w.team, 1), shed.ErrBusy) {
+	for !errors.Is(w.videos.Acquire(gone, w.team, 1), loadshed.ErrBusy) {
 		all.Go(func() {
 			if err := w.videos.Acquire(ctx, w.team, 1); err == nil {
 				t.Error("there was a turn")

@@ -10,8 +10,8 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/plaintext"
-	"pressroom/internal/shed"
 )
 
 const (
@@ -89,7 +89,7 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	if err := s.registering(from); err != nil {
 		return Client{}, err
 	}
-	c.network = shed.NetworkOf(from)
+	c.network = loadshed.NetworkOf(from)
 	c.ID = "program-" + strings.ToLower(rand.Text())
 	err = s.db.Write(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
 		c.Created = tx.Now()

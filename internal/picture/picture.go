@@ -11,8 +11,8 @@ import (
 	"math"
 	"slices"
 
+	"pressroom/internal/loadshed"
 	"pressroom/internal/probe"
-	"pressroom/internal/shed"
 )
 
 // The errors besides probe.ErrDamaged, of an image that turns out to be cut short or broken, and those of reading it.
@@ -20,7 +20,7 @@ var (
 	ErrTooLarge    = errors.New("the image needs more memory than there is for images")
 	ErrUnsupported = errors.New("the image is of a variant that cannot be decoded")
 	ErrCannot      = errors.New("the image cannot be made to fit")
-	ErrBusy        = shed.ErrBusy // too many calls of the share wait for memory
+	ErrBusy        = loadshed.ErrBusy // too many calls of the share wait for memory
 )
 
 // ErrSlow is the error about an image whose decoding took longer than 30 seconds. It is an ErrBusy, as a busy machine is a
@@ -35,13 +35,13 @@ func (slowError) Is(target error) bool { return target == ErrBusy }
 // Maker makes pictures, with a bound on the memory that pixels take in all its calls together. Every call belongs to a
 // share, such as a team, and shares take turns: a backlog of one delays the others by one picture each.
 type Maker struct {
-	turns *shed.Turns
+	turns *loadshed.Turns
 	limit int64
 }
 
 // New makes a Maker that holds that many bytes of pixels at most. An image that needs more by itself is refused.
 func New(memory int64) *Maker {
-	return &Maker{turns: shed.NewTurns(memory), limit: memory}
+	return &Maker{turns: loadshed.NewTurns(memory), limit: memory}
 }
 
 // Made is an image that was made.
@@ -121,7 +121,7 @@ func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info probe.In
 // hold waits until there is memory, and returns how to give it back.
 func (m *Maker) hold(ctx context.Context, share, bytes int64) (func(), error) {
 	err := m.turns.Acquire(ctx, share, bytes)
-	if errors.Is(err, shed.ErrTooMuch) {
+	if errors.Is(err, loadshed.ErrTooMuch) {
 		return nil, ErrTooLarge
 	}
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/fault"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/operation"
-	"pressroom/internal/shed"
 	"pressroom/internal/trace"
 )
 
@@ -57,7 +57,7 @@ type Pipeline struct {
 // New makes a pipeline over its ports.
 func New(ports Ports, now func() time.Time) *Pipeline {
 	if ports.Room == nil {
-		ports.Room = shed.New(shed.Places())
+		ports.Room = loadshed.New(loadshed.Places())
 	}
 	if ports.Away == nil {
 		ports.Away = func(error) bool { return false }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/operation"
-	"pressroom/internal/shed"
 )
 
 // Ports are what the pipeline needs.
@@ -17,7 +17,7 @@ type Ports struct {
 	Rates     Rates
 	FreeCalls FreeCalls
 	Credits   Credits
-	Room      *shed.Room       // for calls; one of its own where nil
+	Room      *loadshed.Room   // for calls; one of its own where nil
 	Away      func(error) bool // whether an error says that what the node stands on cannot be reached; never where nil
 	Answers   func() bool      // whether what it stands on answers now: then what took too long did so by itself; never where nil
 }

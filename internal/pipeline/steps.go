@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/fault"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
-	"pressroom/internal/shed"
 )
 
 // steps is the order of checks. Each passes the call on or ends it.
@@ -75,8 +75,8 @@ func (p *Pipeline) takePlace(ctx context.Context, f *flight, next handler) error
 	if f.request.Operation.Urgent || f.outcome.Call.InApp() {
 		return next(ctx, f)
 	}
-	if err := p.Room.Enter(ctx); errors.Is(err, shed.ErrFull) {
-		return fault.Full(shed.ComeAgain())
+	if err := p.Room.Enter(ctx); errors.Is(err, loadshed.ErrFull) {
+		return fault.Full(loadshed.ComeAgain())
 	} else if err != nil {
 		return fmt.Errorf("waiting for a place: %w", err)
 	}

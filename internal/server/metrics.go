@@ -15,8 +15,8 @@ import (
 
 	"pressroom/internal/delivery"
 	"pressroom/internal/hold"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/network"
-	"pressroom/internal/shed"
 )
 
 // metrics is what the program tells Prometheus.
@@ -174,7 +174,7 @@ var (
 )
 
 // roomState is what Prometheus reads of a node's rooms as it asks.
-type roomState struct{ shed.Rooms }
+type roomState struct{ loadshed.Rooms }
 
 // Describe names what Collect tells.
 func (*roomState) Describe(out chan<- *prometheus.Desc) {
@@ -185,7 +185,7 @@ func (*roomState) Describe(out chan<- *prometheus.Desc) {
 
 // Collect tells how each room stands.
 func (r *roomState) Collect(out chan<- prometheus.Metric) {
-	for name, room := range map[string]*shed.Room{"calls": r.Calls, "pages": r.Pages, "uploads": r.Uploads} {
+	for name, room := range map[string]*loadshed.Room{"calls": r.Calls, "pages": r.Pages, "uploads": r.Uploads} {
 		now := room.State()
 		out <- prometheus.MustNewConstMetric(runningMetric, prometheus.GaugeValue, float64(now.Running), name)
 		out <- prometheus.MustNewConstMetric(waitingMetric, prometheus.GaugeValue, float64(now.Waiting), name)

@@ -31,6 +31,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/leaving"
 	"pressroom/internal/limit"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/notice"
@@ -41,7 +42,6 @@ import (
 	"pressroom/internal/replay"
 	"pressroom/internal/report"
 	"pressroom/internal/seal"
-	"pressroom/internal/shed"
 	"pressroom/internal/social"
 	"pressroom/internal/source"
 	"pressroom/internal/standing"
@@ -178,7 +178,7 @@ type Server struct {
 	certs     *certificate.Certificates // nil where the program does not speak TLS itself
 	checks    *dependencies
 	handler   http.Handler
-	rooms     shed.Rooms
+	rooms     loadshed.Rooms
 	ending    atomic.Bool // this node was told to end
 	outage    *sparing    // tells the log of what is away
 }
@@ -267,7 +267,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 }
 
 func (s *Server) build(sealer *seal.Sealer) error {
-	s.rooms = shed.NewRooms(s.cfg.AtOnce)
+	s.rooms = loadshed.NewRooms(s.cfg.AtOnce)
 	s.metrics.registry.MustRegister(&roomState{s.rooms})
 	offered := terms.Shipped()
 	if s.cfg.Terms != nil {

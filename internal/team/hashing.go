@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/fault"
-	"pressroom/internal/shed"
+	"pressroom/internal/loadshed"
 )
 
 // A request that waits for a password hash holds a place among pages, of which a node has 128 for each processor. These
@@ -78,17 +78,17 @@ func (q *hashQueue) do(ctx context.Context, a asker, work func() error) error {
 
 func errHashing() error {
 	const text = "Too many people are signing in right now. Wait a few seconds, then try again."
-	return fault.New(fault.RateLimited, text).With("scope", "sign_in").After(shed.ComeAgain())
+	return fault.New(fault.RateLimited, text).With("scope", "sign_in").After(loadshed.ComeAgain())
 }
 
 // hashLine bounds the requests that hash or wait, in all and by key.
 type hashLine struct {
 	all  chan struct{}
-	each *shed.Shares
+	each *loadshed.Shares
 }
 
 func newHashLine(most, each int) hashLine {
-	return hashLine{make(chan struct{}, most), shed.NewShares(each)}
+	return hashLine{make(chan struct{}, most), loadshed.NewShares(each)}
 }
 
 func (l hashLine) enter(key string) bool {
@@ -115,5 +115,5 @@ func siteOf(from string) string {
 	if !strings.Contains(from, ":") {
 		return from
 	}
-	return shed.NetworkOf(from)
+	return loadshed.NetworkOf(from)
 }

@@ -9,13 +9,13 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/shed"
+	"pressroom/internal/loadshed"
 )
 
 // fill takes all places of a room, until the test ends.
-func fill(t *testing.T, r *shed.Room) {
+func fill(t *testing.T, r *loadshed.Room) {
 	t.Helper()
-	for range shed.Places() {
+	for range loadshed.Places() {
 		if err := r.Enter(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestFilesNeedNoPlace(t *testing.T) {
 // watching is a body that looks at a room each time it is read.
 type watching struct {
 	io.Reader
-	room *shed.Room
+	room *loadshed.Room
 	read int
 	most int // places taken meanwhile
 }
@@ -92,7 +92,7 @@ func TestWhatComesSlowlyHoldsNoPlace(t *testing.T) {
 		batch := w.batch(t, picture(t, 1))
 		for _, c := range []struct {
 			method, path, kind string
-			room               *shed.Room
+			room               *loadshed.Room
 			status             int
 		}{
 			{http.MethodPut, batch.links[0].path, "image/png", w.app.Rooms.Uploads, 401},
@@ -158,7 +158,7 @@ const (
 // Forms with files that stall hold no place among uploads, and one person has few of them under way.
 func TestStalledFormsHoldNoPlace(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		w.rooms = shed.NewRooms(3)
+		w.rooms = loadshed.NewRooms(3)
 		w.serve(t, "http://press.example")
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
 		page, n := w.batch(t).page, uint8(0)

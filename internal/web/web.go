@@ -14,6 +14,7 @@ import (
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
 	departure "pressroom/internal/leaving"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/media"
 	"pressroom/internal/notice"
 	"pressroom/internal/oauth"
@@ -21,7 +22,6 @@ import (
 	"pressroom/internal/post"
 	"pressroom/internal/problem"
 	"pressroom/internal/report"
-	"pressroom/internal/shed"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
@@ -77,7 +77,7 @@ type App struct {
 	account   *account.Part
 	reference *reference.Part
 	handler   http.Handler
-	linkFiles *shed.Shares // of approval links
+	linkFiles *loadshed.Shares // of approval links
 }
 
 // New makes the app. Trusted proxies that are no networks are an error.
@@ -90,7 +90,7 @@ func New(opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP), linkFiles: shed.NewShares(maxLinkFiles)}
+	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP), linkFiles: loadshed.NewShares(maxLinkFiles)}
 	all, pages := http.NewServeMux(), http.NewServeMux()
 	a.Mount(all, a.plain()...)
 	a.Mount(pages, a.pages()...)

@@ -16,11 +16,11 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/media"
 	"pressroom/internal/oauth"
 	"pressroom/internal/post"
 	"pressroom/internal/seal"
-	"pressroom/internal/shed"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
@@ -45,7 +45,7 @@ type world struct {
 	networks *networks
 	connects *social.Connector
 	posts    *post.Service
-	rooms    shed.Rooms // of its own if empty
+	rooms    loadshed.Rooms // of its own if empty
 }
 
 // describe gives the description of an API without operations.

@@ -11,10 +11,10 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/fault"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
-	"pressroom/internal/shed"
 	"pressroom/internal/team"
 )
 
@@ -31,7 +31,7 @@ type Options struct {
 	Log            *slog.Logger
 	// Unread counts the notices that a person has not read, for every page to tell; nil where there are none.
 	Unread func(ctx context.Context, person int64) (int, error)
-	Rooms  shed.Rooms // in which requests take places; rooms of its own where it has none
+	Rooms  loadshed.Rooms // in which requests take places; rooms of its own where it has none
 	// Away tells whether an error says that what the node stands on cannot be reached; never where nil.
 	Away func(error) bool
 	// Answers tells whether what the node stands on answers now; never where nil.
@@ -48,8 +48,8 @@ type Frame struct {
 	untrusted untrusted
 	sessions  *sessions
 	long      chan struct{}    // a value for each long form in memory
-	longBy    *shed.Shares     // the same, by network
-	uploads   *shed.Shares     // requests that bring files, by person
+	longBy    *loadshed.Shares // the same, by network
+	uploads   *loadshed.Shares // requests that bring files, by person
 	known     *http.ServeMux   // of all addresses that are mounted, to look one up
 	routes    map[string]Route // the same, by their patterns
 }
@@ -61,7 +61,7 @@ func New(o Options) (*Frame, error) {
 		return nil, err
 	}
 	if o.Rooms.Pages == nil {
-		o.Rooms = shed.NewRooms(0)
+		o.Rooms = loadshed.NewRooms(0)
 	}
 	if o.Away == nil {
 		o.Away = func(error) bool { return false }
@@ -70,8 +70,8 @@ func New(o Options) (*Frame, error) {
 		o.Answers = func() bool { return false }
 	}
 	f := &Frame{
-		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: shed.NewShares(longPerNetwork),
-		uploads: shed.NewShares(uploadsPerPerson), known: http.NewServeMux(), routes: map[string]Route{},
+		Options: o, proxies: trusted, long: make(chan struct{}, longForms), longBy: loadshed.NewShares(longPerNetwork),
+		uploads: loadshed.NewShares(uploadsPerPerson), known: http.NewServeMux(), routes: map[string]Route{},
 	}
 	f.sessions = newSessions(o, f.Broken)
 	return f, nil

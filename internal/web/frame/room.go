@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pressroom/internal/fault"
-	"pressroom/internal/shed"
+	"pressroom/internal/loadshed"
 )
 
 const (
@@ -55,7 +55,7 @@ func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http
 				// A sender that stalls must not hold a place among pages.
 				leave, ok := f.enterLong(r)
 				if !ok {
-					refuse(w, r, fault.Full(shed.ComeAgain()))
+					refuse(w, r, fault.Full(loadshed.ComeAgain()))
 					return
 				}
 				defer leave()
@@ -69,7 +69,7 @@ func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http
 // enterLong counts a long form, until the function that it returns is called. It reports false if there are too many, of
 // the client's network or of all.
 func (f *Frame) enterLong(r *http.Request) (func(), bool) {
-	network := shed.NetworkOf(f.Client(r))
+	network := loadshed.NetworkOf(f.Client(r))
 	if !f.longBy.Enter(network) {
 		return nil, false
 	}
@@ -106,7 +106,7 @@ func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
 	err := f.Enter(r, f.Rooms.Uploads)
 	if fault.Is(err, fault.Unavailable) {
 		err = fault.New(fault.Unavailable, "The service is receiving as many files as it can. Nothing of this one was kept: send it again in a moment.").
-			With("reason", fault.Busy).After(shed.ComeAgain())
+			With("reason", fault.Busy).After(loadshed.ComeAgain())
 	}
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
 }
 
 // within has a handler work in a place of a room.
-func (f *Frame) within(room *shed.Room, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error), w http.ResponseWriter, r *http.Request) {
+func (f *Frame) within(room *loadshed.Room, next http.Handler, refuse func(http.ResponseWriter, *http.Request, error), w http.ResponseWriter, r *http.Request) {
 	if err := f.Enter(r, room); err != nil {
 		refuse(w, r, err)
 		return
@@ -151,10 +151,10 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 func Gone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }
 
 // Enter takes a place in a room, which its Leave gives back; service_unavailable where there is none.
-func (*Frame) Enter(r *http.Request, room *shed.Room) error {
+func (*Frame) Enter(r *http.Request, room *loadshed.Room) error {
 	err := room.Enter(r.Context())
-	if errors.Is(err, shed.ErrFull) {
-		return fault.Full(shed.ComeAgain())
+	if errors.Is(err, loadshed.ErrFull) {
+		return fault.Full(loadshed.ComeAgain())
 	}
 	if err != nil {
 		return fmt.Errorf("waiting for a place: %w", err)

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/shed"
+	"pressroom/internal/loadshed"
 	"pressroom/internal/testkit"
 )
 
@@ -22,7 +22,7 @@ import (
 func bare(t *testing.T) *Frame {
 	t.Helper()
 	away := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
-	f, err := New(Options{DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: shed.NewRooms(1), Away: away, Log: slog.New(slog.DiscardHandler)})
+	f, err := New(Options{DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: loadshed.NewRooms(1), Away: away, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,15 @@
-package shed_test
+package loadshed_test
 
 import (
 	"testing"
 
-	"pressroom/internal/shed"
+	"pressroom/internal/loadshed"
 )
 
 // A key has so many calls under way and no more; others have theirs, and a call that ends makes room.
 func TestSharesBoundEachKey(t *testing.T) {
 	t.Parallel()
-	s := shed.NewShares(2)
+	s := loadshed.NewShares(2)
 	for range 2 {
 		if !s.Enter("a") {
 			t.Error("a key has fewer calls than two")

@@ -1,7 +1,7 @@
-// Package shed bounds how much a node does at once. A Room has places; whoever finds none waits in a queue for a while and is
+// Package loadshed bounds how much a node does at once. A Room has places; whoever finds none waits in a queue for a while and is
 // then sent away, so that under a load that is too much for it a node serves as many calls as ever, each as quickly, and refuses
 // the rest soon.
-package shed
+package loadshed
 
 import (
 	"container/list"

@@ -1,9 +1,9 @@
-package shed_test
+package loadshed_test
 
 import (
 	"testing"
 
-	"pressroom/internal/shed"
+	"pressroom/internal/loadshed"
 )
 
 func TestNetworkOf(t *testing.T) {
@@ -19,7 +19,7 @@ func TestNetworkOf(t *testing.T) {
 		"@":                     "@",
 		"":                      "",
 	} {
-		if got := shed.NetworkOf(client); got != want {
+		if got := loadshed.NetworkOf(client); got != want {
 			t.Errorf("%q: %s, want %s", client, got, want)
 		}
 	}

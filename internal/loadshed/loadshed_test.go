@@ -1,4 +1,4 @@
-package shed_test
+package loadshed_test
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/shed"
+	"pressroom/internal/loadshed"
 )
 
 // full is a room whose places are all taken.
-func full(t *testing.T, places int) *shed.Room {
+func full(t *testing.T, places int) *loadshed.Room {
 	t.Helper()
-	r := shed.New(places)
+	r := loadshed.New(places)
 	for range places {
 		must(t, r.Enter(t.Context()))
 	}
@@ -31,7 +31,7 @@ func must(t *testing.T, err error) {
 }
 
 // mustBe holds a room against what it should be, once nothing moves any more.
-func mustBe(t *testing.T, r *shed.Room, want shed.State) {
+func mustBe(t *testing.T, r *loadshed.Room, want loadshed.State) {
 	t.Helper()
 	synctest.Wait()
 	if got := r.State(); got != want {
@@ -42,7 +42,7 @@ func mustBe(t *testing.T, r *shed.Room, want shed.State) {
 func TestPlacesFollowTheProcessors(t *testing.T) {
 	before := runtime.GOMAXPROCS(3)
 	defer runtime.GOMAXPROCS(before)
-	if got := shed.Places(); got != 384 {
+	if got := loadshed.Places(); got != 384 {
 		t.Errorf("%d places for three processors", got)
 	}
 }
@@ -65,16 +65,16 @@ func TestPlacesComeInOrder(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		mustBe(t, r, shed.State{Running: 1, Waiting: 4})
+		mustBe(t, r, loadshed.State{Running: 1, Waiting: 4})
 		for i := range 4 {
 			r.Leave()
-			mustBe(t, r, shed.State{Running: 1, Waiting: 3 - i})
+			mustBe(t, r, loadshed.State{Running: 1, Waiting: 3 - i})
 		}
 		if !slices.Equal(entered, []int{0, 1, 2, 3}) {
 			t.Errorf("they entered in the order %v", entered)
 		}
 		r.Leave()
-		mustBe(t, r, shed.State{})
+		mustBe(t, r, loadshed.State{})
 	})
 }
 
@@ -86,7 +86,7 @@ func TestPatience(t *testing.T) {
 		r := full(t, 1)
 		waits := func() time.Duration {
 			began := time.Now()
-			if err := r.Enter(t.Context()); !errors.Is(err, shed.ErrFull) {
+			if err := r.Enter(t.Context()); !errors.Is(err, loadshed.ErrFull) {
 				t.Errorf("waiting in vain: %v", err)
 			}
 			return time.Since(began)
@@ -111,7 +111,7 @@ func TestPatience(t *testing.T) {
 		mustTake("in an empty queue soon after", 20*time.Millisecond)
 		pass(time.Second)
 		mustTake("long after", 500*time.Millisecond)
-		mustBe(t, r, shed.State{Running: 1, Refused: 6})
+		mustBe(t, r, loadshed.State{Running: 1, Refused: 6})
 	})
 }
 
@@ -124,16 +124,16 @@ func TestNobodyIsServedLate(t *testing.T) {
 		go func() { late <- r.Enter(t.Context()) }()
 		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the clock is the test's own
 		go func() { soon <- r.Enter(t.Context()) }()
-		mustBe(t, r, shed.State{Running: 1, Waiting: 2})
-		shed.Overdue(r)
+		mustBe(t, r, loadshed.State{Running: 1, Waiting: 2})
+		loadshed.Overdue(r)
 		r.Leave()
-		if err := <-late; !errors.Is(err, shed.ErrFull) {
+		if err := <-late; !errors.Is(err, loadshed.ErrFull) {
 			t.Errorf("whoever waited for too long: %v", err)
 		}
 		if err := <-soon; err != nil {
 			t.Errorf("whoever comes after: %v", err)
 		}
-		mustBe(t, r, shed.State{Running: 1, Refused: 1})
+		mustBe(t, r, loadshed.State{Running: 1, Refused: 1})
 	})
 }
 
@@ -145,14 +145,14 @@ func TestWhoeverIsGoneWaitsNoMore(t *testing.T) {
 		ctx, gone := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- r.Enter(ctx) }()
-		mustBe(t, r, shed.State{Running: 1, Waiting: 1})
+		mustBe(t, r, loadshed.State{Running: 1, Waiting: 1})
 		gone()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("gone: %v", err)
 		}
-		mustBe(t, r, shed.State{Running: 1})
+		mustBe(t, r, loadshed.State{Running: 1})
 		r.Leave()
-		mustBe(t, r, shed.State{})
+		mustBe(t, r, loadshed.State{})
 	})
 }
 
@@ -164,13 +164,13 @@ func TestTheQueueIsBounded(t *testing.T) {
 		for range 8 {
 			go func() { _ = r.Enter(t.Context()) }()
 		}
-		mustBe(t, r, shed.State{Running: 2, Waiting: 8})
+		mustBe(t, r, loadshed.State{Running: 2, Waiting: 8})
 		began := time.Now()
-		if err := r.Enter(t.Context()); !errors.Is(err, shed.ErrFull) || time.Since(began) != 0 {
+		if err := r.Enter(t.Context()); !errors.Is(err, loadshed.ErrFull) || time.Since(began) != 0 {
 			t.Errorf("beyond the queue: %v after %v", err, time.Since(began))
 		}
 		time.Sleep(time.Second) //nolint:forbidigo // the clock is the test's own
-		mustBe(t, r, shed.State{Running: 2, Refused: 9})
+		mustBe(t, r, loadshed.State{Running: 2, Refused: 9})
 	})
 }
 
@@ -179,7 +179,7 @@ func TestNoPlaceIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const places = 3
-		r := shed.New(places)
+		r := loadshed.New(places)
 		var mu sync.Mutex
 		inside, most := 0, 0
 		var all sync.WaitGroup
@@ -215,7 +215,7 @@ func TestBurstsAfterALoad(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const places = 64
-		r := shed.New(places)
+		r := loadshed.New(places)
 		pass := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the clock is the test's own
 		call := func(takes time.Duration) {
 			if r.Enter(t.Context()) == nil {
