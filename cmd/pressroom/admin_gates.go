@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 )
@@ -85,7 +85,7 @@ func (c adminPause) Run(ctx context.Context, p *program, log *slog.Logger) error
 
 // Run holds the service.
 func (c adminHold) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (hold.State, error) {
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (restoreguard.State, error) {
 		if c.Copied {
 			return s.Hold.HoldCopy(ctx, c.Reason)
 		}

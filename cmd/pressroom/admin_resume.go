@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pressroom/internal/delivery"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/server"
 )
 
@@ -72,20 +72,20 @@ var fateWords = map[delivery.Fate]string{
 func showReckoning(w io.Writer, r delivery.Reckoning) error {
 	accounts, series := r.Accounts, r.Series
 	err := show(w, false, struct {
-		Held    hold.Why `json:"held"`
-		Since   string   `json:"since"`
-		Resumed bool     `json:"resumed"`
-		WentOut int      `json:"went_out"`
-		Unsure  int      `json:"unconfirmed"`
-		Late    int      `json:"goes_late"`
-		Missed  int      `json:"missed"`
-		InDoubt int      `json:"waits_in_doubt"`
-		Series  int      `json:"series_skipping"`
+		Held    restoreguard.Why `json:"held"`
+		Since   string           `json:"since"`
+		Resumed bool             `json:"resumed"`
+		WentOut int              `json:"went_out"`
+		Unsure  int              `json:"unconfirmed"`
+		Late    int              `json:"goes_late"`
+		Missed  int              `json:"missed"`
+		InDoubt int              `json:"waits_in_doubt"`
+		Series  int              `json:"series_skipping"`
 	}{r.Held, r.Since.Format(shownTime), r.Resumed, r.WentOut, r.Unsure, r.Late, r.Missed, r.InDoubt, len(series)})
 	if err != nil || len(accounts) == 0 {
 		return err
 	}
-	if r.Held != hold.ByHand {
+	if r.Held != restoreguard.ByHand {
 		fmt.Fprintf(w, "\nWhat people changed or cancelled since %s is not known here: it is listed as it stood then.\n", r.Since.Format(shownTime))
 	}
 	fmt.Fprintln(w)

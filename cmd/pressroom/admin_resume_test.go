@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"pressroom/internal/delivery"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 )
 
 // What a resumption finds is shown to people as a line for each account of a post, under what it cannot know.
 func TestShowReckoning(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
-	r := delivery.Reckoning{Held: hold.Restored, Since: due, Late: 1, Unsure: 1, Accounts: []delivery.Reckoned{
+	r := delivery.Reckoning{Held: restoreguard.Restored, Since: due, Late: 1, Unsure: 1, Accounts: []delivery.Reckoned{
 		{TeamID: 1, PostID: "p1", AccountID: 2, Platform: "threads", Username: "harbour.coffee", Excerpt: "Fresh beans", Due: due, Fate: delivery.Goes},
 		{TeamID: 1, PostID: "p2", AccountID: 3, Platform: "linkedin", Username: "ada", Excerpt: "We are hiring", Due: due, Fate: delivery.Unsure, Why: "the network never tells"},
 	}}
@@ -35,7 +35,7 @@ func TestShowReckoning(t *testing.T) {
 		t.Error(out.String())
 	}
 	out.Reset()
-	r.Held = hold.ByHand
+	r.Held = restoreguard.ByHand
 	if err := showReckoning(&out, r); err != nil || strings.Contains(out.String(), "not known") {
 		t.Errorf("by hand nothing is unknown: %s, %v", &out, err)
 	}

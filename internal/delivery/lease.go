@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hold"
 	"pressroom/internal/job"
 	"pressroom/internal/post"
+	"pressroom/internal/restoreguard"
 )
 
 // errFenced says that somebody else holds the delivery by now: whatever we meant to write is theirs to decide.
@@ -24,7 +24,7 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 		var phaseText, draft string
 		var first, created, due, earlier int64
 		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
-				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0) AND `+hold.Free+`
+				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0) AND `+restoreguard.Free+`
 			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at, created_at,
 				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id), COALESCE((SELECT trace FROM jobs WHERE jobs.id = deliveries.job_id), ''),
 				(SELECT COUNT(*) FROM deliveries x WHERE x.post_id = deliveries.post_id AND x.account_id = deliveries.account_id AND x.created_at < deliveries.created_at)`,

@@ -12,10 +12,10 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
-	"pressroom/internal/hold"
 	"pressroom/internal/network"
 	"pressroom/internal/plaintext"
 	"pressroom/internal/post"
+	"pressroom/internal/restoreguard"
 )
 
 // Fate is what became of something that was to go out, or becomes of it once nothing is held any more.
@@ -46,16 +46,16 @@ type Reckoned struct {
 
 // Reckoning is what a resumption finds, and does unless it is only tried.
 type Reckoning struct {
-	Held     hold.Why      `json:"held"` // for what
-	Since    time.Time     `json:"since"`
-	Resumed  bool          `json:"resumed"`
-	WentOut  int           `json:"went_out"`
-	Unsure   int           `json:"unconfirmed"`
-	Late     int           `json:"goes_late"`
-	Missed   int           `json:"missed"`
-	InDoubt  int           `json:"waits_in_doubt"` // wait for their time, and the network cannot say whether a person published them early
-	Accounts []Reckoned    `json:"accounts"`       // but for those that wait for their time without a doubt
-	Series   []post.Behind `json:"series"`         // occurrences that are skipped
+	Held     restoreguard.Why `json:"held"` // for what
+	Since    time.Time        `json:"since"`
+	Resumed  bool             `json:"resumed"`
+	WentOut  int              `json:"went_out"`
+	Unsure   int              `json:"unconfirmed"`
+	Late     int              `json:"goes_late"`
+	Missed   int              `json:"missed"`
+	InDoubt  int              `json:"waits_in_doubt"` // wait for their time, and the network cannot say whether a person published them early
+	Accounts []Reckoned       `json:"accounts"`       // but for those that wait for their time without a doubt
+	Series   []post.Behind    `json:"series"`         // occurrences that are skipped
 }
 
 // ResumeOptions say how the service goes on.
@@ -76,8 +76,8 @@ const listedWithin = 3 * time.Minute
 
 // AskableIn is how long it is until networks can be believed about what went out right before a hold; zero or less where they can be.
 func (s *Service) AskableIn(ctx context.Context) (time.Duration, error) {
-	state, err := hold.Read(ctx, s.db)
-	if err != nil || !state.Held() || state.Why == hold.ByHand {
+	state, err := restoreguard.Read(ctx, s.db)
+	if err != nil || !state.Held() || state.Why == restoreguard.ByHand {
 		return 0, err
 	}
 	return state.HeldAt.Add(listedWithin).Sub(s.db.Now()), nil
@@ -99,7 +99,7 @@ func (s *Service) askable(ctx context.Context, opts ResumeOptions) error {
 // things last, and settles that: nothing that stands is sent again. What a hold by hand kept is known without asking. It
 // is a fault.Refusal where nothing is held. It may be called again after it was cut off.
 func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (Reckoning, error) {
-	state, err := hold.Read(ctx, s.db)
+	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil {
 		return Reckoning{}, err
 	}
@@ -114,7 +114,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (Reckoning, er
 	if err != nil {
 		return out, err
 	}
-	if state.Why != hold.ByHand {
+	if state.Why != restoreguard.ByHand {
 		if err := s.reachable(doubts); err != nil {
 			return out, err
 		}
@@ -140,14 +140,14 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (Reckoning, er
 }
 
 // lift ends the hold, now that all is settled.
-func (s *Service) lift(ctx context.Context, state hold.State, found Reckoning, opts ResumeOptions) error {
+func (s *Service) lift(ctx context.Context, state restoreguard.State, found Reckoning, opts ResumeOptions) error {
 	return s.whileHeld(ctx, "delivery.resume", state, func(ctx context.Context, tx *db.Tx) error {
-		if opts.Mail != nil && state.Why != hold.ByHand {
+		if opts.Mail != nil && state.Why != restoreguard.ByHand {
 			if err := opts.Mail(ctx, tx, state.Since); err != nil {
 				return err
 			}
 		}
-		return hold.Lift(ctx, tx, map[string]any{"why": state.Why, "went_out": found.WentOut, "unconfirmed": found.Unsure, "goes_late": found.Late, "missed": found.Missed})
+		return restoreguard.Lift(ctx, tx, map[string]any{"why": state.Why, "went_out": found.WentOut, "unconfirmed": found.Unsure, "goes_late": found.Late, "missed": found.Missed})
 	})
 }
 
@@ -335,7 +335,7 @@ func (r *Reckoning) tell(doubts []*doubt) {
 
 // reckon settles what is known by now: each post in a transaction of its own, as long as the hold is the one that it was
 // found out for.
-func (s *Service) reckon(ctx context.Context, state hold.State, doubts []*doubt, series []post.Behind) error {
+func (s *Service) reckon(ctx context.Context, state restoreguard.State, doubts []*doubt, series []post.Behind) error {
 	of := map[string][]*doubt{}
 	for _, d := range doubts {
 		if d.Fate != Waits {
@@ -358,9 +358,9 @@ func (s *Service) reckon(ctx context.Context, state hold.State, doubts []*doubt,
 }
 
 // whileHeld writes as long as the hold stands: once it is lifted, deliveries are under way that nobody may take away.
-func (s *Service) whileHeld(ctx context.Context, name string, state hold.State, work func(context.Context, *db.Tx) error) error {
+func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State, work func(context.Context, *db.Tx) error) error {
 	return s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
-		if err := hold.Still(ctx, tx, state); err != nil {
+		if err := restoreguard.Still(ctx, tx, state); err != nil {
 			return err
 		}
 		return work(ctx, tx)

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hold"
 	"pressroom/internal/network"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
@@ -43,7 +43,7 @@ func (reticent) Reticent() {}
 // copied is a port on a database that is held as a copy, and what holds it.
 type copied struct {
 	*port
-	hold  *hold.Service
+	hold  *restoreguard.Service
 	sure  *lister // the second of the two networks; the first does not list all
 	clock *testkit.Clock
 }
@@ -52,9 +52,9 @@ func newCopied(t *testing.T, url string) *copied {
 	t.Helper()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, url, clock)
-	c := &copied{hold: hold.New(d, hold.Options{Log: slog.New(slog.DiscardHandler)}), sure: &lister{quick: &quick{platform: "x"}}, clock: clock}
+	c := &copied{hold: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}), sure: &lister{quick: &quick{platform: "x"}}, clock: clock}
 	c.port = newPort(t, d, 1, DefaultOptions, reticent{&lister{quick: &quick{platform: "bluesky"}}}, c.sure)
-	if state, err := c.hold.HoldCopy(t.Context(), ""); err != nil || state.Why != hold.Copied {
+	if state, err := c.hold.HoldCopy(t.Context(), ""); err != nil || state.Why != restoreguard.Copied {
 		t.Fatalf("held: %+v %v", state, err)
 	}
 	return c
@@ -203,7 +203,7 @@ func TestResumeIsOvertaken(t *testing.T) {
 		meanwhile func(ctx context.Context, tx *db.Tx) error
 		says      string
 	}{
-		"lifted": {func(ctx context.Context, tx *db.Tx) error { return hold.Lift(ctx, tx, nil) }, "lifted"},
+		"lifted": {func(ctx context.Context, tx *db.Tx) error { return restoreguard.Lift(ctx, tx, nil) }, "lifted"},
 		"held anew": {func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE hold SET why = 'failed_over'`)
 			return err

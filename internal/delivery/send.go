@@ -10,10 +10,10 @@ import (
 
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
-	"pressroom/internal/hold"
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/social"
 	"pressroom/internal/trace"
 )
@@ -327,7 +327,7 @@ func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 
 // free refuses to begin a commit while all is held: a replica of PostgreSQL may have taken over since the delivery was claimed.
 func free(ctx context.Context, tx *db.Tx) error {
-	state, err := hold.Read(ctx, tx)
+	state, err := restoreguard.Read(ctx, tx)
 	if err == nil && state.Held() {
 		err = errFenced
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 )
 
 const (
@@ -78,7 +78,7 @@ func (w *Waker) Once(ctx context.Context) error {
 func (w *Waker) wake(ctx context.Context) error {
 	now := w.s.db.Now()
 	var waiting int
-	err := w.s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ? AND `+hold.Free+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
+	err := w.s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ? AND `+restoreguard.Free+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
 	if err != nil {
 		return fmt.Errorf("looking for deliveries to wake: %w", err)
 	}

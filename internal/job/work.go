@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/trace"
 )
 
@@ -110,7 +110,7 @@ func (w *Worker) At(ctx context.Context, tx *db.Tx, id string, at time.Time) err
 }
 
 // unheld is true of a job that may be worked on: while all is held, what is charged for waits.
-const unheld = `(reservation_id = 0 OR ` + hold.Free + `)`
+const unheld = `(reservation_id = 0 OR ` + restoreguard.Free + `)`
 
 // bring does the work of a job that nobody holds. It is called by the queue, with any job, any number of times.
 func (w *Worker) bring(ctx context.Context, id string) error {

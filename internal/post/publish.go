@@ -9,9 +9,9 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
-	"pressroom/internal/hold"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
+	"pressroom/internal/restoreguard"
 )
 
 // Delivery hands posts to networks. Submit only writes down what is to be sent, in the caller's transaction.
@@ -229,7 +229,7 @@ func (s *Service) sendAgain(ctx context.Context, tx *db.Tx, call operation.Call,
 
 // flowing is true of a post whose team may publish: neither is the team closed, nor publishing paused for it or for
 // the whole service, nor is all held. What is scheduled waits meanwhile, and goes out once it may.
-const flowing = hold.Free + ` AND ` + unpaused
+const flowing = restoreguard.Free + ` AND ` + unpaused
 
 // unpaused is flowing, whether all is held or not.
 const unpaused = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)

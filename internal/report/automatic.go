@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
-	"pressroom/internal/hold"
 	"pressroom/internal/job"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/terms"
 )
 
@@ -52,7 +52,7 @@ func (s *Service) RunTracking(ctx context.Context, report func(error)) {
 }
 
 // due lists reports whose automatic refresh has come, unless all is held.
-const due = `SELECT id FROM reports WHERE tracked = 1 AND next_refresh_at <= ? AND ` + hold.Free + ` ORDER BY next_refresh_at LIMIT ?`
+const due = `SELECT id FROM reports WHERE tracked = 1 AND next_refresh_at <= ? AND ` + restoreguard.Free + ` ORDER BY next_refresh_at LIMIT ?`
 
 func (s *Service) refreshDue(ctx context.Context) error {
 	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, due, db.Micros(s.db.Now()), lookBatch)
@@ -112,7 +112,7 @@ func dueNow(ctx context.Context, tx *db.Tx, id string) (record, error) {
 	if _, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ?`, id); err != nil {
 		return r, fmt.Errorf("holding report %s: %w", id, err)
 	}
-	err := r.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND tracked = 1 AND next_refresh_at <= ? AND `+hold.Free, id, db.Micros(tx.Now())).Scan)
+	err := r.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND tracked = 1 AND next_refresh_at <= ? AND `+restoreguard.Free, id, db.Micros(tx.Now())).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return record{}, nil
 	}

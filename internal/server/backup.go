@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/crash"
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/seal"
 )
 
@@ -251,7 +251,7 @@ func holdFile(ctx context.Context, cfg Config, w *backup.Whole, part string) err
 	if err == nil {
 		err = d.Write(ctx, "restore.hold", func(ctx context.Context, tx *db.Tx) error {
 			exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
-			return hold.Begin(exec, false, tx.Now(), w.MadeAt)
+			return restoreguard.Begin(exec, false, tx.Now(), w.MadeAt)
 		})
 	}
 	return errors.Join(err, d.Close())
@@ -264,7 +264,7 @@ func restoreDatabase(ctx context.Context, cfg Config, w *backup.Whole) error {
 	}
 	err = d.Load(ctx, w.Dump(), func(exec func(query string, args ...any) error) error {
 		crash.Point("before restore end")
-		return hold.Begin(exec, true, d.Now(), w.MadeAt)
+		return restoreguard.Begin(exec, true, d.Now(), w.MadeAt)
 	})
 	return errors.Join(err, d.Close())
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"pressroom/internal/delivery"
-	"pressroom/internal/hold"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/network"
+	"pressroom/internal/restoreguard"
 )
 
 // metrics is what the program tells Prometheus.
@@ -72,7 +72,7 @@ func (m *metrics) calledNetwork(platform, call, result string) {
 func (m *metrics) stood(late time.Duration) { m.lateness.Observe(late.Seconds()) }
 
 // tellHeld has the figures say whether all is held; nothing while the database does not.
-func (m *metrics) tellHeld(s *hold.Service) {
+func (m *metrics) tellHeld(s *restoreguard.Service) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "pressroom_held", Help: "1 while nothing is published or charged by itself, as the database was restored or copied, or the operator holds it.",
 	}, func() float64 {

@@ -15,13 +15,13 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/delivery"
-	"pressroom/internal/hold"
 	"pressroom/internal/network"
 	"pressroom/internal/notice"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
 	"pressroom/internal/rest"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/seal"
 	"pressroom/internal/team"
@@ -253,7 +253,7 @@ func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'",
 // goOn resumes a directory that was copied or moved: what its sandbox networks hold came along, and is asked for.
 func (q *Quickstart) goOn(ctx context.Context) error {
 	state, err := q.Hold.State(ctx)
-	if err != nil || !state.Held() || state.Why == hold.ByHand {
+	if err != nil || !state.Held() || state.Why == restoreguard.ByHand {
 		return err
 	}
 	_, err = q.Resume(ctx, delivery.ResumeOptions{Late: LateByDefault, Unasked: true}) // its networks are a sandbox's

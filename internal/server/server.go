@@ -26,7 +26,6 @@ import (
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/hashtag/search"
-	"pressroom/internal/hold"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
 	"pressroom/internal/leaving"
@@ -41,6 +40,7 @@ import (
 	"pressroom/internal/post"
 	"pressroom/internal/replay"
 	"pressroom/internal/report"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/source"
@@ -97,8 +97,8 @@ type Config struct {
 	MeasureReadyEvery time.Duration
 	// LookAtFiles is for what only looks at the library: the store of files is taken as it is.
 	LookAtFiles    bool
-	TrustReplica   bool           // see hold.Options
-	Beside         bool           // a command beside the service, see hold.Options
+	TrustReplica   bool           // see restoreguard.Options
+	Beside         bool           // a command beside the service, see restoreguard.Options
 	TrustedProxies []string       // networks whose X-Forwarded-For is believed
 	ImportAllow    []string       // hosts and networks from which files are imported although they are private
 	ImportRoots    *x509.CertPool // whose certificates imports trust; the system's where nil
@@ -148,9 +148,9 @@ type Server struct {
 	Searches  *search.Service
 	Leaving   *leaving.Service // by it data goes
 	Notices   *notice.Service
-	Letters   *team.Letters  // mails links
-	Programs  *oauth.Service // by it people let assistants in
-	Hold      *hold.Service  // keeps a restored or copied database from publishing by itself
+	Letters   *team.Letters         // mails links
+	Programs  *oauth.Service        // by it people let assistants in
+	Hold      *restoreguard.Service // keeps a restored or copied database from publishing by itself
 
 	cfg       Config
 	db        *db.DB
@@ -251,7 +251,7 @@ const askAgain = 250 * time.Millisecond
 func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	limit := time.Now().Add(cfg.WaitForDatabase)
 	for try := 1; ; try++ {
-		d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now, Connected: hold.NewFailover(cfg.TrustReplica || cfg.Beside).Connected})
+		d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now, Connected: restoreguard.NewFailover(cfg.TrustReplica || cfg.Beside).Connected})
 		if err == nil || !db.Away(err) || time.Now().After(limit) {
 			return d, err
 		}
@@ -326,7 +326,7 @@ func (s *Server) buildGround(offered terms.Terms) error {
 	if s.db.Postgres() {
 		file = ""
 	}
-	s.Hold = hold.New(s.db, hold.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
+	s.Hold = restoreguard.New(s.db, restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
 	s.metrics.tellHeld(s.Hold)
 	s.calls = limit.NewCalls(s.db)
 	s.Credits = credit.New(s.db)

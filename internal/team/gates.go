@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 )
 
 // Scope is what a pause holds for.
@@ -143,7 +143,7 @@ func (s *Service) pausedFor(ctx context.Context, team, key int64) (access.Gates,
 			g.PausedKinds = append(g.PausedKinds, access.Publish)
 		}
 	}
-	held, err := hold.Read(ctx, s.db)
+	held, err := restoreguard.Read(ctx, s.db)
 	if g.Held = held.Held(); g.Held {
 		g.PausedKinds = append(g.PausedKinds, access.Publish, access.Spend)
 	}

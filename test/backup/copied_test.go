@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"pressroom/internal/delivery"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 )
 
 // held opens an installation as serve does, and tells what it is held for.
-func (w *world) held(cfg server.Config) hold.Why {
+func (w *world) held(cfg server.Config) restoreguard.Why {
 	w.t.Helper()
 	s, err := server.Open(context.Background(), cfg)
 	must(w.t, err)
@@ -52,14 +52,14 @@ func TestCopiedSQLite(t *testing.T) {
 	other := cfg
 	other.Database += ".copy"
 	for range 2 {
-		if why := w.held(other); why != hold.Copied {
+		if why := w.held(other); why != restoreguard.Copied {
 			t.Errorf("a copy is held for %q", why)
 		}
 	}
 	copyFile(t, path, path+".yesterday")
 	w.start(cfg).stop()
 	copyFile(t, path+".yesterday", path)
-	if why := w.held(cfg); why != hold.WentBack {
+	if why := w.held(cfg); why != restoreguard.WentBack {
 		t.Errorf("an older file in the place of the newer is held for %q", why)
 	}
 	s, err := server.Open(t.Context(), cfg)
@@ -100,7 +100,7 @@ func TestCopiedPostgres(t *testing.T) {
 	must(t, err)
 	_, err = server.ExecContext(t.Context(), "CREATE DATABASE "+nameOf(t, copied.Database)+" TEMPLATE "+nameOf(t, cfg.Database))
 	must(t, err)
-	if why := w.held(copied); why != hold.Copied {
+	if why := w.held(copied); why != restoreguard.Copied {
 		t.Errorf("a copy is held for %q", why)
 	}
 	looks, err := sql.Open("pgx", cfg.Database)
@@ -115,7 +115,7 @@ func TestCopiedPostgres(t *testing.T) {
 	}
 	_, err = looks.ExecContext(t.Context(), `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9') WHERE id = 1`)
 	must(t, err)
-	if why := w.held(cfg); why != hold.FailedOver {
+	if why := w.held(cfg); why != restoreguard.FailedOver {
 		t.Errorf("a failover is held for %q", why)
 	}
 }
@@ -164,7 +164,7 @@ func TestRoleWithoutControlData(t *testing.T) {
 	}
 	_, err = looks.ExecContext(t.Context(), `UPDATE hold SET place = '{"database": 1}' WHERE id = 1`)
 	must(t, err)
-	if why := w.held(cfg); why != hold.Copied {
+	if why := w.held(cfg); why != restoreguard.Copied {
 		t.Errorf("a copy is held for %q", why)
 	}
 }
@@ -182,7 +182,7 @@ func TestHeldByHand(t *testing.T) {
 		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: paused.id, Action: team.Publishing}))
 		state, err := h.Hold.Hold(t.Context(), "the cellar is wet")
 		must(t, err)
-		if state.Why != hold.ByHand || state.Reason != "the cellar is wet" {
+		if state.Why != restoreguard.ByHand || state.Reason != "the cellar is wet" {
 			t.Errorf("held: %+v", state)
 		}
 		w.clock.advance(20 * time.Minute)

@@ -16,7 +16,7 @@ import (
 
 	"pressroom/internal/backup"
 	"pressroom/internal/delivery"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )
@@ -244,7 +244,7 @@ func (h *house) resumes(all, some *home, d day) {
 	want := map[delivery.Fate]int{delivery.WentOut: len(d.soon) + 2, delivery.Unsure: len(reticent), delivery.Goes: len(d.later) - len(reticent), delivery.Missed: 0}
 	tried, err := h.Resume(h.t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Hour, Try: true})
 	must(h.t, err)
-	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != hold.Restored {
+	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != restoreguard.Restored {
 		raw, _ := json.MarshalIndent(tried, "", " ")
 		h.t.Fatalf("a try: %s\n%s", diff, raw)
 	}

@@ -16,9 +16,9 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/event"
 	"pressroom/internal/fault"
-	"pressroom/internal/hold"
 	"pressroom/internal/job"
 	"pressroom/internal/post"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/web/frame"
 )
 
@@ -34,7 +34,7 @@ type Services struct {
 	Jobs      *job.Store
 	Posts     *post.Service
 	Platforms []string // of the networks that are spoken with
-	Hold      *hold.Service
+	Hold      *restoreguard.Service
 }
 
 // Part is these pages.
@@ -128,7 +128,7 @@ type overview struct {
 
 	Paused      int
 	APIOff      bool
-	Hold        hold.State
+	Hold        restoreguard.State
 	Unconfirmed int
 	Rests       []string // networks that do not take anything
 	Proxy       string   // a peer that forwards requests and is not trusted; empty if there is none

@@ -1,4 +1,4 @@
-package hold_test
+package restoreguard_test
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 )
 
 // A connection to a server that is on another timeline holds the database before it is used; one to the same server, one
@@ -25,7 +25,7 @@ func TestFailover(t *testing.T) {
 		"trusted":         {trust: true, timelines: []string{"00000001", "00000002"}},
 		"not told":        {timelines: []string{"", "00000001", "", "00000001"}},
 	} {
-		f, held := hold.NewFailover(c.trust), 0
+		f, held := restoreguard.NewFailover(c.trust), 0
 		for _, timeline := range c.timelines {
 			exec := func(query string, _ ...any) error {
 				if strings.Contains(query, "failed_over") {
@@ -48,7 +48,7 @@ func TestFailover(t *testing.T) {
 			t.Errorf("%s: held %d times, want %d", name, held, c.held)
 		}
 	}
-	f := hold.NewFailover(false)
+	f := restoreguard.NewFailover(false)
 	answer := func(timeline string) func(string, ...any) error {
 		return func(_ string, dest ...any) error { _, err := fmt.Sscan(timeline, dest[0]); return err }
 	}
@@ -75,7 +75,7 @@ func TestReplicaIsRefused(t *testing.T) {
 		}
 		return errors.New("recovery is in progress")
 	}
-	if err := hold.NewFailover(true).Connected(t.Context(), exec, ask); err == nil || !db.Away(err) {
+	if err := restoreguard.NewFailover(true).Connected(t.Context(), exec, ask); err == nil || !db.Away(err) {
 		t.Errorf("a replica: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package hold_test
+package restoreguard_test
 
 import (
 	"bytes"
@@ -10,22 +10,22 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/testkit"
 )
 
-func open(t *testing.T, url string) (*hold.Service, *db.DB) {
+func open(t *testing.T, url string) (*restoreguard.Service, *db.DB) {
 	t.Helper()
 	d := testkit.Open(t, url, nil)
 	file, isSQLite := strings.CutPrefix(url, "sqlite:")
 	if !isSQLite {
 		file = ""
 	}
-	return hold.New(d, hold.Options{File: file, Log: slog.New(slog.DiscardHandler)}), d
+	return restoreguard.New(d, restoreguard.Options{File: file, Log: slog.New(slog.DiscardHandler)}), d
 }
 
 func lift(d *db.DB) error {
-	return d.Write(context.Background(), "test.lift", func(ctx context.Context, tx *db.Tx) error { return hold.Lift(ctx, tx, nil) })
+	return d.Write(context.Background(), "test.lift", func(ctx context.Context, tx *db.Tx) error { return restoreguard.Lift(ctx, tx, nil) })
 }
 
 // Held by hand, work rests that goes on while nothing is held, and begins anew once the hold is lifted.
@@ -68,20 +68,20 @@ func TestHeldOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		second, err := s.Hold(t.Context(), "a great flood")
-		if err != nil || second.HeldAt != first.HeldAt || second.Reason != "a great flood" || second.Why != hold.ByHand {
+		if err != nil || second.HeldAt != first.HeldAt || second.Reason != "a great flood" || second.Why != restoreguard.ByHand {
 			t.Errorf("held again: %+v %v", second, err)
 		}
 		if _, err := s.Hold(t.Context(), "two\nlines"); err == nil {
 			t.Error("a reason of two lines is taken")
 		}
 		var free int
-		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM teams WHERE `+hold.Free).Scan(&free); err != nil {
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM teams WHERE `+restoreguard.Free).Scan(&free); err != nil {
 			t.Fatal(err)
 		}
 		if err := lift(d); err != nil {
 			t.Fatal(err)
 		}
-		if err := lift(d); !hold.NotHeld(err) {
+		if err := lift(d); !restoreguard.NotHeld(err) {
 			t.Errorf("lifted again: %v", err)
 		}
 		var events int
@@ -117,7 +117,7 @@ func TestLook(t *testing.T) {
 		if err := s.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if state, err := s.State(t.Context()); err != nil || state.Why != hold.Copied {
+		if state, err := s.State(t.Context()); err != nil || state.Why != restoreguard.Copied {
 			t.Errorf("elsewhere: %+v %v", state, err)
 		}
 	})
@@ -136,7 +136,7 @@ func exec(t *testing.T, d *db.DB, statement string) {
 }
 
 // looksFor looks, and tells what the database is held for.
-func looksFor(t *testing.T, s *hold.Service) hold.State {
+func looksFor(t *testing.T, s *restoreguard.Service) restoreguard.State {
 	t.Helper()
 	if err := s.Look(t.Context()); err != nil {
 		t.Fatal(err)
@@ -152,13 +152,13 @@ func looksFor(t *testing.T, s *hold.Service) hold.State {
 // is what came after the last sign of life, and that it was held is none.
 func TestByHandHidesNothing(t *testing.T) {
 	t.Parallel()
-	for name, found := range map[string]func(t *testing.T, s *hold.Service, d *db.DB) hold.State{
-		"copied": func(t *testing.T, s *hold.Service, d *db.DB) hold.State {
+	for name, found := range map[string]func(t *testing.T, s *restoreguard.Service, d *db.DB) restoreguard.State{
+		"copied": func(t *testing.T, s *restoreguard.Service, d *db.DB) restoreguard.State {
 			t.Helper()
 			exec(t, d, `UPDATE hold SET place = '{"inode":1,"database":1}'`)
 			return looksFor(t, s)
 		},
-		"said to be copied": func(t *testing.T, s *hold.Service, _ *db.DB) hold.State {
+		"said to be copied": func(t *testing.T, s *restoreguard.Service, _ *db.DB) restoreguard.State {
 			t.Helper()
 			state, err := s.HoldCopy(t.Context(), "a snapshot")
 			if err != nil {
@@ -178,10 +178,10 @@ func TestByHandHidesNothing(t *testing.T) {
 				if _, err := s.Hold(t.Context(), "a snapshot"); err != nil {
 					t.Fatal(err)
 				}
-				if state := found(t, s, d); state.Why != hold.Copied || state.Reason != "a snapshot" || !state.Since.Equal(db.Time(1000)) {
+				if state := found(t, s, d); state.Why != restoreguard.Copied || state.Reason != "a snapshot" || !state.Since.Equal(db.Time(1000)) {
 					t.Errorf("%+v", state)
 				}
-				if state, err := s.Hold(t.Context(), "again"); err != nil || state.Why != hold.Copied {
+				if state, err := s.Hold(t.Context(), "again"); err != nil || state.Why != restoreguard.Copied {
 					t.Errorf("by hand after that: %+v %v", state, err)
 				}
 			})
@@ -214,7 +214,7 @@ func TestIDsOfEventsGoAhead(t *testing.T) {
 		begin := func(now time.Time) int64 {
 			err := d.Write(t.Context(), "test.restore", func(ctx context.Context, tx *db.Tx) error {
 				exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
-				return hold.Begin(exec, d.Postgres(), now, now)
+				return restoreguard.Begin(exec, d.Postgres(), now, now)
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -236,8 +236,8 @@ func TestHoldIsLogged(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		_, d := open(t, url)
 		var log bytes.Buffer
-		s := hold.New(d, hold.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-		watch := func(of *hold.Service) {
+		s := restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		watch := func(of *restoreguard.Service) {
 			if err := of.Warn(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -254,7 +254,7 @@ func TestHoldIsLogged(t *testing.T) {
 		if n := strings.Count(log.String(), "admin resume"); n != 1 {
 			t.Errorf("told %d times: %s", n, &log)
 		}
-		watch(hold.New(d, hold.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
+		watch(restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}))
 		if n := strings.Count(log.String(), "admin resume"); n != 2 {
 			t.Errorf("told %d times after another start: %s", n, &log)
 		}
@@ -275,7 +275,7 @@ func TestMarkAlone(t *testing.T) {
 		t.Errorf("one that was never served is held: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = '{}', starts = 1`)
-	if state := looksFor(t, s); state.Why != hold.WentBack {
+	if state := looksFor(t, s); state.Why != restoreguard.WentBack {
 		t.Errorf("an older one: %+v", state)
 	}
 }
@@ -287,13 +287,13 @@ func TestBesideTheService(t *testing.T) {
 		t.Skip("needs PostgreSQL: scripts/with-postgres")
 	}
 	serves, d := open(t, testkit.Postgres(t))
-	beside := hold.New(d, hold.Options{Beside: true, Log: slog.New(slog.DiscardHandler)})
+	beside := restoreguard.New(d, restoreguard.Options{Beside: true, Log: slog.New(slog.DiscardHandler)})
 	looksFor(t, serves)
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
 	if state := looksFor(t, beside); state.Held() {
 		t.Errorf("a command holds: %+v", state)
 	}
-	if state := looksFor(t, serves); state.Why != hold.FailedOver {
+	if state := looksFor(t, serves); state.Why != restoreguard.FailedOver {
 		t.Errorf("the service: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = replace(place, '"timeline":', '"timeline":9')`)
@@ -305,7 +305,7 @@ func TestBesideTheService(t *testing.T) {
 		t.Errorf("the same failover holds again: %+v", state)
 	}
 	exec(t, d, `UPDATE hold SET place = '{"database":1,"timeline":99}'`)
-	if state := looksFor(t, beside); state.Why != hold.Copied {
+	if state := looksFor(t, beside); state.Why != restoreguard.Copied {
 		t.Errorf("a copy: %+v", state)
 	}
 	if err := lift(d); err != nil {

@@ -1,10 +1,10 @@
-// Package hold keeps a database that was restored or copied from publishing and charging by itself until the operator
+// Package restoreguard keeps a database that was restored or copied from publishing and charging by itself until the operator
 // has looked at what went out meanwhile.
 //
 // The database remembers where it lives. Where it finds itself elsewhere, or older than it was, it is held: reads and
 // drafts go on, and what would publish or charge waits. The condition Free stands in the statements that begin such
 // work, so that it holds on every node from the transaction on that sets it.
-package hold
+package restoreguard
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package hold_test
+package restoreguard_test
 
 import (
 	"database/sql"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/hold"
+	"pressroom/internal/restoreguard"
 	"pressroom/internal/testkit"
 )
 
@@ -24,7 +24,7 @@ func TestFailoverHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	f := hold.NewFailover(false)
+	f := restoreguard.NewFailover(false)
 	for n := range 3 {
 		exec := func(query string, args ...any) error {
 			_, err := conn.ExecContext(t.Context(), query, args...)
@@ -38,7 +38,7 @@ func TestFailoverHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		state, err := s.State(t.Context())
-		if err != nil || state.Held() != (n > 0) || n > 0 && state.Why != hold.FailedOver {
+		if err != nil || state.Held() != (n > 0) || n > 0 && state.Why != restoreguard.FailedOver {
 			t.Errorf("after %d failovers: %+v %v", n, state, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestFailoverWhileHeldByHand(t *testing.T) {
 	if _, err := s.Hold(t.Context(), "a flood"); err != nil {
 		t.Fatal(err)
 	}
-	f := hold.NewFailover(false)
+	f := restoreguard.NewFailover(false)
 	for n := range 2 {
 		run := func(query string, _ ...any) error {
 			exec(t, d, query)
@@ -77,7 +77,7 @@ func TestFailoverWhileHeldByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if state, err := s.State(t.Context()); err != nil || state.Why != hold.FailedOver || state.Reason != "a flood" {
+	if state, err := s.State(t.Context()); err != nil || state.Why != restoreguard.FailedOver || state.Reason != "a flood" {
 		t.Errorf("after a failover: %+v %v", state, err)
 	}
 }
