@@ -17,6 +17,7 @@ import (
 
 	"pressroom/internal/blob"
 	"pressroom/internal/certificate"
+	"pressroom/internal/clusterstats"
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
 	"pressroom/internal/delivery"
@@ -44,7 +45,6 @@ import (
 	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/source"
-	"pressroom/internal/standing"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/totp"
@@ -172,7 +172,7 @@ type Server struct {
 	toolPipe  *pipeline.Pipeline
 	metrics   *metrics
 	tracer    *trace.Tracer // nil where nobody takes traces
-	standing  *standing.Service
+	standing  *clusterstats.Service
 	guard     *fetch.Client             // what Bluesky servers are called by; nil where every one is called
 	reach     *http.Transport           // what networks are called by
 	certs     *certificate.Certificates // nil where the program does not speak TLS itself

@@ -7,9 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"pressroom/internal/clusterstats"
 	"pressroom/internal/delivery"
 	"pressroom/internal/job"
-	"pressroom/internal/standing"
 )
 
 const (
@@ -44,9 +44,9 @@ func told(name, help string, labels ...string) *prometheus.Desc {
 
 // buildStanding makes what looks after the installation as a whole, and after what this node depends on.
 func (s *Server) buildStanding() {
-	s.standing = standing.New(s.db,
-		standing.Measure{Name: "loads", Every: loadsEvery, Do: s.measureLoads},
-		standing.Measure{Name: "ledger", Every: ledgerEvery, Do: s.measureLedger})
+	s.standing = clusterstats.New(s.db,
+		clusterstats.Measure{Name: "loads", Every: loadsEvery, Do: s.measureLoads},
+		clusterstats.Measure{Name: "ledger", Every: ledgerEvery, Do: s.measureLedger})
 	s.checks = s.dependencies()
 	s.metrics.registry.MustRegister(&standingState{s.standing, s.db.Now}, s.checks, &poolState{s.db}, &expiryState{s.certs})
 	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -61,7 +61,7 @@ func (s *Server) buildStanding() {
 
 // standingState is what Prometheus reads of the whole installation as it asks: no query is made for that.
 type standingState struct {
-	standing *standing.Service
+	standing *clusterstats.Service
 	now      func() time.Time
 }
 
@@ -100,12 +100,12 @@ func (c *standingState) age(since time.Time) float64 { return max(0, c.now().Sub
 
 // counts gathers figures that come in pairs: how many, and since when. What is expected is told as 0 where there is none.
 type counts struct {
-	figures []standing.Figure
+	figures []clusterstats.Figure
 	told    map[[2]string]bool
 }
 
 func (c *counts) add(name string, n int64, oldest time.Time, labels ...string) {
-	c.figures = append(c.figures, standing.Figure{Name: name, Labels: labels, Value: float64(n)}, standing.Figure{Name: name + "_age", Labels: labels, Since: oldest})
+	c.figures = append(c.figures, clusterstats.Figure{Name: name, Labels: labels, Value: float64(n)}, clusterstats.Figure{Name: name + "_age", Labels: labels, Since: oldest})
 	c.told[key(name, labels)] = true
 }
 
@@ -120,7 +120,7 @@ func key(name string, labels []string) [2]string {
 }
 
 // measureLoads counts what waits or is under way.
-func (s *Server) measureLoads(ctx context.Context) ([]standing.Figure, error) {
+func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Figure, error) {
 	c := &counts{told: map[[2]string]bool{}}
 	for _, measure := range []func(context.Context, *counts) error{s.countPosts, s.countDeliveries, s.countJobs, s.countReservations, s.countAccounts, s.countPauses} {
 		if err := measure(ctx, c); err != nil {
@@ -183,7 +183,7 @@ func (s *Server) countReservations(ctx context.Context, c *counts) error {
 		return err
 	}
 	c.add("reservations_open", open.Reservations, open.Oldest)
-	c.figures = append(c.figures, standing.Figure{Name: "reservations_open_sum", Value: float64(open.Credits)})
+	c.figures = append(c.figures, clusterstats.Figure{Name: "reservations_open_sum", Value: float64(open.Credits)})
 	return nil
 }
 
@@ -200,7 +200,7 @@ func (s *Server) countAccounts(ctx context.Context, c *counts) error {
 		of[l.Platform] = l.Accounts
 	}
 	for platform, n := range of {
-		c.figures = append(c.figures, standing.Figure{Name: "accounts_lost", Labels: []string{platform}, Value: float64(n)})
+		c.figures = append(c.figures, clusterstats.Figure{Name: "accounts_lost", Labels: []string{platform}, Value: float64(n)})
 	}
 	return nil
 }
@@ -218,13 +218,13 @@ func (s *Server) countPauses(ctx context.Context, c *counts) error {
 		of[[2]string{string(p.Scope), string(p.Action)}]++
 	}
 	for what, n := range of {
-		c.figures = append(c.figures, standing.Figure{Name: "pauses", Labels: []string{what[0], what[1]}, Value: float64(n)})
+		c.figures = append(c.figures, clusterstats.Figure{Name: "pauses", Labels: []string{what[0], what[1]}, Value: float64(n)})
 	}
 	return nil
 }
 
 // measureLedger proves the ledger, as pressroom admin audit does.
-func (s *Server) measureLedger(ctx context.Context) ([]standing.Figure, error) {
+func (s *Server) measureLedger(ctx context.Context) ([]clusterstats.Figure, error) {
 	report, err := s.Credits.Audit(ctx)
 	if err != nil {
 		return nil, err
@@ -232,7 +232,7 @@ func (s *Server) measureLedger(ctx context.Context) ([]standing.Figure, error) {
 	if !report.Sound() {
 		s.cfg.Log.ErrorContext(ctx, "the ledger of credits does not add up: see pressroom admin audit", "complaints", report.Total)
 	}
-	return []standing.Figure{{Name: "ledger_audit_complaints", Value: float64(report.Total)}}, nil
+	return []clusterstats.Figure{{Name: "ledger_audit_complaints", Value: float64(report.Total)}}, nil
 }
 
 func yesNo(is bool) string {

@@ -1,4 +1,4 @@
-package standing_test
+package clusterstats_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/clusterstats"
 	"pressroom/internal/db"
-	"pressroom/internal/standing"
 	"pressroom/internal/testkit"
 )
 
@@ -32,12 +32,12 @@ func TestOneMeasuresForAll(t *testing.T) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		var times atomic.Int64
 		since := clock.Now().Add(-time.Hour)
-		measure := standing.Measure{Name: "loads", Every: 15 * time.Second, Do: func(context.Context) ([]standing.Figure, error) {
-			return []standing.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(times.Add(1))}, {Name: "age", Since: since}}, nil
+		measure := clusterstats.Measure{Name: "loads", Every: 15 * time.Second, Do: func(context.Context) ([]clusterstats.Figure, error) {
+			return []clusterstats.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(times.Add(1))}, {Name: "age", Since: since}}, nil
 		}}
 		d := open(t, url, clock)
-		nodes := []*standing.Service{standing.New(d, measure), standing.New(d, measure), standing.New(d, measure)}
-		reader := standing.New(d, measure)
+		nodes := []*clusterstats.Service{clusterstats.New(d, measure), clusterstats.New(d, measure), clusterstats.New(d, measure)}
+		reader := clusterstats.New(d, measure)
 		for round := range 3 {
 			var wg sync.WaitGroup
 			for _, node := range nodes {
@@ -56,7 +56,7 @@ func TestOneMeasuresForAll(t *testing.T) {
 			if err := reader.Once(t.Context(), false); err != nil {
 				t.Fatal(err)
 			}
-			want := []standing.Standing{{Name: "loads", MeasuredAt: clock.Now(), Figures: []standing.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(round + 1)}, {Name: "age", Since: since}}}}
+			want := []clusterstats.Standing{{Name: "loads", MeasuredAt: clock.Now(), Figures: []clusterstats.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(round + 1)}, {Name: "age", Since: since}}}}
 			if diff := cmp.Diff(want, reader.Last()); diff != "" {
 				t.Error(diff)
 			}
@@ -73,16 +73,16 @@ func TestAMeasureThatFails(t *testing.T) {
 		began := clock.Now()
 		broken := errors.New("the table is gone")
 		var fails bool
-		one := standing.Measure{Name: "one", Every: time.Minute, Do: func(context.Context) ([]standing.Figure, error) {
+		one := clusterstats.Measure{Name: "one", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Figure, error) {
 			if fails {
 				return nil, broken
 			}
-			return []standing.Figure{{Name: "x", Value: 1}}, nil
+			return []clusterstats.Figure{{Name: "x", Value: 1}}, nil
 		}}
-		two := standing.Measure{Name: "two", Every: time.Minute, Do: func(context.Context) ([]standing.Figure, error) {
-			return []standing.Figure{{Name: "y", Value: 2}}, nil
+		two := clusterstats.Measure{Name: "two", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Figure, error) {
+			return []clusterstats.Figure{{Name: "y", Value: 2}}, nil
 		}}
-		s := standing.New(open(t, url, clock), one, two)
+		s := clusterstats.New(open(t, url, clock), one, two)
 		if got := s.Last(); len(got) != 0 {
 			t.Fatalf("before anything was read: %v", got)
 		}
@@ -94,7 +94,7 @@ func TestAMeasureThatFails(t *testing.T) {
 		if err := s.Once(t.Context(), true); !errors.Is(err, broken) {
 			t.Errorf("the failure was told as %v", err)
 		}
-		want := []standing.Standing{{"one", began, []standing.Figure{{Name: "x", Value: 1}}}, {"two", began.Add(time.Minute), []standing.Figure{{Name: "y", Value: 2}}}}
+		want := []clusterstats.Standing{{"one", began, []clusterstats.Figure{{Name: "x", Value: 1}}}, {"two", began.Add(time.Minute), []clusterstats.Figure{{Name: "y", Value: 2}}}}
 		if diff := cmp.Diff(want, s.Last()); diff != "" {
 			t.Error(diff)
 		}

@@ -1,6 +1,6 @@
-// Package standing is how the whole installation stands: figures that cost a query, measured at a pace by one node, whichever
+// Package clusterstats is how the whole installation stands: figures that cost a query, measured at a pace by one node, whichever
 // takes the turn, and kept in the database for all of them. It knows no subject: what is measured it is given.
-package standing
+package clusterstats
 
 import (
 	"context"
