@@ -7,19 +7,19 @@ import (
 
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
+	"pressroom/internal/erasure"
 	"pressroom/internal/fault"
-	"pressroom/internal/leaving"
 )
 
 // buildLeaving joins what lets data go to those who hold it.
 func (s *Server) buildLeaving() {
 	secrets := map[string]string{}
 	if s.cfg.Networks.Secret != nil {
-		for platform, name := range map[string]string{"facebook": "FACEBOOK", "instagram": "INSTAGRAM", leaving.InstagramByFacebook: "INSTAGRAM_FACEBOOK", "threads": "THREADS"} {
+		for platform, name := range map[string]string{"facebook": "FACEBOOK", "instagram": "INSTAGRAM", erasure.InstagramByFacebook: "INSTAGRAM_FACEBOOK", "threads": "THREADS"} {
 			secrets[platform] = s.cfg.Networks.Secret(name)
 		}
 	}
-	s.Leaving = leaving.New(leaving.Options{
+	s.Leaving = erasure.New(erasure.Options{
 		DB: s.db, MetaSecrets: secrets,
 		Refund: func(ctx context.Context, tx *db.Tx, reservation int64) error {
 			_, err := s.Credits.Refund(ctx, tx, reservation)

@@ -22,6 +22,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/delivery"
 	"pressroom/internal/directory"
+	"pressroom/internal/erasure"
 	"pressroom/internal/event"
 	"pressroom/internal/fetch"
 	"pressroom/internal/hashtag/figure"
@@ -29,7 +30,6 @@ import (
 	"pressroom/internal/hashtag/search"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
-	"pressroom/internal/leaving"
 	"pressroom/internal/limit"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/media"
@@ -146,7 +146,7 @@ type Server struct {
 	Voices    *voice.Service
 	Lists     *list.Service
 	Searches  *search.Service
-	Leaving   *leaving.Service // by it data goes
+	Leaving   *erasure.Service // by it data goes
 	Notices   *notice.Service
 	Letters   *team.Letters         // mails links
 	Programs  *oauth.Service        // by it people let assistants in

@@ -10,10 +10,10 @@ import (
 
 	"pressroom/internal/delivery"
 	"pressroom/internal/directory"
+	departure "pressroom/internal/erasure"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
-	departure "pressroom/internal/leaving"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/media"
 	"pressroom/internal/notice"

@@ -1,4 +1,4 @@
-// Package leaving is the pages by which data goes: deleting a team, a person's account, a draft and a revoked key, leaving
+// Package erasure is the pages by which data goes: deleting a team, a person's account, a draft and a revoked key, leaving
 // a team, taking a team's data along, and what networks ask to be deleted.
 package leaving
 
@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"pressroom/internal/erasure"
 	"pressroom/internal/fault"
-	"pressroom/internal/leaving"
 	"pressroom/internal/operation"
 	"pressroom/internal/web/frame"
 )
@@ -25,11 +25,11 @@ var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
 type Part struct {
 	*frame.Frame
 
-	leaving *leaving.Service
+	leaving *erasure.Service
 }
 
 // New makes them.
-func New(f *frame.Frame, s *leaving.Service) *Part { return &Part{f, s} }
+func New(f *frame.Frame, s *erasure.Service) *Part { return &Part{f, s} }
 
 // Routes are their addresses.
 func (p *Part) Routes() []frame.Route {
@@ -55,10 +55,10 @@ func (p *Part) Routes() []frame.Route {
 
 // teamView is the page on which a team is deleted, or what it shows while that goes on.
 type teamView struct {
-	leaving.Touched
+	erasure.Touched
 
 	Only     bool // the visitor is in no other team
-	Progress *leaving.Progress
+	Progress *erasure.Progress
 	Name     string // as typed
 	Account  bool   // delete the visitor's account too
 	Wrong    string
