@@ -1,6 +1,6 @@
 // Package erasure is the pages by which data goes: deleting a team, a person's account, a draft and a revoked key, leaving
 // a team, taking a team's data along, and what networks ask to be deleted.
-package leaving
+package erasure
 
 import (
 	"embed"

@@ -1,4 +1,4 @@
-package leaving
+package erasure
 
 import (
 	"net/http"
