@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/mattn/go-isatty"
 
-	"pressroom/internal/calling"
+	"pressroom/internal/apicli"
 )
 
 type callCmd struct {
@@ -45,10 +45,10 @@ func (c callCmd) Run(ctx context.Context) error {
 	for i, w := range c.Args {
 		args[i] = string(w)
 	}
-	status := calling.Run(ctx, calling.Terminal{
+	status := apicli.Run(ctx, apicli.Terminal{
 		Env: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Pretty: isatty.IsTerminal(os.Stdout.Fd()),
 	}, args)
-	if status != calling.StatusDone {
+	if status != apicli.StatusDone {
 		return statusError(status)
 	}
 	return nil

@@ -19,7 +19,7 @@ var rooms = map[string][]string{
 	"sources":  {"internal/source/bridge", "internal/source/instagramgraph", "internal/source/joined", "internal/source/tiktokresearch", "internal/source/wire"},
 	"sandbox":  {"internal/sandbox"},
 	"app":      {"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/consent", "internal/web/frame", "internal/web/hashtags", "internal/web/erasure", "internal/web/library", "internal/web/notices", "internal/web/operator", "internal/web/plot", "internal/web/posts", "internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices"},
-	"calling":  {"internal/calling"},
+	"calling":  {"internal/apicli"},
 	"server":   {"internal/server"},
 	"tests":    {"internal/arrows", "internal/clientgen", "internal/hashtag/plantedbeside", "internal/network/networktest", "internal/report/planted", "internal/report/plantedtag", "internal/testkit", "internal/testkit/acme", "internal/testkit/authenticator", "internal/testkit/collector", "internal/testkit/oidcserver", "internal/testkit/pds", "internal/testkit/postgres", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
 }
@@ -127,10 +127,10 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("tests", "test/...", "bench/..."), what: names("tests"),
 		why: "what tests stand on must not be in the program",
 	}, {
-		who: names("client", "internal/calling", "examples/..."), what: names("ours"), notWhat: names("client"),
+		who: names("client", "internal/apicli", "examples/..."), what: names("ours"), notWhat: names("client"),
 		why: "a client knows what the description tells and nothing else, as any other program that calls the API",
 	}, {
-		who: names("ours"), notWho: names("internal/calling", "examples/..."), what: names("client"),
+		who: names("ours"), notWho: names("internal/apicli", "examples/..."), what: names("client"),
 		why: "the service does not call itself",
 	}, {
 		who: names("ours"), notWho: names("internal/job"), what: names("github.com/riverqueue/river"),

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"pressroom/client"
-	"pressroom/internal/calling"
+	"pressroom/internal/apicli"
 )
 
 // called is what a run of `pressroom call` left.
@@ -137,7 +137,7 @@ func TestCalls(t *testing.T) {
 	if strings.TrimSpace(newest.out) != at[string](t, g.call(t, "list_posts", "--limit", "1"), "data", "posts", "0", "id") {
 		t.Errorf("the newest post is %q", newest.out)
 	}
-	if none := g.call(t, "list_posts", "--field", "data.nothing"); none.status != calling.StatusFailed || none.out != "" {
+	if none := g.call(t, "list_posts", "--field", "data.nothing"); none.status != apicli.StatusFailed || none.out != "" {
 		t.Errorf("a member that there is not: %+v", none)
 	}
 	keyFile := filepath.Join(t.TempDir(), "key")
@@ -160,32 +160,32 @@ func TestStatuses(t *testing.T) {
 		status int
 		says   []string
 	}{
-		{nil, []string{"no_such"}, calling.StatusUsage, []string{"no_such"}},
-		{nil, []string{"create_post", "--caption", "x"}, calling.StatusUsage, []string{"--account-ids"}},
-		{nil, []string{"create_post", "--caption", "x", "--caption", "y", "--account-ids", "1"}, calling.StatusUsage, []string{"-caption", "twice"}},
-		{nil, []string{"list_posts", "--limit", "prk_wrong"}, calling.StatusUsage, []string{"limit", "no integer"}},
-		{nil, []string{"list_posts", "--key", "prk_wrong"}, calling.StatusUsage, []string{"no such flag"}},
-		{nil, []string{"list_posts", "--wait"}, calling.StatusUsage, []string{"starts no job"}},
-		{nil, []string{"get_identity", "--all"}, calling.StatusUsage, []string{"no pages"}},
-		{nil, []string{"get_post", "a", "b"}, calling.StatusUsage, []string{"too many"}},
-		{nil, []string{"update_post", "a", "--json", "[]"}, calling.StatusUsage, []string{"JSON object"}},
-		{nil, []string{"upload"}, calling.StatusUsage, []string{"FILE"}},
-		{nil, []string{"upload", "sm\xf8rrebr\xf8d.png"}, calling.StatusUsage, []string{"UTF-8"}},
-		{nil, []string{"create_post", "--caption", "sm\xf8rrebr\xf8d", "--account-ids", "1"}, calling.StatusUsage, []string{"caption", "UTF-8"}},
-		{nil, []string{"create_post", "--json", "{\"caption\":\"sm\xf8rrebr\xf8d\",\"account_ids\":[1]}"}, calling.StatusUsage, []string{"--json", "UTF-8"}},
-		{nil, []string{"create_post", "--json", "\ufeff{}"}, calling.StatusUsage, []string{"byte order mark"}},
-		{nil, []string{"get_identity", "--timeout", "0"}, calling.StatusUsage, []string{"--timeout"}},
-		{nil, []string{"get_identity", "--attempts", "0"}, calling.StatusUsage, []string{"--attempts"}},
-		{nil, []string{"upload", "/no/such/file"}, calling.StatusUsage, []string{"no such file"}},
-		{nil, []string{"--url", "http://press.example.com", "get_identity"}, calling.StatusUsage, []string{"--plain-http"}},
-		{[]string{"PRESSROOM_KEY="}, []string{"get_identity"}, calling.StatusUsage, []string{"PRESSROOM_KEY"}},
-		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, calling.StatusRefused, []string{"unauthorized", "401"}},
-		{[]string{"PRESSROOM_KEY=" + g.Keys.ReadOnly}, []string{"create_post", "--caption", "x", "--account-ids", "1"}, calling.StatusRefused, []string{"write_not_allowed"}},
-		{nil, []string{"get_post", "01a204d0-a906-77ca-b29e-bac35cd41dbd"}, calling.StatusMissing, []string{"not_found", "request"}},
-		{nil, []string{"list_posts", "--limit", "99"}, calling.StatusInvalid, []string{"validation_failed", "limit", "out_of_range"}},
-		{nil, []string{"publish_post", rejected, "--wait"}, calling.StatusJob, []string{"rejected_content"}},
-		{nil, []string{"get_job", "social_post:01a204d0-a906-77ca-b29e-bac35cd41dbd", "--wait"}, calling.StatusMissing, []string{"not_found"}},
-		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{"create_post", "--attempts", "2", "--caption", "x", "--account-ids", "1"}, calling.StatusUnavailable, []string{"no answer", "nothing was done"}},
+		{nil, []string{"no_such"}, apicli.StatusUsage, []string{"no_such"}},
+		{nil, []string{"create_post", "--caption", "x"}, apicli.StatusUsage, []string{"--account-ids"}},
+		{nil, []string{"create_post", "--caption", "x", "--caption", "y", "--account-ids", "1"}, apicli.StatusUsage, []string{"-caption", "twice"}},
+		{nil, []string{"list_posts", "--limit", "prk_wrong"}, apicli.StatusUsage, []string{"limit", "no integer"}},
+		{nil, []string{"list_posts", "--key", "prk_wrong"}, apicli.StatusUsage, []string{"no such flag"}},
+		{nil, []string{"list_posts", "--wait"}, apicli.StatusUsage, []string{"starts no job"}},
+		{nil, []string{"get_identity", "--all"}, apicli.StatusUsage, []string{"no pages"}},
+		{nil, []string{"get_post", "a", "b"}, apicli.StatusUsage, []string{"too many"}},
+		{nil, []string{"update_post", "a", "--json", "[]"}, apicli.StatusUsage, []string{"JSON object"}},
+		{nil, []string{"upload"}, apicli.StatusUsage, []string{"FILE"}},
+		{nil, []string{"upload", "sm\xf8rrebr\xf8d.png"}, apicli.StatusUsage, []string{"UTF-8"}},
+		{nil, []string{"create_post", "--caption", "sm\xf8rrebr\xf8d", "--account-ids", "1"}, apicli.StatusUsage, []string{"caption", "UTF-8"}},
+		{nil, []string{"create_post", "--json", "{\"caption\":\"sm\xf8rrebr\xf8d\",\"account_ids\":[1]}"}, apicli.StatusUsage, []string{"--json", "UTF-8"}},
+		{nil, []string{"create_post", "--json", "\ufeff{}"}, apicli.StatusUsage, []string{"byte order mark"}},
+		{nil, []string{"get_identity", "--timeout", "0"}, apicli.StatusUsage, []string{"--timeout"}},
+		{nil, []string{"get_identity", "--attempts", "0"}, apicli.StatusUsage, []string{"--attempts"}},
+		{nil, []string{"upload", "/no/such/file"}, apicli.StatusUsage, []string{"no such file"}},
+		{nil, []string{"--url", "http://press.example.com", "get_identity"}, apicli.StatusUsage, []string{"--plain-http"}},
+		{[]string{"PRESSROOM_KEY="}, []string{"get_identity"}, apicli.StatusUsage, []string{"PRESSROOM_KEY"}},
+		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, apicli.StatusRefused, []string{"unauthorized", "401"}},
+		{[]string{"PRESSROOM_KEY=" + g.Keys.ReadOnly}, []string{"create_post", "--caption", "x", "--account-ids", "1"}, apicli.StatusRefused, []string{"write_not_allowed"}},
+		{nil, []string{"get_post", "01a204d0-a906-77ca-b29e-bac35cd41dbd"}, apicli.StatusMissing, []string{"not_found", "request"}},
+		{nil, []string{"list_posts", "--limit", "99"}, apicli.StatusInvalid, []string{"validation_failed", "limit", "out_of_range"}},
+		{nil, []string{"publish_post", rejected, "--wait"}, apicli.StatusJob, []string{"rejected_content"}},
+		{nil, []string{"get_job", "social_post:01a204d0-a906-77ca-b29e-bac35cd41dbd", "--wait"}, apicli.StatusMissing, []string{"not_found"}},
+		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{"create_post", "--attempts", "2", "--caption", "x", "--account-ids", "1"}, apicli.StatusUnavailable, []string{"no answer", "nothing was done"}},
 	} {
 		got := g.callWith(t, "", c.env, c.args...)
 		if got.status != c.status {
@@ -240,7 +240,7 @@ func TestJobsThatWereNotSeenToEnd(t *testing.T) {
 	} {
 		g := stub(t, map[string]http.HandlerFunc{"POST /posts/p/publish": started, "GET /jobs/j:1": c.job})
 		got := g.call(t, "publish_post", "p", "--wait", "--timeout", "1s", "--idempotency-key", "kept", "--field", "data.state")
-		if got.status != calling.StatusUnended || strings.TrimSpace(got.out) != c.state {
+		if got.status != apicli.StatusUnended || strings.TrimSpace(got.out) != c.state {
 			t.Errorf("%s: %+v", name, got)
 		}
 		for _, word := range []string{"accepted", "get_job j:1 --wait", "--idempotency-key kept"} {
@@ -248,7 +248,7 @@ func TestJobsThatWereNotSeenToEnd(t *testing.T) {
 				t.Errorf("%s: it does not say %q: %s", name, word, got.err)
 			}
 		}
-		if again := g.call(t, "get_job", "j:1", "--wait", "--timeout", "1s"); name == "still running" && (again.status != calling.StatusUnended || !strings.Contains(again.out, "running") || !strings.Contains(again.err, "get_job j:1 --wait")) {
+		if again := g.call(t, "get_job", "j:1", "--wait", "--timeout", "1s"); name == "still running" && (again.status != apicli.StatusUnended || !strings.Contains(again.out, "running") || !strings.Contains(again.err, "get_job j:1 --wait")) {
 			t.Errorf("%s, waited on: %+v", name, again)
 		}
 	}
@@ -259,12 +259,12 @@ func TestAnswersAreNotLost(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
 	got := g.call(t, "create_post", "--caption", "kept", "--account-ids", "1", "--field", "data.idd", "--idempotency-key", "mine")
-	if got.status != calling.StatusFailed || got.out != "" || !strings.Contains(got.err, "no data.idd") || !strings.Contains(got.err, `"caption":"kept"`) || !strings.Contains(got.err, "--idempotency-key mine") {
+	if got.status != apicli.StatusFailed || got.out != "" || !strings.Contains(got.err, "no data.idd") || !strings.Contains(got.err, `"caption":"kept"`) || !strings.Contains(got.err, "--idempotency-key mine") {
 		t.Errorf("%+v", got)
 	}
 	post := at[string](t, g.call(t, "create_post", "--caption", "kept", "--account-ids", "1", "--idempotency-key", "mine"), "data", "id")
 	got = g.call(t, "publish_post", post, "--wait", "--field", "data.status")
-	if got.status != calling.StatusFailed || !strings.Contains(got.err, "succeeded") || !strings.Contains(got.err, "--idempotency-key") {
+	if got.status != apicli.StatusFailed || !strings.Contains(got.err, "succeeded") || !strings.Contains(got.err, "--idempotency-key") {
 		t.Errorf("%+v", got)
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -279,7 +279,7 @@ func TestAnswersAreNotLost(t *testing.T) {
 		t.Errorf("%v: %s", err, said.String())
 	}
 	secrets := g.call(t, "create_uploads", "--json", `{"files":[]}`, "--field", "nothing")
-	if secrets.status != calling.StatusFailed || strings.Contains(secrets.err, "upload_page_url") || !strings.Contains(secrets.err, "--idempotency-key") {
+	if secrets.status != apicli.StatusFailed || strings.Contains(secrets.err, "upload_page_url") || !strings.Contains(secrets.err, "--idempotency-key") {
 		t.Errorf("one-time secrets: %+v", secrets)
 	}
 }
@@ -299,7 +299,7 @@ func TestUploadCommand(t *testing.T) {
 		t.Errorf("one member: %+v", id)
 	}
 	both := g.call(t, "upload", empty, dot, "--field", "files.1.media_id")
-	if both.status != calling.StatusFailed || both.out != id.out || !strings.Contains(both.err, "empty.png: the file is empty") {
+	if both.status != apicli.StatusFailed || both.out != id.out || !strings.Contains(both.err, "empty.png: the file is empty") {
 		t.Errorf("an empty file beside another: %+v", both)
 	}
 }
@@ -312,9 +312,9 @@ func TestKeysAreTold(t *testing.T) {
 		status int
 		told   bool
 	}{
-		"a page in place of the API": {says(http.StatusOK, "text/html", "<h1>Sign in</h1>"), calling.StatusUnavailable, true},
-		"a redirect":                 {says(http.StatusFound, "text/html", ""), calling.StatusFailed, false},
-		"a network's own no":         {says(http.StatusBadGateway, "application/problem+json", `{"code":"provider_unavailable","detail":"D."}`), calling.StatusUnavailable, false},
+		"a page in place of the API": {says(http.StatusOK, "text/html", "<h1>Sign in</h1>"), apicli.StatusUnavailable, true},
+		"a redirect":                 {says(http.StatusFound, "text/html", ""), apicli.StatusFailed, false},
+		"a network's own no":         {says(http.StatusBadGateway, "application/problem+json", `{"code":"provider_unavailable","detail":"D."}`), apicli.StatusUnavailable, false},
 	} {
 		g := stub(t, map[string]http.HandlerFunc{"POST /posts/p/publish": c.answer})
 		got := g.call(t, "publish_post", "p", "--idempotency-key", "kept")
@@ -346,7 +346,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the status tells
-	if status := cmd.ProcessState.ExitCode(); status != calling.StatusInterrupted || !strings.Contains(said.String(), "--idempotency-key kept") {
+	if status := cmd.ProcessState.ExitCode(); status != apicli.StatusInterrupted || !strings.Contains(said.String(), "--idempotency-key kept") {
 		t.Errorf("it ended with %d: %s", status, said.String())
 	}
 }

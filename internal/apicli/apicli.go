@@ -1,6 +1,6 @@
-// Package calling is the command line of the API: every operation as a command, by the table that the Go client is
+// Package apicli is the command line of the API: every operation as a command, by the table that the Go client is
 // generated with.
-package calling
+package apicli
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package calling
+package apicli
 
 import (
 	"bytes"
