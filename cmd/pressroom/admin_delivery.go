@@ -5,8 +5,8 @@ import (
 	"errors"
 	"log/slog"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/delivery"
-	"pressroom/internal/fault"
 	"pressroom/internal/server"
 )
 
@@ -38,7 +38,7 @@ func (c adminPostsUnconfirmed) Run(ctx context.Context, p *program, log *slog.Lo
 func (c adminPostsDecide) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		err := s.Delivery.Decide(ctx, 0, 0, c.Post, c.Account, delivery.Decision{Published: c.Published, Permalink: c.Permalink})
-		if err != nil && fault.Of(err).Code == fault.NotFound {
+		if err != nil && apierr.Of(err).Code == apierr.NotFound {
 			return errors.New("no post of this id was sent to an account of this id: pressroom admin posts unconfirmed lists both")
 		}
 		return err

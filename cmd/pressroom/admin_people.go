@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/notice"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
@@ -117,12 +117,12 @@ func (f linkFlags) link(path, token string) string {
 
 // plainly is what a refusal of the app's tells on the command line.
 func plainly(err error) error {
-	switch f := fault.Of(err); {
-	case err == nil || f.Code == fault.Internal:
+	switch f := apierr.Of(err); {
+	case err == nil || f.Code == apierr.Internal:
 		return err
-	case f.Code == fault.NotFound:
+	case f.Code == apierr.NotFound:
 		return errors.New("there is no such team")
-	case f.Code == fault.ProviderUnavailable: // the app's text names the person who reads this
+	case f.Code == apierr.ProviderUnavailable: // the app's text names the person who reads this
 		return errors.New("the mail server did not accept the mail, so nothing was sent: check PRESSROOM_SMTP (--smtp), PRESSROOM_MAIL_FROM (--mail-from) and the mail server's log")
 	default:
 		return errors.New(f.Detail)

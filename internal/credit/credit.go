@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/moment"
 	"pressroom/internal/pipeline"
 )
@@ -80,8 +80,8 @@ func (s *Service) Unspent(ctx context.Context, claim pipeline.Claim) error {
 }
 
 func spentKey() error {
-	return fault.New(fault.KeyReused, "This Idempotency-Key paid for this request before, and the result is no longer kept. Nothing was done or charged; take a new key to pay for it anew.").
-		With("reason", fault.ChargeKeySpent)
+	return apierr.New(apierr.KeyReused, "This Idempotency-Key paid for this request before, and the result is no longer kept. Nothing was done or charged; take a new key to pay for it anew.").
+		With("reason", apierr.ChargeKeySpent)
 }
 
 // Usage is what was set aside and used of a team's credits in one of its days. A reservation counts for the day on

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/pipeline"
 )
 
@@ -173,9 +173,9 @@ func (m *machine) begin(t *rapid.T, team *modelTeam, r *modelWork) {
 func (m *machine) judge(t *rapid.T, want string, err error) {
 	got := ""
 	if err != nil {
-		f := fault.Of(err)
+		f := apierr.Of(err)
 		got = fmt.Sprintf("%s %v", f.Code, f.Context["scope"])
-		if f.Code == fault.DailyCreditLimit && (f.RetryAfter < time.Second || f.RetryAfter > 25*time.Hour) {
+		if f.Code == apierr.DailyCreditLimit && (f.RetryAfter < time.Second || f.RetryAfter > 25*time.Hour) {
 			t.Fatalf("sent away for %v", f.RetryAfter)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/pipeline"
 )
 
@@ -116,7 +116,7 @@ func TestReserveJoinsTheTransaction(t *testing.T) {
 			if b, err := w.Balance(ctx, a.TeamID); err != nil || b != 90 {
 				t.Errorf("the balance inside: %d (%v)", b, err)
 			}
-			if err := w.Unspent(ctx, c.Claim); !fault.Is(err, fault.KeyReused) {
+			if err := w.Unspent(ctx, c.Claim); !apierr.Is(err, apierr.KeyReused) {
 				t.Errorf("the claim inside: %v", err)
 			}
 			return stop
@@ -140,22 +140,22 @@ func TestRefusals(t *testing.T) {
 		for _, c := range []struct {
 			name                 string
 			keyLimit, team, asks int64
-			code                 fault.Code
+			code                 apierr.Code
 			scope                string
 		}{
 			{"all that is left", -1, -1, 35, none, none},
-			{"more than is left", -1, -1, 36, fault.InsufficientCredits, none},
+			{"more than is left", -1, -1, 36, apierr.InsufficientCredits, none},
 			{"up to the key's limit", 12, -1, 2, none, none},
-			{"over the key's limit", 12, -1, 3, fault.DailyCreditLimit, "connection"},
+			{"over the key's limit", 12, -1, 3, apierr.DailyCreditLimit, "connection"},
 			{"up to the team's limit", -1, 20, 5, none, none},
-			{"over the team's limit", -1, 20, 6, fault.DailyCreditLimit, "team"},
-			{"over both limits and the balance", 12, 20, 40, fault.DailyCreditLimit, "connection"},
-			{"over the team's limit and the balance", 60, 20, 40, fault.DailyCreditLimit, "team"},
-			{"a key that may use none", 0, -1, 1, fault.DailyCreditLimit, "connection"},
-			{"a team that may use none", -1, 0, 1, fault.DailyCreditLimit, "team"},
-			{"a limit that was lowered", 3, -1, 1, fault.DailyCreditLimit, "connection"},
-			{"as much as there are numbers", 1 << 62, 1 << 62, 1<<63 - 1, fault.DailyCreditLimit, "connection"},
-			{"more than anybody has", -1, -1, 1<<63 - 1, fault.InsufficientCredits, none},
+			{"over the team's limit", -1, 20, 6, apierr.DailyCreditLimit, "team"},
+			{"over both limits and the balance", 12, 20, 40, apierr.DailyCreditLimit, "connection"},
+			{"over the team's limit and the balance", 60, 20, 40, apierr.DailyCreditLimit, "team"},
+			{"a key that may use none", 0, -1, 1, apierr.DailyCreditLimit, "connection"},
+			{"a team that may use none", -1, 0, 1, apierr.DailyCreditLimit, "team"},
+			{"a limit that was lowered", 3, -1, 1, apierr.DailyCreditLimit, "connection"},
+			{"as much as there are numbers", 1 << 62, 1 << 62, 1<<63 - 1, apierr.DailyCreditLimit, "connection"},
+			{"more than anybody has", -1, -1, 1<<63 - 1, apierr.InsufficientCredits, none},
 		} {
 			limited := with(a, func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: c.keyLimit, TeamCredits: c.team} })
 			back := errors.New("back")
@@ -181,13 +181,13 @@ func TestRefusals(t *testing.T) {
 }
 
 // refused looks at a refusal of a charge; it is noon, twelve hours before the team's midnight.
-func refused(t *testing.T, name string, err error, code fault.Code, scope string) {
+func refused(t *testing.T, name string, err error, code apierr.Code, scope string) {
 	t.Helper()
-	if !fault.Is(err, code) {
+	if !apierr.Is(err, code) {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	f := fault.Of(err)
+	f := apierr.Of(err)
 	text := strings.ToLower(f.Detail)
 	for _, word := range []string{"buy", "purchase", "top up", "top-up", "plan", "pay", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 		if strings.Contains(text, word) {
@@ -210,12 +210,12 @@ func TestTeamWithoutWallet(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		a := w.actor(t)
 		_, err := w.Reserve(t.Context(), charge(a, 1))
-		refused(t, "no wallet", err, fault.InsufficientCredits, "")
+		refused(t, "no wallet", err, apierr.InsufficientCredits, "")
 		err = w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.ReserveAutomatic(ctx, tx, a.TeamID, a.PersonID, "refresh_report", 1)
 			return err
 		})
-		refused(t, "automatic", err, fault.InsufficientCredits, "")
+		refused(t, "automatic", err, apierr.InsufficientCredits, "")
 		w.wants(t, a, 0, 0, 0, 0, 0)
 		if n := w.number(t, `SELECT COUNT(*) FROM wallets`); n != 0 {
 			t.Errorf("%d wallets", n)
@@ -233,7 +233,7 @@ func TestChargesThatNoCallHas(t *testing.T) {
 		for name, c := range map[string]pipeline.Charge{
 			"nothing": charge(a, 0), "less than nothing": charge(a, -1), "no key": charge(with(a, func(a *access.Actor) { a.KeyID = 0 }), 1), "another key's claim": anothers,
 		} {
-			if _, err := w.Reserve(t.Context(), c); err == nil || fault.Of(err).Code != fault.Internal {
+			if _, err := w.Reserve(t.Context(), c); err == nil || apierr.Of(err).Code != apierr.Internal {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -272,7 +272,7 @@ func TestAKeyPaysOnce(t *testing.T) {
 		}
 		_, err = w.Reserve(t.Context(), first)
 		for _, err := range []error{err, w.Unspent(t.Context(), first.Claim)} {
-			if !fault.Is(err, fault.KeyReused) || fault.Of(err).Context["reason"] != fault.ChargeKeySpent {
+			if !apierr.Is(err, apierr.KeyReused) || apierr.Of(err).Context["reason"] != apierr.ChargeKeySpent {
 				t.Errorf("%v", err)
 			}
 		}
@@ -301,7 +301,7 @@ func atOnce(t *testing.T, w world, c func(i int) pipeline.Charge) map[string]int
 			_, err := w.Reserve(t.Context(), c(i))
 			end := "reserved"
 			if err != nil {
-				f := fault.Of(err)
+				f := apierr.Of(err)
 				end = fmt.Sprintf("%s %v %v", f.Code, f.Context["scope"], f.Context["reason"])
 			}
 			mu.Lock()
@@ -360,7 +360,7 @@ func TestSettlingAtOnce(t *testing.T) {
 		for i := range int64(50) {
 			wg.Go(func() {
 				id, err := w.Reserve(t.Context(), charge(a, 3))
-				if fault.Is(err, fault.InsufficientCredits) {
+				if apierr.Is(err, apierr.InsufficientCredits) {
 					return
 				}
 				if err != nil {

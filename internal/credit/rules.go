@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 )
 
 // movement is what a transfer changes in a team's four accounts, in credits. The changes add up to 0.
@@ -47,7 +47,7 @@ const (
 )
 
 // invalid refuses what the operator asked for; the text says what to mend.
-func invalid(format string, args ...any) error { return fault.Refusal(fmt.Sprintf(format, args...)) }
+func invalid(format string, args ...any) error { return apierr.Refusal(fmt.Sprintf(format, args...)) }
 
 // check refuses a booking that cannot be kept, whatever the team has.
 func (b booking) check() error {
@@ -95,14 +95,14 @@ func (u Usage) within(limits access.Daily, amount int64, now time.Time) error {
 func crosses(limit, counted, amount int64) bool { return limit >= 0 && amount > limit-counted }
 
 func overDay(scope, detail string, wait time.Duration) error {
-	return fault.New(fault.DailyCreditLimit, detail+" Nothing was done or charged. The limit begins anew at midnight in the team's time zone.").
+	return apierr.New(apierr.DailyCreditLimit, detail+" Nothing was done or charged. The limit begins anew at midnight in the team's time zone.").
 		With("scope", scope).After(wait)
 }
 
 // enough refuses an amount that the team does not have. The text names no figures: not every role may see the balance.
 func enough(available, amount int64) error {
 	if amount > available {
-		return fault.New(fault.InsufficientCredits, "The team has fewer credits left than this call may cost. Nothing was done or charged.")
+		return apierr.New(apierr.InsufficientCredits, "The team has fewer credits left than this call may cost. Nothing was done or charged.")
 	}
 	return nil
 }

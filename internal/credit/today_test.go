@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 )
 
@@ -68,7 +68,7 @@ func refusedUntil(t *testing.T, w world, a *access.Actor, midnight time.Time) {
 	t.Helper()
 	_, err := w.Reserve(t.Context(), charge(a, 7))
 	want := (midnight.Sub(w.clock.Now()) + time.Second - 1).Truncate(time.Second)
-	if f := fault.Of(err); f.Code != fault.DailyCreditLimit || f.RetryAfter != want {
+	if f := apierr.Of(err); f.Code != apierr.DailyCreditLimit || f.RetryAfter != want {
 		t.Errorf("%v: %v of %v, not %v", a.Zone, err, f.RetryAfter, want)
 	}
 }

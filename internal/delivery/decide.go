@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
 )
@@ -75,11 +75,11 @@ func (d Decision) check() error {
 	u, err := url.Parse(d.Permalink)
 	switch {
 	case !d.Published:
-		return fault.Invalid(fault.NotAllowedValue, "permalink", "If it is not there, leave the address empty. If you have its address, say that it is there.")
+		return apierr.Invalid(apierr.NotAllowedValue, "permalink", "If it is not there, leave the address empty. If you have its address, say that it is there.")
 	case len(d.Permalink) > maxPermalink:
-		return fault.Invalid(fault.TooLong, "permalink", "The address is too long.")
+		return apierr.Invalid(apierr.TooLong, "permalink", "The address is too long.")
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return fault.Invalid(fault.Malformed, "permalink", "The address of the post has to be a whole one, such as https://….")
+		return apierr.Invalid(apierr.Malformed, "permalink", "The address of the post has to be a whole one, such as https://….")
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (s *Service) Decide(ctx context.Context, person, team int64, postID string,
 		}
 		select {
 		case <-ctx.Done():
-			return fault.BadState(string(post.Unconfirmed), "The network is being asked about this account. Decide once it has answered.").After(decideWithin)
+			return apierr.BadState(string(post.Unconfirmed), "The network is being asked about this account. Decide once it has answered.").After(decideWithin)
 		case <-tick.C:
 		}
 	}
@@ -178,7 +178,7 @@ func (s *Service) placed(ctx context.Context, tx *db.Tx, d delivery, address str
 	if network.Holds(platform, address, s.opts.Hosts[platform]) {
 		return nil
 	}
-	return fault.Invalid(fault.NotAllowedValue, "permalink", "This is no address of a post at that network: they begin with https:// and stand at "+network.Host(platform)+". You may leave it out.")
+	return apierr.Invalid(apierr.NotAllowedValue, "permalink", "This is no address of a post at that network: they begin with https:// and stand at "+network.Host(platform)+". You may leave it out.")
 }
 
 // undecidable says why there is nothing to decide; nil where the same was decided before.
@@ -187,7 +187,7 @@ func undecidable(ctx context.Context, tx *db.Tx, team int64, postID string, acco
 	err := tx.QueryRow(ctx, `SELECT id, outcome FROM deliveries WHERE `+newest, postID, accountID, team, team).Scan(&id, &outcome)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return fault.Missing()
+		return apierr.Missing()
 	case err != nil:
 		return fmt.Errorf("reading a delivery to decide: %w", err)
 	case outcome == string(post.Unconfirmed):
@@ -203,5 +203,5 @@ func undecidable(ctx context.Context, tx *db.Tx, team int64, postID string, acco
 	case outcome == "":
 		outcome = string(post.Sending)
 	}
-	return fault.BadState(outcome, "Only an account that is unconfirmed is decided: this one is not, or not any more.")
+	return apierr.BadState(outcome, "Only an account that is unconfirmed is decided: this one is not, or not any more.")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/testkit"
 )
@@ -45,8 +45,8 @@ func (s *stage) decides(t *testing.T, d Decision) error {
 }
 
 func isState(err error, state string) bool {
-	f := fault.Of(err)
-	return err != nil && f.Code == fault.ValidationFailed && f.Context["state"] == state
+	f := apierr.Of(err)
+	return err != nil && f.Code == apierr.ValidationFailed && f.Context["state"] == state
 }
 
 // What a person found counts: published is never sent or asked about again, and what is not may be retried. Deciding
@@ -129,10 +129,10 @@ func TestADecisionIsTold(t *testing.T) {
 		if same, err := s.AccountStory(t.Context(), s.call.TeamID, s.post, s.account(t)); err != nil || len(same) != len(story) {
 			t.Errorf("the account's story: %+v, %v", same, err)
 		}
-		if _, err := s.AccountStory(t.Context(), s.call.TeamID, s.post, s.account(t)+1); !fault.Is(err, fault.NotFound) {
+		if _, err := s.AccountStory(t.Context(), s.call.TeamID, s.post, s.account(t)+1); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another account's story: %v", err)
 		}
-		if _, err := s.Story(t.Context(), s.call.TeamID+1, s.post); !fault.Is(err, fault.NotFound) {
+		if _, err := s.Story(t.Context(), s.call.TeamID+1, s.post); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's story: %v", err)
 		}
 		if left, err := s.Unconfirmed(t.Context(), 0); err != nil || len(left) != 0 {
@@ -156,7 +156,7 @@ func TestWhatCannotBeDecided(t *testing.T) {
 			"another network's":  s.decides(t, Decision{Published: true, Permalink: "https://x.com/harbour/status/1"}),
 			"a link without end": s.decides(t, Decision{Published: true, Permalink: "https://example.test/" + strings.Repeat("a", maxPermalink)}),
 		} {
-			if code := fault.Of(err).Code; err == nil || code != fault.NotFound && code != fault.ValidationFailed {
+			if code := apierr.Of(err).Code; err == nil || code != apierr.NotFound && code != apierr.ValidationFailed {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -306,7 +306,7 @@ func TestDecisionsNeverSendTwice(t *testing.T) {
 			switch rapid.IntRange(0, 2).Draw(rt, "step") {
 			case 0:
 				err := s.decides(t, Decision{Published: n.held > 0})
-				if err != nil && fault.Of(err).Code != fault.ValidationFailed {
+				if err != nil && apierr.Of(err).Code != apierr.ValidationFailed {
 					rt.Fatal(err)
 				}
 			case 1:

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // Load is how many deliveries stand in a phase.
@@ -96,7 +96,7 @@ func (s *Service) Wake(ctx context.Context, id string) error {
 			return fmt.Errorf("waking delivery %s: %w", id, err)
 		}
 		if n == 0 {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		return nil
 	})

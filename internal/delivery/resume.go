@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/plaintext"
 	"pressroom/internal/post"
@@ -90,21 +90,21 @@ func (s *Service) askable(ctx context.Context, opts ResumeOptions) error {
 	}
 	wait, err := s.AskableIn(ctx)
 	if err == nil && wait > 0 {
-		err = fault.Refusal(fmt.Sprintf("networks may not list yet what went out right before the hold: try again in %d seconds", int(wait.Seconds())+1))
+		err = apierr.Refusal(fmt.Sprintf("networks may not list yet what went out right before the hold: try again in %d seconds", int(wait.Seconds())+1))
 	}
 	return err
 }
 
 // Resume lifts a hold. Before, it asks the networks, account by account, what went out since the database was told of
 // things last, and settles that: nothing that stands is sent again. What a hold by hand kept is known without asking. It
-// is a fault.Refusal where nothing is held. It may be called again after it was cut off.
+// is a apierr.Refusal where nothing is held. It may be called again after it was cut off.
 func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (Reckoning, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil {
 		return Reckoning{}, err
 	}
 	if !state.Held() {
-		return Reckoning{}, fault.Refusal("nothing is held; to end a pause say of what: --service, --team or --key")
+		return Reckoning{}, apierr.Refusal("nothing is held; to end a pause say of what: --service, --team or --key")
 	}
 	if err := s.askable(ctx, opts); err != nil {
 		return Reckoning{}, err
@@ -225,7 +225,7 @@ func (s *Service) reachable(doubts []*doubt) error {
 		return nil
 	}
 	slices.Sort(missing)
-	return fault.Refusal("posts are to go out to " + strings.Join(missing, ", ") + ", which cannot be asked from here: give the networks' settings as to serve, by PRESSROOM_NETWORKS (--networks) and the secrets beside it")
+	return apierr.Refusal("posts are to go out to " + strings.Join(missing, ", ") + ", which cannot be asked from here: give the networks' settings as to serve, by PRESSROOM_NETWORKS (--networks) and the secrets beside it")
 }
 
 // unasked refuses to go on while a network could not be asked for a reason that may pass: what a person published ahead of
@@ -241,7 +241,7 @@ func unasked(doubts []*doubt) error {
 		return nil
 	}
 	slices.Sort(names)
-	return fault.Refusal("these could not be asked what went out: " + strings.Join(names, ", ") + "; try again once they answer. To go on all the same give --unasked: " +
+	return apierr.Refusal("these could not be asked what went out: " + strings.Join(names, ", ") + "; try again once they answer. To go on all the same give --unasked: " +
 		"what is due there becomes unconfirmed, and what is to come waits for its time, and goes out twice where a person published it early")
 }
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/trace"
 )
@@ -123,7 +123,7 @@ func (s *Service) Story(ctx context.Context, team int64, postID string) ([]Attem
 	var one int
 	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts WHERE id = ? AND team_id = ?`, postID, team).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fault.Missing()
+		return nil, apierr.Missing()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for a post: %w", err)
@@ -136,7 +136,7 @@ func (s *Service) AccountStory(ctx context.Context, team int64, postID string, a
 	var one int
 	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts p JOIN post_targets t ON t.post_id = p.id WHERE p.id = ? AND p.team_id = ? AND t.account_id = ?`, postID, team, account).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fault.Missing()
+		return nil, apierr.Missing()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for an account of a post: %w", err)

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/singleflight"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 )
 
 const (
@@ -98,11 +98,11 @@ type Person struct {
 }
 
 var (
-	errSilent       = fault.New(fault.ProviderUnavailable, "The directory does not answer. Try again in a moment.")
-	errForeign      = fault.BadState("ended", "This sign-in was not begun in this browser, or it took too long. Begin again.")
-	errRefused      = fault.New(fault.Unauthorized, "The directory has not let you in.")
-	errSilentSignIn = fault.New(fault.Unauthorized, "Your directory did not ask you to sign in again. Sign out there, or ask its administrator to honor max_age and to send auth_time. Then try again.")
-	errNoEmail      = fault.New(fault.Unauthorized, "The directory does not say that your e-mail address is verified. Ask its administrator.")
+	errSilent       = apierr.New(apierr.ProviderUnavailable, "The directory does not answer. Try again in a moment.")
+	errForeign      = apierr.BadState("ended", "This sign-in was not begun in this browser, or it took too long. Begin again.")
+	errRefused      = apierr.New(apierr.Unauthorized, "The directory has not let you in.")
+	errSilentSignIn = apierr.New(apierr.Unauthorized, "Your directory did not ask you to sign in again. Sign out there, or ask its administrator to honor max_age and to send auth_time. Then try again.")
+	errNoEmail      = apierr.New(apierr.Unauthorized, "The directory does not say that your e-mail address is verified. Ask its administrator.")
 )
 
 // Begin gives the address at the directory to which the person goes, and what to keep until the person is back. Again has

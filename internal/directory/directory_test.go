@@ -16,8 +16,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/oauth2-proxy/mockoidc"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/directory"
-	"pressroom/internal/fault"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/oidcserver"
 )
@@ -134,7 +134,7 @@ func TestAnswersThatAreNotTaken(t *testing.T) {
 		answer := w.visit(t, address)
 		change(&attempt, answer)
 		_, err = w.Finish(t.Context(), attempt, answer)
-		if code := fault.Of(err).Code; code != fault.Unauthorized && code != fault.ValidationFailed {
+		if code := apierr.Of(err).Code; code != apierr.Unauthorized && code != apierr.ValidationFailed {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -174,7 +174,7 @@ func TestASilentDirectory(t *testing.T) {
 	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	for range 3 {
-		if _, _, err := d.Begin(t.Context(), "/", false); !fault.Is(err, fault.ProviderUnavailable) {
+		if _, _, err := d.Begin(t.Context(), "/", false); !apierr.Is(err, apierr.ProviderUnavailable) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -216,14 +216,14 @@ func TestASlowDirectory(t *testing.T) {
 	}()
 	select {
 	case err := <-second:
-		if !fault.Is(err, fault.ProviderUnavailable) {
+		if !apierr.Is(err, apierr.ProviderUnavailable) {
 			t.Error(err)
 		}
 	case <-time.After(5 * time.Second):
 		t.Error("a request that was given up waits for the directory")
 	}
 	close(answer)
-	if err := <-first; !fault.Is(err, fault.ProviderUnavailable) {
+	if err := <-first; !apierr.Is(err, apierr.ProviderUnavailable) {
 		t.Error(err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 	"unicode"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // file is a file of the export: a line of JSON for each row. The keys are those of a table that names its team, a page of
@@ -205,7 +205,7 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 				continue // its record alone is left, or nothing
 			}
 			err := s.exportOne(ctx, team, id, zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Modified: db.Time(created)}, out, alive)
-			if fault.Is(err, fault.NotFound) {
+			if apierr.Is(err, apierr.NotFound) {
 				missing = append(missing, id)
 			} else if err != nil {
 				return fmt.Errorf("writing media %d of an export: %w", id, err)

@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/testkit"
 )
 
@@ -148,7 +148,7 @@ func TestExport(t *testing.T) {
 		})
 		w.Open = func(_ context.Context, team, id int64) (io.ReadCloser, error) {
 			if team != w.team || id == 3 {
-				return nil, fault.Missing()
+				return nil, apierr.Missing()
 			}
 			return io.NopCloser(&film{filmSize}), nil
 		}

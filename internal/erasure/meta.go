@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // Meta asks an app to delete what it keeps of a person by a signed request: two parts in base64url with a full stop
@@ -31,7 +31,7 @@ type signed struct {
 	UserID    json.Number `json:"user_id"` // a text or a number
 }
 
-var errSignature = fault.Invalid(fault.Malformed, "signed_request", "This request is not signed by one of this installation’s apps.")
+var errSignature = apierr.Invalid(apierr.Malformed, "signed_request", "This request is not signed by one of this installation’s apps.")
 
 // verify tells the platforms of which the operator's app was asked, and about whom. One app can be that of several.
 func (s *Service) verify(request string) ([]string, string, error) {
@@ -170,7 +170,7 @@ func (s *Service) Erased(ctx context.Context, code string) (Erased, error) {
 	var at int64
 	err := s.DB.QueryRow(ctx, `SELECT app, accounts, asked_at FROM network_deletions WHERE code = ?`, code).Scan(&out.App, &out.Accounts, &at)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, fault.Missing()
+		return out, apierr.Missing()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading what became of a network's request: %w", err)

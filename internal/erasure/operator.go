@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
-var errLastOperator = fault.BadState("last_operator", "The only person who runs this service is in no other team, and could not sign in without this one. First give somebody else that right, on the person’s page among the operator’s pages, or add that person to another team: pressroom admin teams add makes one.")
+var errLastOperator = apierr.BadState("last_operator", "The only person who runs this service is in no other team, and could not sign in without this one. First give somebody else that right, on the person’s page among the operator’s pages, or add that person to another team: pressroom admin teams add makes one.")
 
-var errOnlyOperator = fault.BadState("last_operator", "You are the only person who runs this service. Give somebody else that right first, on the person’s page among the operator’s pages.")
+var errOnlyOperator = apierr.BadState("last_operator", "You are the only person who runs this service. Give somebody else that right first, on the person’s page among the operator’s pages.")
 
 // keepsOperator refuses what would leave nobody who can sign in and run the service: that a person is in a team no more, or
 // that nobody is, for person 0; for team 0 in no team at all. Where nobody can as it is, nothing is refused.

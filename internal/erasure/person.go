@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"strconv"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 var (
-	errOwns  = fault.BadState("owner", "You own a team. Hand it on to somebody else, or delete it, before your account can go.")
-	errOwner = fault.BadState("owner", "You own this team. Hand it on to somebody else, or delete it.")
+	errOwns  = apierr.BadState("owner", "You own a team. Hand it on to somebody else, or delete it, before your account can go.")
+	errOwner = apierr.BadState("owner", "You own this team. Hand it on to somebody else, or delete it.")
 )
 
 // Leave takes a person out of a team, but for its owner; not_found for whoever is not in it.
@@ -24,7 +24,7 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 		err := tx.QueryRow(ctx, `SELECT m.role FROM memberships m JOIN teams t ON t.id = m.team_id WHERE m.team_id = ? AND m.person_id = ?`+s.DB.ForUpdate(), team, person).Scan(&role)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return fault.Missing()
+			return apierr.Missing()
 		case err != nil:
 			return fmt.Errorf("looking up who leaves: %w", err)
 		case role == "owner":
@@ -70,7 +70,7 @@ func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	var email string
 	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(), person).Scan(&email); err != nil {
-		return fault.Missing()
+		return apierr.Missing()
 	}
 	var owned int64
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND role = 'owner'`, person).Scan(&owned); err != nil {

@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"strconv"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 var (
-	errNoDraft = fault.BadState("not_a_draft", "Only a draft that never went out is deleted. Cancel a scheduled post first.")
-	errSeries  = fault.BadState("recurring_template", "This is what a recurring series is made from. End the series instead.")
-	errStands  = fault.BadState("works", "Only a connection that has ended is forgotten. End it first.")
-	errWorks   = fault.BadState("works", "Only a key that was revoked is forgotten. Revoke it first.")
+	errNoDraft = apierr.BadState("not_a_draft", "Only a draft that never went out is deleted. Cancel a scheduled post first.")
+	errSeries  = apierr.BadState("recurring_template", "This is what a recurring series is made from. End the series instead.")
+	errStands  = apierr.BadState("works", "Only a connection that has ended is forgotten. End it first.")
+	errWorks   = apierr.BadState("works", "Only a key that was revoked is forgotten. Revoke it first.")
 )
 
 // DeleteDraft deletes a draft of a team that never went out, in a person's name.
@@ -27,7 +27,7 @@ func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post stri
 		err := tx.QueryRow(ctx, `SELECT status, is_template, (SELECT COUNT(*) FROM deliveries d WHERE d.post_id = posts.id) FROM posts WHERE id = ? AND team_id = ?`+s.DB.ForUpdate(), post, team).Scan(&status, &template, &sent)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return fault.Missing()
+			return apierr.Missing()
 		case err != nil:
 			return fmt.Errorf("reading a draft: %w", err)
 		case template > 0:
@@ -61,7 +61,7 @@ func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isO
 			WHERE k.id = ? AND k.team_id = ? AND k.kind = ?`, person, key, team, kind).Scan(&over)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return fault.Missing()
+			return apierr.Missing()
 		case err != nil:
 			return fmt.Errorf("reading what is to be forgotten: %w", err)
 		case over == 0:

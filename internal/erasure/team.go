@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // Touched is what goes with a team.
@@ -38,9 +38,9 @@ func (s *Service) Touched(ctx context.Context, team int64) (Touched, error) {
 }
 
 var (
-	errName    = fault.Invalid(fault.NotAllowedValue, "name", "This is not the team’s name. Type it as it stands above.")
-	errOnly    = fault.BadState("other_teams", "You are in other teams too. Delete your account by itself, once you have left them.")
-	errDeleted = fault.BadState("deleted", "The team is being deleted already.")
+	errName    = apierr.Invalid(apierr.NotAllowedValue, "name", "This is not the team’s name. Type it as it stands above.")
+	errOnly    = apierr.BadState("other_teams", "You are in other teams too. Delete your account by itself, once you have left them.")
+	errDeleted = apierr.BadState("deleted", "The team is being deleted already.")
 )
 
 // Ask begins the deletion of a team, for its owner who types its name. From then on nothing of it is published, no key of
@@ -79,13 +79,13 @@ func (s *Service) ownedBy(ctx context.Context, tx *db.Tx, person, team int64, na
 	var is string
 	var deleted int64
 	if err := tx.QueryRow(ctx, `SELECT name, deleted_at FROM teams WHERE id = ?`+s.DB.ForUpdate(), team).Scan(&is, &deleted); err != nil {
-		return fault.Missing()
+		return apierr.Missing()
 	}
 	var one int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team, person).Scan(&one)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return fault.Missing()
+		return apierr.Missing()
 	case err != nil:
 		return fmt.Errorf("looking who owns team %d: %w", team, err)
 	case deleted > 0:
@@ -144,7 +144,7 @@ func (s *Service) Progress(ctx context.Context, team int64) (Progress, error) {
 	var asked int64
 	err := s.DB.QueryRow(ctx, `SELECT asked_at, removed FROM team_deletions WHERE team_id = ? AND ended_at = 0`, team).Scan(&asked, &out.Removed)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, fault.Missing()
+		return out, apierr.Missing()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading how far the deletion of team %d is: %w", team, err)

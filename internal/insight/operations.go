@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/social"
@@ -139,7 +139,7 @@ func (s *Service) Operations() []operation.Operation {
 	}
 }
 
-var errNotInPlan = fault.New(fault.PlanLimitReached, "The team's plan has no analytics of connected accounts.").With("limit", "analytics_retention_days")
+var errNotInPlan = apierr.New(apierr.PlanLimitReached, "The team's plan has no analytics of connected accounts.").With("limit", "analytics_retention_days")
 
 func (s *Service) analytics(ctx context.Context, call operation.Call, in Input) (operation.Answer[Analytics], error) {
 	out := operation.Answer[Analytics]{App: "/accounts/" + strconv.FormatInt(in.AccountID, 10)}
@@ -154,7 +154,7 @@ func (s *Service) analytics(ctx context.Context, call operation.Call, in Input) 
 	}
 	account, there := found[in.AccountID]
 	if !there {
-		return out, fault.Missing()
+		return out, apierr.Missing()
 	}
 	v := view{call: call, account: account, kept: kept, from: firstDay(call.Now, call.Zone, in.PeriodDays)}
 	if err := s.read(ctx, &v); err != nil {

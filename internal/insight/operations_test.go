@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/insight"
 	"pressroom/internal/moment"
 	"pressroom/internal/network"
@@ -99,13 +99,13 @@ func TestRefusals(t *testing.T) {
 		account := w.harbour()
 		foreign := w.connect(w.newTeam("bo@example.com"), "instagram", "theirs")
 		for _, id := range []int64{foreign, 999_999} {
-			if _, err := w.ask(id, 30); !fault.Is(err, fault.NotFound) {
+			if _, err := w.ask(id, 30); !apierr.Is(err, apierr.NotFound) {
 				w.t.Errorf("account %d: %v", id, err)
 			}
 		}
 		w.plan = "without"
 		_, err := w.ask(account, 30)
-		if refused := fault.Of(err); refused.Code != fault.PlanLimitReached || refused.Context["limit"] != "analytics_retention_days" {
+		if refused := apierr.Of(err); refused.Code != apierr.PlanLimitReached || refused.Context["limit"] != "analytics_retention_days" {
 			w.t.Errorf("a plan without: %v", err)
 		}
 	})

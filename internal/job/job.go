@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/trace"
 )
 
@@ -101,7 +101,7 @@ func (s *Store) Start(ctx context.Context, tx *db.Tx, n New) (Record, error) {
 		return Record{}, fmt.Errorf("counting jobs under way: %w", err)
 	}
 	if open >= int64(s.inFlight) {
-		return Record{}, fault.New(fault.RateLimited, "The team has as many jobs under way as it may. Wait until one of them has ended.").
+		return Record{}, apierr.New(apierr.RateLimited, "The team has as many jobs under way as it may. Wait until one of them has ended.").
 			With("scope", "jobs_in_flight").After(placeFreeAfter)
 	}
 	return create(ctx, tx, n, 1)
@@ -167,7 +167,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 	err := q.QueryRow(ctx, `SELECT `+columns+` FROM jobs WHERE id = ? AND team_id = ?`, id, team).
 		Scan(&r.ID, &r.TeamID, &kind, &state, &r.Subject, &r.Done, &r.Total, &r.ErrorCode, &created, &finished, &r.Reservation)
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, fault.Missing()
+		return r, apierr.Missing()
 	}
 	if err != nil {
 		return r, fmt.Errorf("reading a job: %w", err)
@@ -180,7 +180,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 func (s *Store) Home(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return home, err
 }

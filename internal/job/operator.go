@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // Load is how many jobs of a type stand in a state.
@@ -84,7 +84,7 @@ func (s *Store) Wake(ctx context.Context, id string) error {
 			return fmt.Errorf("waking job %s: %w", id, err)
 		}
 		if n == 0 {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		return nil
 	})

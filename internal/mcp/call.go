@@ -8,7 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/secret"
@@ -21,7 +21,7 @@ const (
 )
 
 // errHeader refuses the key where it would be passed over, and the call be done again for a repeat.
-var errHeader = fault.Invalid(fault.KeyNotAccepted, "", "The tools read the key from no header: send it as the argument "+keyArgument+". Nothing was done.")
+var errHeader = apierr.Invalid(apierr.KeyNotAccepted, "", "The tools read the key from no header: send it as the argument "+keyArgument+". Nothing was done.")
 
 // call answers one tool call. A refusal is a result too, never an error of the protocol, so that the assistant
 // sees what to mend.
@@ -92,7 +92,7 @@ func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, e
 	case string:
 		return pipeline.Key{Given: true, Text: strings.TrimSpace(text)}, nil // as a header's value is read
 	case []any, map[string]any:
-		return pipeline.Key{}, fault.Invalid(fault.NotASingleValue, keyArgument, "The argument "+keyArgument+" takes one text.")
+		return pipeline.Key{}, apierr.Invalid(apierr.NotASingleValue, keyArgument, "The argument "+keyArgument+" takes one text.")
 	}
-	return pipeline.Key{}, fault.Invalid(fault.Malformed, keyArgument, "The argument "+keyArgument+" has to be a text.")
+	return pipeline.Key{}, apierr.Invalid(apierr.Malformed, keyArgument, "The argument "+keyArgument+" has to be a text.")
 }

@@ -15,7 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
 	"pressroom/internal/secret"
@@ -110,7 +110,7 @@ func (x *exchange) admit() error {
 	x.team, x.key = actor.TeamID, actor.KeyID
 	if x.r.Method != http.MethodPost {
 		x.w.Header().Set("Allow", http.MethodPost)
-		return fault.New(fault.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions.")
+		return apierr.New(apierr.MethodNotAllowed, "The tools take POST alone; there are no streams and no sessions.")
 	}
 	return nil
 }
@@ -152,13 +152,13 @@ func (x *exchange) body() ([]byte, func()) {
 }
 
 // unauthorized is what whoever calls the tools is told, who may have signed in at some time and have no key.
-var unauthorized = fault.New(fault.Unauthorized, "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token.")
+var unauthorized = apierr.New(apierr.Unauthorized, "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token.")
 
 // atTools puts a refusal in the words of the tools.
 func atTools(err error) error {
-	told := fault.Of(err)
+	told := apierr.Of(err)
 	switch {
-	case told.Code == fault.Unauthorized:
+	case told.Code == apierr.Unauthorized:
 		return unauthorized
 	case strings.Contains(told.Detail, keyHeader):
 		out := *told
@@ -202,7 +202,7 @@ func (x *exchange) log(took time.Duration) {
 		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team), slog.Int64("key", x.key),
 	}
 	if x.cause != nil && status != problem.ClientGone {
-		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))
+		attrs = append(attrs, slog.String("refused", string(apierr.Of(x.cause).Code)))
 		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
@@ -24,11 +24,11 @@ func (keys) Authenticate(_ context.Context, credential string) (*access.Actor, e
 	case level.Valid():
 		return &access.Actor{TeamID: 7, KeyID: 3, Level: level, Capabilities: access.Effective(level, access.Owner), Zone: time.FixedZone("", 2*60*60)}, nil
 	case credential == "many":
-		return nil, fault.New(fault.RateLimited, "Wait.").With("scope", "failed_authentication").After(41 * time.Second)
+		return nil, apierr.New(apierr.RateLimited, "Wait.").With("scope", "failed_authentication").After(41 * time.Second)
 	case credential == "down":
 		return nil, errors.New("the hidden text of the database")
 	}
-	return nil, fault.New(fault.Unauthorized, "Send a key.")
+	return nil, apierr.New(apierr.Unauthorized, "Send a key.")
 }
 
 // kept gives the first result to every repeat.

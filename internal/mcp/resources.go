@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
@@ -254,15 +254,15 @@ func (x *exchange) rpcRefusal(err error) error {
 }
 
 // codes are the protocol's numbers for kinds of refusals. What has none is refusedByRule.
-var codes = map[fault.Code]int64{fault.NotFound: jsonrpc.CodeInvalidParams, fault.ValidationFailed: jsonrpc.CodeInvalidParams, fault.Internal: jsonrpc.CodeInternalError}
+var codes = map[apierr.Code]int64{apierr.NotFound: jsonrpc.CodeInvalidParams, apierr.ValidationFailed: jsonrpc.CodeInvalidParams, apierr.Internal: jsonrpc.CodeInternalError}
 
 // refusedByRule is in the range that JSON-RPC leaves to servers.
 const refusedByRule = -32000
 
-func (x *exchange) codeOf(code fault.Code) int64 {
+func (x *exchange) codeOf(code apierr.Code) int64 {
 	number, known := codes[code]
 	switch {
-	case code == fault.NotFound && x.r.Header.Get(versionHeader) < sessionless:
+	case code == apierr.NotFound && x.r.Header.Get(versionHeader) < sessionless:
 		return notFoundOld
 	case known:
 		return number
@@ -277,7 +277,7 @@ func (x *exchange) noSuch(words string) error {
 	}
 	code := int64(jsonrpc.CodeInvalidParams)
 	if x.rpc == readResource && words == noResource {
-		code = x.codeOf(fault.NotFound)
+		code = x.codeOf(apierr.NotFound)
 	}
 	return x.says(code, words)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/problem"
 )
 
@@ -83,7 +83,7 @@ func TestEveryRequestNeedsItsKey(t *testing.T) {
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE", "OPTIONS"} {
 			got := w.send(t, method, ping, headers...)
-			want, err := json.Marshal(problem.Of(fault.New(fault.Unauthorized, "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token."), publicURL))
+			want, err := json.Marshal(problem.Of(apierr.New(apierr.Unauthorized, "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token."), publicURL))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/picture"
 	"pressroom/internal/probe"
 	"pressroom/internal/stripmeta"
@@ -57,9 +57,9 @@ func (s *sender) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // io.Reader's own errors are what io.Copy looks for
 }
 
-var errCutOff = fault.Invalid(fault.SizeDiffers, "", "The bytes ended before the file did. Nothing was kept; send it again.")
+var errCutOff = apierr.Invalid(apierr.SizeDiffers, "", "The bytes ended before the file did. Nothing was kept; send it again.")
 
-var errTooLarge = fault.New(fault.UploadTooLarge, "The file is larger than it may be.")
+var errTooLarge = apierr.New(apierr.UploadTooLarge, "The file is larger than it may be.")
 
 // examined is a received file with what its bytes tell.
 type examined struct {
@@ -141,20 +141,20 @@ type readerAt func(p []byte, off int64) (int, error)
 func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
 
 func (s *Service) errImageTooLarge() error {
-	return fault.New(fault.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
+	return apierr.New(apierr.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
 }
 
-var errTooManyPixels = fault.New(fault.UploadTooLarge, "The image has more pixels than the library works with: about 60 megapixels of a PNG, 85 of a JPEG. Make it smaller.")
+var errTooManyPixels = apierr.New(apierr.UploadTooLarge, "The image has more pixels than the library works with: about 60 megapixels of a PNG, 85 of a JPEG. Make it smaller.")
 
 // picturesWait is how long a caller waits before pictures of a team with a backlog are asked for again.
 const picturesWait = 5 * time.Second
 
-var errPicturesBusy = fault.New(fault.Unavailable, "Too many images of this team are being processed. Nothing was kept: send the file again after the wait.").With("reason", fault.Busy).After(picturesWait)
+var errPicturesBusy = apierr.New(apierr.Unavailable, "Too many images of this team are being processed. Nothing was kept: send the file again after the wait.").With("reason", apierr.Busy).After(picturesWait)
 
-var errPictureSlow = fault.New(fault.Unavailable, "The image took too long to decode. Nothing was kept: send it again later, or save it again with fewer pixels or as a baseline JPEG.").
-	With("reason", fault.Busy).After(picturesWait)
+var errPictureSlow = apierr.New(apierr.Unavailable, "The image took too long to decode. Nothing was kept: send it again later, or save it again with fewer pixels or as a baseline JPEG.").
+	With("reason", apierr.Busy).After(picturesWait)
 
-var errVideosBusy = fault.New(fault.Unavailable, "Too many videos of this team are being processed. Nothing was changed: try again after the wait.").With("reason", fault.Busy).After(picturesWait)
+var errVideosBusy = apierr.New(apierr.Unavailable, "Too many videos of this team are being processed. Nothing was changed: try again after the wait.").With("reason", apierr.Busy).After(picturesWait)
 
 // refusedType tells why a file is not taken; what a probe says is made for people.
 func refusedType(err error) error {
@@ -165,7 +165,7 @@ func refusedType(err error) error {
 	if errors.Is(err, picture.ErrUnsupported) {
 		detail = "The image is of a variant of its type that networks and browsers do not show. Save it anew."
 	}
-	return fault.Invalid(fault.TypeRefused, "", detail).Wrap(err)
+	return apierr.Invalid(apierr.TypeRefused, "", detail).Wrap(err)
 }
 
 // Add puts a file into a team's library that neither a link nor a page was opened for.
@@ -399,7 +399,7 @@ func create(ctx context.Context, tx *db.Tx, i *Item, p placement) error {
 	return event.Record(ctx, tx, i.TeamID, by, "media.added", text(i.ID), map[string]any{"size_bytes": i.Size, "type": i.Type})
 }
 
-var errStorageFull = fault.New(fault.PlanLimitReached, "The media library has too little room left for this. Make room in the app first.").With("limit", "storage_bytes")
+var errStorageFull = apierr.New(apierr.PlanLimitReached, "The media library has too little room left for this. Make room in the app first.").With("limit", "storage_bytes")
 
 // fits refuses a file for which the plan has no room left. What open links were promised is kept free for them.
 func (s *Service) fits(ctx context.Context, tx *db.Tx, used, size int64, p placement) error {

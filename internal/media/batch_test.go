@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/job"
 )
 
@@ -173,7 +173,7 @@ func (m *model) open(t *rapid.T) {
 
 // mayOpen is why a batch is refused that may replace another, empty where it is not; and the batch without files that gives
 // way to it, nil if there is room for both.
-func (m *model) mayOpen(b, old *modelBatch) (fault.Code, *modelBatch) {
+func (m *model) mayOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
 	links, bytes := m.promised()
 	batches := 0
 	var gives *modelBatch
@@ -206,9 +206,9 @@ func (m *model) mayOpen(b, old *modelBatch) (fault.Code, *modelBatch) {
 	case len(b.files) > 0 && b.waiting() == 0:
 		return "", nil
 	case batches >= batchesInModel && gives == nil || links > linksInModel:
-		return fault.RateLimited, nil
+		return apierr.RateLimited, nil
 	case wanted > left || left <= 0:
-		return fault.PlanLimitReached, nil
+		return apierr.PlanLimitReached, nil
 	}
 	return "", gives
 }
@@ -243,24 +243,24 @@ func (m *model) put(t *rapid.T) {
 	how := rapid.SampledFrom([]string{"right", "right", "right", "wrong", "cut", "stale"}).Draw(t, "how")
 	file := m.files[f.which]
 	var body io.Reader = bytes.NewReader(file)
-	want := fault.Code("")
+	want := apierr.Code("")
 	switch how {
 	case "wrong":
-		body, want = bytes.NewReader(append(bytes.Clone(file[1:]), 0)), fault.ValidationFailed
+		body, want = bytes.NewReader(append(bytes.Clone(file[1:]), 0)), apierr.ValidationFailed
 	case "cut":
-		body, want = io.MultiReader(bytes.NewReader(file[1:]), iotest.ErrReader(io.ErrUnexpectedEOF)), fault.ValidationFailed
+		body, want = io.MultiReader(bytes.NewReader(file[1:]), iotest.ErrReader(io.ErrUnexpectedEOF)), apierr.ValidationFailed
 	case "stale":
 		link = b.past[n]
 	}
 	switch stale := link.Headers["Authorization"] != b.links[n].Headers["Authorization"]; {
 	case f.state == Replaced || f.state == Expired || f.state == Waiting && !m.clock.Now().Before(b.expires):
-		want = fault.UploadLinkClosed
+		want = apierr.UploadLinkClosed
 	case stale:
-		want = fault.Unauthorized
+		want = apierr.Unauthorized
 	case f.state != Waiting:
-		want = fault.UploadLinkUsed
+		want = apierr.UploadLinkUsed
 	case want == "" && f.which == junk:
-		want, f.state, f.reason = fault.ValidationFailed, Refused, "type_refused"
+		want, f.state, f.reason = apierr.ValidationFailed, Refused, "type_refused"
 		defer b.settle()
 	}
 	arrived, err := send(t.Context(), m.Service, link, body)
@@ -287,7 +287,7 @@ func (m *model) stored(t *rapid.T, which int, a Arrived) {
 func (m *model) page(t *rapid.T) {
 	b, which := m.any(t), rapid.IntRange(0, junk).Draw(t, "file")
 	f := modelFile{which: which, state: Stored, byPage: true}
-	want := fault.Code("")
+	want := apierr.Code("")
 	known := slices.IndexFunc(b.files, func(f modelFile) bool { return f.which == which && (f.state == Waiting || f.byPage) })
 	waits := slices.ContainsFunc(b.files, func(f modelFile) bool { return f.which == which && f.state == Waiting })
 	_, there := m.library[which]
@@ -297,11 +297,11 @@ func (m *model) page(t *rapid.T) {
 	}
 	switch {
 	case b.closed || !m.clock.Now().Before(b.expires):
-		want = fault.UploadLinkClosed
+		want = apierr.UploadLinkClosed
 	case !there && int64(len(m.files[which])) > left:
-		want = fault.PlanLimitReached // before its first byte, so nothing is known of it
+		want = apierr.PlanLimitReached // before its first byte, so nothing is known of it
 	case which == junk:
-		want, f.state, f.reason = fault.ValidationFailed, Refused, "type_refused"
+		want, f.state, f.reason = apierr.ValidationFailed, Refused, "type_refused"
 	}
 	file := m.files[which]
 	arrived, err := m.AddToBatch(t.Context(), m.person, b.page, Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)})
@@ -312,7 +312,7 @@ func (m *model) page(t *rapid.T) {
 		m.stored(t, which, arrived)
 		f.media = arrived.MediaID
 	}
-	if want == fault.UploadLinkClosed || want == fault.PlanLimitReached {
+	if want == apierr.UploadLinkClosed || want == apierr.PlanLimitReached {
 		return
 	}
 	if known >= 0 {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
-	"pressroom/internal/fault"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/s3"
 )
@@ -95,7 +95,7 @@ func storm(t *testing.T, w world) {
 	for n := range 8 { // people on a page meanwhile, one of them with a file that comes by a link too
 		others.Go(func() {
 			_, err := w.AddToBatch(t.Context(), w.person, page, Incoming{Name: "by hand.mp4", Size: -1, Body: bytes.NewReader(film(uint64(4+n), 10_004))})
-			if err != nil && !fault.Is(err, fault.PlanLimitReached) {
+			if err != nil && !apierr.Is(err, apierr.PlanLimitReached) {
 				t.Errorf("on the page: %v", err)
 			}
 		})
@@ -103,7 +103,7 @@ func storm(t *testing.T, w world) {
 	together(t, services, uploads)
 	others.Wait()
 	for n, u := range uploads {
-		if u.cut && !errors.Is(u.err, io.ErrUnexpectedEOF) || u.wrong && !fault.Is(u.err, fault.ValidationFailed) {
+		if u.cut && !errors.Is(u.err, io.ErrUnexpectedEOF) || u.wrong && !apierr.Is(u.err, apierr.ValidationFailed) {
 			t.Errorf("upload %d (%+v): %v", n, u.arrived, u.err)
 		}
 	}
@@ -131,7 +131,7 @@ func (w world) judge(t *testing.T, uploads []*upload, allowed int64) {
 				t.Errorf("one file became items %d and %d", before, u.arrived.MediaID)
 			}
 			ids[u.link.File.SHA256] = u.arrived.MediaID
-		case !fault.Is(u.err, fault.PlanLimitReached):
+		case !apierr.Is(u.err, apierr.PlanLimitReached):
 			t.Errorf("upload %d: %v", n, u.err)
 		case u.link.File.SizeBytes <= allowed-used:
 			t.Errorf("upload %d of %d bytes was refused although there is room", n, u.link.File.SizeBytes)
@@ -205,7 +205,7 @@ func TestOneLinkManyTimes(t *testing.T) {
 		for _, u := range uploads {
 			if u.err == nil {
 				taken++
-			} else if !fault.Is(u.err, fault.UploadLinkUsed) && !fault.Is(u.err, fault.RateLimited) {
+			} else if !apierr.Is(u.err, apierr.UploadLinkUsed) && !apierr.Is(u.err, apierr.RateLimited) {
 				t.Error(u.err)
 			}
 		}
@@ -225,18 +225,18 @@ func TestAPageFillsUp(t *testing.T) {
 			return err
 		}
 		for n := range maxPageFiles - 3 {
-			wantCode(t, add(fmt.Append(nil, "no picture ", n)), fault.ValidationFailed)
+			wantCode(t, add(fmt.Append(nil, "no picture ", n)), apierr.ValidationFailed)
 		}
 		var full atomic.Int64
 		var wg sync.WaitGroup
 		for n := range 12 {
 			wg.Go(func() {
 				err := add(film(uint64(n), 100))
-				for fault.Is(err, fault.RateLimited) { // a person sends so many at once
+				for apierr.Is(err, apierr.RateLimited) { // a person sends so many at once
 					runtime.Gosched()
 					err = add(film(uint64(n), 100))
 				}
-				if fault.Is(err, fault.PlanLimitReached) {
+				if apierr.Is(err, apierr.PlanLimitReached) {
 					full.Add(1)
 				} else if err != nil {
 					t.Error(err)
@@ -265,7 +265,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 			}
 		}
 		_, err := w.AddToBatch(t.Context(), w.person, page, Incoming{Name: "junk\x00.png", Size: -1, Body: strings.NewReader("junk")})
-		wantCode(t, err, fault.ValidationFailed)
+		wantCode(t, err, apierr.ValidationFailed)
 		b, err := w.Batch(t.Context(), w.person, page)
 		must(t, err)
 		var kinds []string

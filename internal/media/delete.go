@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 )
 
@@ -67,8 +67,8 @@ func uses(ctx context.Context, q db.Querier, team, id int64, most int) ([]Use, e
 const tryAgain = time.Minute // most posts are through by then
 
 var (
-	errInUse = fault.BadState("in_use", "Scheduled posts, posts that a client was shown or series have this file. Take it out of them first.")
-	errMoves = fault.BadState("sending", "A post with this file is being sent, or a network has not said whether it has it. Try again once it has gone out or failed; where it is not confirmed, say on its page what became of it.").After(tryAgain)
+	errInUse = apierr.BadState("in_use", "Scheduled posts, posts that a client was shown or series have this file. Take it out of them first.")
+	errMoves = apierr.BadState("sending", "A post with this file is being sent, or a network has not said whether it has it. Try again once it has gone out or failed; where it is not confirmed, say on its page what became of it.").After(tryAgain)
 )
 
 // Delete takes an item out of the library and out of the plain drafts that have it. Of a file that went out with a post
@@ -82,7 +82,7 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 		}
 		err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(), id, call.TeamID).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		if err != nil {
 			return fmt.Errorf("holding a media item: %w", err)

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // post adds a post with a file, as it is stored, and gives its id.
@@ -48,7 +48,7 @@ func TestAFileThatWentOut(t *testing.T) {
 		if err != nil || len(had) != 1 || !had[0].Gone || had[0].Name != i.Name || had[0].Type != i.Type || had[0].Size != i.Size {
 			t.Errorf("the record of %s says %+v (%v)", sent, had, err)
 		}
-		if _, err := w.Of(ctx, w.db, w.team, []int64{i.ID}); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Of(ctx, w.db, w.team, []int64{i.ID}); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("it can be put into another post: %v", err)
 		}
 		told, err := w.Deletions(ctx, w.team, []int64{i.ID})
@@ -58,13 +58,13 @@ func TestAFileThatWentOut(t *testing.T) {
 		if told, err := w.Deletions(ctx, w.newTeam(t).team, []int64{i.ID}); err != nil || len(told) != 0 {
 			t.Errorf("another team is told %+v (%v)", told, err)
 		}
-		if _, err := w.Look(ctx, w.acts(access.Owner), i.ID); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Look(ctx, w.acts(access.Owner), i.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("it is in the library: %v", err)
 		}
-		if _, err := w.OpenOf(ctx, w.team, i.ID); !fault.Is(err, fault.NotFound) {
+		if _, err := w.OpenOf(ctx, w.team, i.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("it can be opened: %v", err)
 		}
-		if err := w.Delete(ctx, w.acts(access.Editor), i.ID); !fault.Is(err, fault.NotFound) {
+		if err := w.Delete(ctx, w.acts(access.Editor), i.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("once more: %v", err)
 		}
 		w.sweep(t)
@@ -117,7 +117,7 @@ func TestAFileThatIsNeeded(t *testing.T) {
 					t.Errorf("it is used by (-want +got):\n%s (%v)", diff, err)
 				}
 				err = w.Delete(ctx, w.acts(access.Editor), i.ID)
-				if state, _ := fault.Of(err).Context["state"].(string); state != c.state {
+				if state, _ := apierr.Of(err).Context["state"].(string); state != c.state {
 					t.Errorf("the deletion is refused as %q, want %q: %v", state, c.state, err)
 				}
 				if c.state != "" {
@@ -138,7 +138,7 @@ func TestAFileOfAPostThatIsLooked(t *testing.T) {
 		w.target(t, id, "published")
 		account := w.number(t, `SELECT account_id FROM post_targets WHERE post_id = ?`, id)
 		w.exec(t, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at) VALUES ('d', ?, ?, ?, 'j', 'planned', 1, ?)`, w.team, id, account, db.Micros(w.clock.Now()))
-		if err := w.Delete(t.Context(), w.acts(access.Editor), i.ID); fault.Of(err).Context["state"] != "sending" {
+		if err := w.Delete(t.Context(), w.acts(access.Editor), i.ID); apierr.Of(err).Context["state"] != "sending" {
 			t.Errorf("a delivery that begins loses its file: %v", err)
 		}
 		w.exec(t, `UPDATE deliveries SET phase = 'linking' WHERE id = 'd'`)

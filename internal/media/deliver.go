@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 )
 
@@ -59,7 +59,7 @@ func (s *Service) ThumbnailOf(ctx context.Context, team, id int64) (Opened, erro
 
 func (s *Service) openThumbnail(ctx context.Context, i Item) (Opened, error) {
 	if i.Thumbnail == "" {
-		return Opened{}, fault.New(fault.NotFound, "This file has no thumbnail.")
+		return Opened{}, apierr.New(apierr.NotFound, "This file has no thumbnail.")
 	}
 	out := Opened{Name: "thumbnail of " + i.Name, Type: i.ThumbnailType, ETag: `"` + hex.EncodeToString(i.SHA256) + `-t"`, ModTime: i.CreatedAt}
 	var err error
@@ -129,7 +129,7 @@ func (s *Service) granted(token string) (grant, bool) {
 	return g, s.db.Now().Before(g.until)
 }
 
-var errNoSuchLink = fault.New(fault.NotFound, "There is no such file, or its link has expired.")
+var errNoSuchLink = apierr.New(apierr.NotFound, "There is no such file, or its link has expired.")
 
 // Public opens the item of a signed link, made to fit as the link says. The link's end is that of its bytes too: a network that gets
 // them later might show a post that is believed to be none by then, and was sent anew.

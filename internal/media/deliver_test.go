@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/network"
 )
 
@@ -80,16 +80,16 @@ func TestSignedLinks(t *testing.T) {
 		}
 		w.refusesTampering(t, token)
 		other := instance(t, w.url, w.clock, w.Blobs)
-		if _, err := other.Public(t.Context(), token); !fault.Is(err, fault.NotFound) {
+		if _, err := other.Public(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("under another sealing key: %v", err)
 		}
 		w.clock.Advance(time.Microsecond)
-		if _, err := w.Public(t.Context(), token); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Public(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("after its time: %v", err)
 		}
 		token = w.tokenOf(i, w.clock.Now().Add(time.Hour))
 		w.exec(t, `DELETE FROM media WHERE id = ?`, i.ID)
-		if _, err := w.Public(t.Context(), token); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Public(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("of an item that is gone: %v", err)
 		}
 	})
@@ -116,7 +116,7 @@ func (w world) refusesTampering(t *testing.T, token string) {
 		forged = append(forged, token[:n]+string(letter)+token[n+1:])
 	}
 	for _, f := range forged {
-		if _, err := w.Public(t.Context(), f); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Public(t.Context(), f); !apierr.Is(err, apierr.NotFound) {
 			t.Fatalf("%.60q for %q: %v", f, token, err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestSignedLinksWithoutADatabase(t *testing.T) {
 		token := w.tokenOf(w.add(t, film(1, 10)), w.clock.Now().Add(time.Hour))
 		must(t, w.db.Close())
 		_, err := w.Public(t.Context(), token)
-		wantCode(t, err, fault.Internal)
+		wantCode(t, err, apierr.Internal)
 	})
 }
 

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/loadshed"
 )
 
@@ -188,7 +188,7 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 	var id int64 // held, so that the item is not deleted without its derived files
 	err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(), d.media, d.team).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return d, fault.Missing()
+		return d, apierr.Missing()
 	}
 	if err != nil {
 		return d, fmt.Errorf("holding a media item: %w", err)

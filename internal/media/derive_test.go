@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 )
 
@@ -233,7 +233,7 @@ func TestAFailingRecipe(t *testing.T) {
 			{"error", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { return shape{}, errStore }},
 			{"panic", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { panic(errStore) }},
 		} {
-			if _, _, err := w.derive(t.Context(), photo, r); err == nil || fault.Of(err).Code != fault.Internal {
+			if _, _, err := w.derive(t.Context(), photo, r); err == nil || apierr.Of(err).Code != apierr.Internal {
 				t.Errorf("%s: %v", r.variant, err)
 			}
 		}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/source"
@@ -105,14 +105,14 @@ func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInpu
 // asked checks what is asked for beyond what a schema can say, and gives the profile's name.
 func (s *Service) asked(in DownloadInput) (string, error) {
 	if has := source.Types(in.Platform); !slices.Contains(has, in.Type) {
-		return "", fault.Invalid(fault.NotAllowedValue, "type", "Profiles of this platform have "+strings.Join(has, ", ")+".")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "type", "Profiles of this platform have "+strings.Join(has, ", ")+".")
 	}
 	username, err := source.Username(in.Platform, in.Username)
 	if err != nil {
-		return "", fault.Invalid(fault.Malformed, "username", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
+		return "", apierr.Invalid(apierr.Malformed, "username", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
 	}
 	if s.Source == nil {
-		return "", fault.New(fault.ProviderUnavailable, "This service has no source of profiles' media: its operator can join one. Nothing was charged.")
+		return "", apierr.New(apierr.ProviderUnavailable, "This service has no source of profiles' media: its operator can join one. Nothing was charged.")
 	}
 	return username, nil
 }
@@ -120,7 +120,7 @@ func (s *Service) asked(in DownloadInput) (string, error) {
 // continuation is the form of next_cursor: a version, and the fetch that it continues.
 const continuation = "f1-"
 
-var errContinuation = fault.Invalid(fault.InvalidCursor, "cursor", "The cursor continues no finished fetch of this profile and type. Start again without it.")
+var errContinuation = apierr.Invalid(apierr.InvalidCursor, "cursor", "The cursor continues no finished fetch of this profile and type. Start again without it.")
 
 // continued finds where an earlier fetch of the same profile left off.
 func continued(ctx context.Context, q db.Querier, d download, cursor string) (string, error) {

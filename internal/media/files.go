@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/picture"
 	"pressroom/internal/probe"
@@ -28,7 +28,7 @@ type files struct {
 // Open opens an item of the team without its metadata, made to fit. Only images are made to fit.
 func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.File, error) {
 	i, err := item(ctx, f.s.db, f.team, id)
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		return network.File{}, unfit("MediaGone", err)
 	}
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) fitted(fit network.Fit) recipe {
 // Link makes a signed address of an item of the team.
 func (f files) Link(ctx context.Context, id int64, fit network.Fit, until time.Time) (string, error) {
 	i, err := item(ctx, f.s.db, f.team, id)
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		return "", unfit("MediaGone", err)
 	}
 	if err != nil {
@@ -133,7 +133,7 @@ func told(ctx context.Context, q db.Querier, team int64, ids []int64, which stri
 	for n, id := range ids {
 		at := slices.IndexFunc(found, func(i Item) bool { return i.ID == id })
 		if at < 0 {
-			return nil, fault.Missing().With("argument", "media_ids")
+			return nil, apierr.Missing().With("argument", "media_ids")
 		}
 		i := found[at]
 		out[n] = network.Media{ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Stored, Width: i.Width, Height: i.Height, Duration: i.Duration, Alt: i.Alt, Gone: !i.DeletedAt.IsZero()}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
@@ -71,7 +71,7 @@ func refusedAddress(err error) error {
 	if refused, ok := errors.AsType[*fetch.Error](err); ok {
 		detail = refused.Detail
 	}
-	return fault.Invalid(fault.NotAllowedValue, "url", detail).With("error_code", fetch.Refused).Wrap(err)
+	return apierr.Invalid(apierr.NotAllowedValue, "url", detail).With("error_code", fetch.Refused).Wrap(err)
 }
 
 // anyRoom refuses work that is to bring files when the library is full already.

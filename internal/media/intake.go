@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
-	"pressroom/internal/fault"
 	"pressroom/internal/probe"
 	"pressroom/internal/terms"
 )
@@ -35,11 +35,11 @@ var (
 	errManySends   = underWay("The file of this link is being sent already. Wait until that has ended, then send it again if it has not arrived.")
 	errManyFiles   = underWay("Too many files are being sent to this team's library. Wait until one of them has arrived, then send this one.")
 	errManyBytes   = underWay("The files that are being sent to this team's library are too large together. Wait until one of them has arrived, then send this one.")
-	errDiskFull    = fault.New(fault.Unavailable, "The service's disk is almost full, so it takes no files now. Nothing was kept. Try again later; the operator has to make room.").With("reason", fault.DiskFull).After(diskWait)
+	errDiskFull    = apierr.New(apierr.Unavailable, "The service's disk is almost full, so it takes no files now. Nothing was kept. Try again later; the operator has to make room.").With("reason", apierr.DiskFull).After(diskWait)
 )
 
-func underWay(detail string) *fault.Error {
-	return fault.New(fault.RateLimited, detail).With("scope", "uploads_under_way").After(uploadsWait)
+func underWay(detail string) *apierr.Error {
+	return apierr.New(apierr.RateLimited, detail).With("scope", "uploads_under_way").After(uploadsWait)
 }
 
 // uploader is who sends a file: somebody with an upload link, else a person; nobody for background work.

@@ -15,9 +15,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/disk"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/picture"
 	"pressroom/internal/probe"
@@ -89,12 +89,12 @@ func TestThePlanIsLookedAtBeforeTheBytes(t *testing.T) {
 		for name, send := range w.ways(t) {
 			w.Blobs = staging{w.Blobs, &begun}
 			body := &generated{head: film(1, 0), size: 300 * mib}
-			wantCode(t, send(Incoming{Name: "x.mp4", Size: body.size, Body: body}), fault.PlanLimitReached)
+			wantCode(t, send(Incoming{Name: "x.mp4", Size: body.size, Body: body}), apierr.PlanLimitReached)
 			if body.read != 0 || begun != 0 {
 				t.Errorf("%s: %d bytes were read, %d files staged", name, body.read, begun)
 			}
 			body = &generated{head: film(1, 0), size: 300 * mib}
-			wantCode(t, send(Incoming{Name: "x.mp4", Size: -1, Body: body}), fault.PlanLimitReached)
+			wantCode(t, send(Incoming{Name: "x.mp4", Size: -1, Body: body}), apierr.PlanLimitReached)
 			if body.read > 101*mib {
 				t.Errorf("%s: without a size %d bytes were read", name, body.read)
 			}
@@ -145,18 +145,18 @@ func TestGarbageIsRefusedAtOnce(t *testing.T) {
 		}
 		for name, send := range ways {
 			garbage := &generated{head: noise, size: 300 * mib}
-			wantCode(t, send(Incoming{Name: "x.mp4", Size: garbage.size, Body: garbage}), fault.ValidationFailed)
+			wantCode(t, send(Incoming{Name: "x.mp4", Size: garbage.size, Body: garbage}), apierr.ValidationFailed)
 			if garbage.read > sniffed {
 				t.Errorf("%s: %d bytes of garbage were read", name, garbage.read)
 			}
 			image := &generated{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
-			wantCode(t, send(Incoming{Name: "x.jpg", Size: image.size, Body: image}), fault.UploadTooLarge)
+			wantCode(t, send(Incoming{Name: "x.jpg", Size: image.size, Body: image}), apierr.UploadTooLarge)
 			if image.read > sniffed {
 				t.Errorf("%s: %d bytes of an image were read", name, image.read)
 			}
 		}
 		image := &generated{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
-		wantCode(t, ways["a form"](Incoming{Size: -1, Body: image}), fault.UploadTooLarge)
+		wantCode(t, ways["a form"](Incoming{Size: -1, Body: image}), apierr.UploadTooLarge)
 		if most := w.Terms.Limits.MaxImageBytes; image.read > most+mib {
 			t.Errorf("without a size %d bytes of an image were read", image.read)
 		}
@@ -183,7 +183,7 @@ func TestManyScansAreRefused(t *testing.T) {
 		}
 		for name, send := range ways {
 			err := send(Incoming{Name: "x.jpg", Size: int64(len(many)), Body: bytes.NewReader(many)})
-			if told := fault.Of(err); told.Code != fault.ValidationFailed || !strings.Contains(told.Detail, "save it again as a baseline") {
+			if told := apierr.Of(err); told.Code != apierr.ValidationFailed || !strings.Contains(told.Detail, "save it again as a baseline") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -195,7 +195,7 @@ func TestManyScansAreRefused(t *testing.T) {
 		if _, err := w.Files(w.team).Open(t.Context(), stored.ID, fit); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
 			t.Errorf("for a network: %v", err)
 		}
-		if _, err := w.openFitted(t.Context(), stored, fit); fault.Of(err).Context["state"] != "damaged" {
+		if _, err := w.openFitted(t.Context(), stored, fit); apierr.Of(err).Context["state"] != "damaged" {
 			t.Errorf("at a link: %v", err)
 		}
 		w.nothingUnderWay(t)
@@ -242,18 +242,18 @@ func TestTheReserveOfTheDisk(t *testing.T) {
 		for name, send := range ways {
 			body := bytes.NewReader(file)
 			err := send(Incoming{Size: int64(len(file)), Body: body})
-			if f := fault.Of(err); f.Code != fault.Unavailable || f.Context["reason"] != "disk_full" || f.RetryAfter == 0 || body.Len() != len(file) {
+			if f := apierr.Of(err); f.Code != apierr.Unavailable || f.Context["reason"] != "disk_full" || f.RetryAfter == 0 || body.Len() != len(file) {
 				t.Errorf("%s: %v with %d bytes left", name, err, body.Len())
 			}
 		}
 		_, err := w.importFile(t.Context(), w.call("import_media"), ImportInput{URL: "https://www.example.com/a.jpg"})
-		wantCode(t, err, fault.Unavailable)
+		wantCode(t, err, apierr.Unavailable)
 		if _, err := w.beginJob(t.Context(), w.team); !endsJob(err) || reasonOf(err) != "storage_full" {
 			t.Errorf("a job: %v", err)
 		}
 		w.Disk = nil
 		body := &filling{generated: generated{head: film(1, 0), size: 300 * mib}, at: 20 * mib, fill: func() { w.Disk = full }}
-		if err := ways["a form"](Incoming{Size: -1, Body: body}); fault.Of(err).Context["reason"] != "disk_full" || body.read > 20*mib+2*clearStep {
+		if err := ways["a form"](Incoming{Size: -1, Body: body}); apierr.Of(err).Context["reason"] != "disk_full" || body.read > 20*mib+2*clearStep {
 			t.Errorf("while it came: %v after %d bytes", err, body.read)
 		}
 		w.Disk = disk.NewReserve(1, volume)
@@ -273,10 +273,10 @@ func TestFormsAreRefusedByTheirLength(t *testing.T) {
 				"a post":   w.CheckForm(t.Context(), w.team, length),
 			}
 		}
-		wants := func(length int64, code fault.Code) {
+		wants := func(length int64, code apierr.Code) {
 			t.Helper()
 			for way, err := range check(length) {
-				if err == nil && code != "" || err != nil && fault.Of(err).Code != code {
+				if err == nil && code != "" || err != nil && apierr.Of(err).Code != code {
 					t.Errorf("%d bytes to %s: %v, want %q", length, way, err, code)
 				}
 			}
@@ -284,12 +284,12 @@ func TestFormsAreRefusedByTheirLength(t *testing.T) {
 		largest := MaxFormFiles * w.Terms.Limits.MaxVideoBytes
 		wants(-1, "")
 		wants(largest, "")
-		wants(largest+formFrame+1, fault.UploadTooLarge)
+		wants(largest+formFrame+1, apierr.UploadTooLarge)
 		w.allow(w.usedBytes(t) + 10)
 		wants(formFrame, "")
-		wants(formFrame+MaxFormFiles*10+1, fault.PlanLimitReached)
+		wants(formFrame+MaxFormFiles*10+1, apierr.PlanLimitReached)
 		w.Disk = disk.NewReserve(1<<60, disk.Volume{Name: "files", Folder: t.TempDir()})
-		wants(100, fault.Unavailable)
+		wants(100, apierr.Unavailable)
 	})
 }
 
@@ -300,7 +300,7 @@ func TestATeamHasAPartOfTheUploads(t *testing.T) {
 		for n := range int64(4) {
 			must(t, w.enterUpload(t, uploader{person: n + 1}))
 		}
-		wantCode(t, w.enterUpload(t, uploader{link: "another"}), fault.RateLimited)
+		wantCode(t, w.enterUpload(t, uploader{link: "another"}), apierr.RateLimited)
 		must(t, w.newTeam(t).enterUpload(t, uploader{person: 9}))
 	})
 }
@@ -362,16 +362,16 @@ func TestUploadsOfAPersonAreBounded(t *testing.T) {
 		var all sync.WaitGroup
 		slow := []dripping{drip(), drip(), drip()}
 		for _, d := range slow {
-			all.Go(func() { wantCode(t, add(w.person, d), fault.ValidationFailed) })
+			all.Go(func() { wantCode(t, add(w.person, d), apierr.ValidationFailed) })
 			<-d.begun
 		}
 		err := add(w.person, bytes.NewReader(film(2, 10)))
-		if f := fault.Of(err); f.Code != fault.RateLimited || f.Context["scope"] != "uploads_under_way" || f.RetryAfter == 0 {
+		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.Context["scope"] != "uploads_under_way" || f.RetryAfter == 0 {
 			t.Errorf("a fourth upload: %v", err)
 		}
 		must(t, add(w.person+1, bytes.NewReader(film(3, 10))))
 		slow[0].end <- io.ErrUnexpectedEOF // the sender is gone
-		for err = errManyUploads; fault.Is(err, fault.RateLimited); {
+		for err = errManyUploads; apierr.Is(err, apierr.RateLimited); {
 			err = add(w.person, bytes.NewReader(film(4, 10)))
 		}
 		must(t, err)
@@ -394,11 +394,11 @@ func TestStagedBytesOfATeamAreBounded(t *testing.T) {
 			held = append(held, a)
 		}
 		_, err := w.Service.begin(t.Context(), w.team, uploader{person: 9}, 1, bound{most, errTooLarge})
-		wantCode(t, err, fault.RateLimited)
+		wantCode(t, err, apierr.RateLimited)
 		a, err := w.Service.begin(t.Context(), w.team, uploader{person: 9}, -1, bound{most, errTooLarge})
 		must(t, err)
 		_, err = a.Write([]byte("x"))
-		wantCode(t, err, fault.RateLimited)
+		wantCode(t, err, apierr.RateLimited)
 		a.Discard()
 		other, err := w.Service.begin(t.Context(), w.team+1, uploader{person: 9}, most, bound{most, errTooLarge})
 		must(t, err)

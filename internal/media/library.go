@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 )
@@ -162,7 +162,7 @@ func (s *Service) storage(ctx context.Context, call operation.Call) (Storage, er
 func (s *Service) AddFolder(ctx context.Context, team int64, name string) (Folder, error) {
 	f := Folder{Name: stem(name + ".x")} // nothing of it is an extension
 	if f.Name == "" {
-		return f, fault.Invalid(fault.TooShort, "name", "A folder needs a name.")
+		return f, apierr.Invalid(apierr.TooShort, "name", "A folder needs a name.")
 	}
 	err := s.db.Write(ctx, "media.folder", func(ctx context.Context, tx *db.Tx) error {
 		var err error

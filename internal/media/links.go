@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/disk"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
@@ -30,10 +30,10 @@ type UploadLink struct {
 }
 
 var (
-	errNoLink      = fault.New(fault.NotFound, "There is no such upload link.")
-	errWrongSecret = fault.New(fault.Unauthorized, "Send the upload secret of this link in the Authorization header, as the answer that opened the batch says. A repeat of that call makes a new one and ends the old.")
-	errLinkUsed    = fault.New(fault.UploadLinkUsed, "The file of this link has arrived already.")
-	errLinkClosed  = fault.New(fault.UploadLinkClosed, "This link has expired, or its batch was replaced. Open a new one.")
+	errNoLink      = apierr.New(apierr.NotFound, "There is no such upload link.")
+	errWrongSecret = apierr.New(apierr.Unauthorized, "Send the upload secret of this link in the Authorization header, as the answer that opened the batch says. A repeat of that call makes a new one and ends the old.")
+	errLinkUsed    = apierr.New(apierr.UploadLinkUsed, "The file of this link has arrived already.")
+	errLinkClosed  = apierr.New(apierr.UploadLinkClosed, "This link has expired, or its batch was replaced. Open a new one.")
 )
 
 // Link finds an upload link before any byte of the file is read. A link that is not there is not_found, another secret
@@ -87,7 +87,7 @@ func (s *Service) stillMeant(ctx context.Context, b batch) error {
 		return err
 	}
 	if actor == nil {
-		return fault.New(fault.Unauthorized, "The key that opened this link does not work any more.")
+		return apierr.New(apierr.Unauthorized, "The key that opened this link does not work any more.")
 	}
 	if err := pipeline.Gates(actor); err != nil {
 		return err
@@ -114,10 +114,10 @@ func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrive
 	case staged.Size() != l.file.size:
 		return Arrived{}, errSizeDiffers
 	case subtle.ConstantTimeCompare(digest[:], l.file.digest) != 1:
-		return Arrived{}, fault.Invalid(fault.DigestDiffers, "", "The bytes are others than those described: their SHA-256 differs. Send the described file, or open another batch.")
+		return Arrived{}, apierr.Invalid(apierr.DigestDiffers, "", "The bytes are others than those described: their SHA-256 differs. Send the described file, or open another batch.")
 	}
 	e, err := s.examine(ctx, staged)
-	if fault.Is(err, fault.ValidationFailed) || fault.Is(err, fault.UploadTooLarge) {
+	if apierr.Is(err, apierr.ValidationFailed) || apierr.Is(err, apierr.UploadTooLarge) {
 		return Arrived{}, s.refuse(ctx, l, err)
 	}
 	if err != nil {
@@ -130,20 +130,20 @@ func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrive
 	return Arrived{MediaID: i.ID, Name: i.Name, Already: already}, err
 }
 
-var errSizeDiffers = fault.Invalid(fault.SizeDiffers, "", "The file has another size than described. Send the described file, or open another batch.")
+var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "", "The file has another size than described. Send the described file, or open another batch.")
 
 // mayBe refuses what cannot be the described file, before a byte of it is read.
 func (l UploadLink) mayBe(f Incoming) error {
 	kind, described := essence(f.Type), essence(l.file.mimeType)
 	switch {
 	case f.Size > l.file.size:
-		return fault.New(fault.UploadTooLarge, "The file is larger than described. Send the described file, or open another batch.")
+		return apierr.New(apierr.UploadTooLarge, "The file is larger than described. Send the described file, or open another batch.")
 	case f.Size >= 0 && f.Size < l.file.size:
 		return errSizeDiffers
 	case f.Type == "" || kind == "application/octet-stream" || kind == "binary/octet-stream" || described != "" && kind == described || described == "" && slices.Contains(Types, kind):
 		return nil
 	}
-	return fault.Invalid(fault.TypeDiffers, "", "Send the file's own Content-Type, as described, or application/octet-stream.")
+	return apierr.Invalid(apierr.TypeDiffers, "", "Send the file's own Content-Type, as described, or application/octet-stream.")
 }
 
 // settleLink notes that the file of a link has arrived. It may have been replaced or used while the bytes came.
@@ -227,8 +227,8 @@ func (s *Service) refuse(ctx context.Context, l UploadLink, cause error) error {
 
 // refusesFile reports whether an error is a refusal of the file, as opposed to a failure that may pass.
 func refusesFile(err error) bool {
-	f, is := errors.AsType[*fault.Error](err)
-	return is && !f.Ours() && f.Code != fault.RateLimited
+	f, is := errors.AsType[*apierr.Error](err)
+	return is && !f.Ours() && f.Code != apierr.RateLimited
 }
 
 // endsJob reports whether an error ends a job that was to bring a file, which then has reasonOf for its code.
@@ -239,8 +239,8 @@ func reasonOf(cause error) string {
 	if errors.Is(cause, disk.ErrLow) {
 		return "storage_full"
 	}
-	for code, reason := range map[fault.Code]string{fault.UploadTooLarge: "too_large", fault.PlanLimitReached: "storage_full", fault.ValidationFailed: "type_refused"} {
-		if fault.Is(cause, code) {
+	for code, reason := range map[apierr.Code]string{apierr.UploadTooLarge: "too_large", apierr.PlanLimitReached: "storage_full", apierr.ValidationFailed: "type_refused"} {
+		if apierr.Is(cause, code) {
 			return reason
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
 )
@@ -38,7 +38,7 @@ func (s *Service) Look(ctx context.Context, call operation.Call, id int64) (Look
 // mayLook keeps the library from clients: they are shown what they are asked to approve.
 func mayLook(call operation.Call) error {
 	if call.InApp() && call.Role == access.Client {
-		return fault.Missing()
+		return apierr.Missing()
 	}
 	return call.Require(access.Read)
 }
@@ -47,7 +47,7 @@ func mayLook(call operation.Call) error {
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `media WHERE id = ? AND deleted_at = 0`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return home, err
 }
@@ -75,7 +75,7 @@ func givenName(name string) (string, error) {
 		return "", errSecret.With("argument", "name")
 	}
 	if name = stem(slashes.Replace(name) + ".x"); name == "" { // nothing of it is a path or an extension
-		return "", fault.Invalid(fault.TooShort, "name", "It needs a name: letters or digits that a file's name can hold.")
+		return "", apierr.Invalid(apierr.TooShort, "name", "It needs a name: letters or digits that a file's name can hold.")
 	}
 	return name, nil
 }
@@ -91,7 +91,7 @@ func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64)
 		}
 		moved, err := tx.Exec(ctx, `UPDATE media SET folder_id = ? WHERE id = ? AND team_id = ? AND deleted_at = 0`, into, id, call.TeamID)
 		if err == nil && moved == 0 {
-			err = fault.Missing()
+			err = apierr.Missing()
 		}
 		return err
 	})
@@ -138,7 +138,7 @@ func (s *Service) RenameFolder(ctx context.Context, call operation.Call, id int6
 		}
 		n, err := tx.Exec(ctx, `UPDATE media_folders SET name = ? WHERE id = ? AND team_id = ?`, name, id, call.TeamID)
 		if err == nil && n == 0 {
-			err = fault.Missing()
+			err = apierr.Missing()
 		}
 		return err
 	})
@@ -148,7 +148,7 @@ func freeName(ctx context.Context, tx *db.Tx, team, id int64, name string) error
 	var taken int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM media_folders WHERE team_id = ? AND name = ? AND id <> ?`, team, name, id).Scan(&taken)
 	if err == nil && taken > 0 {
-		err = fault.Invalid(fault.NotAllowedValue, "name", "Another folder goes by this name.")
+		err = apierr.Invalid(apierr.NotAllowedValue, "name", "Another folder goes by this name.")
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int6
 	return s.change(ctx, call, "media.folder_deleted", id, func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE id = ? AND team_id = ?`+s.db.ForUpdate(), id, call.TeamID).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		var held int64
 		if err == nil {
@@ -168,7 +168,7 @@ func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int6
 		case err != nil:
 			return err
 		case held > 0:
-			return fault.BadState("not_empty", "The folder holds files. Move or delete them first.")
+			return apierr.BadState("not_empty", "The folder holds files. Move or delete them first.")
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM media_folders WHERE id = ? AND team_id = ?`, id, call.TeamID)
 		return err

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 )
 
@@ -28,26 +28,26 @@ func TestWhoManages(t *testing.T) {
 			"rename folder": func(c operation.Call) error { return w.RenameFolder(ctx, c, f.ID, "n") },
 			"delete folder": func(c operation.Call) error { return w.DeleteFolder(ctx, c, f.ID) },
 		} {
-			if err := do(w.acts(access.Viewer)); !fault.Is(err, fault.WriteNotAllowed) {
+			if err := do(w.acts(access.Viewer)); !apierr.Is(err, apierr.WriteNotAllowed) {
 				t.Errorf("a viewer may %s: %v", name, err)
 			}
-			if err := do(stranger.acts(access.Owner)); !fault.Is(err, fault.NotFound) {
+			if err := do(stranger.acts(access.Owner)); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("a stranger may %s: %v", name, err)
 			}
 		}
-		if _, err := w.Look(ctx, w.acts(access.Client), id); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Look(ctx, w.acts(access.Client), id); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a client sees it: %v", err)
 		}
 		if _, err := w.Look(ctx, w.acts(access.Viewer), id); err != nil {
 			t.Error(err)
 		}
-		if err := w.Move(ctx, w.acts(access.Editor), id, stranger.folderOf(t)); !fault.Is(err, fault.FolderNotFound) {
+		if err := w.Move(ctx, w.acts(access.Editor), id, stranger.folderOf(t)); !apierr.Is(err, apierr.FolderNotFound) {
 			t.Errorf("it goes into another team's folder: %v", err)
 		}
 		if home, err := w.Home(ctx, id, []int64{stranger.team, w.team}); err != nil || home != w.team {
 			t.Errorf("it is of team %d (%v)", home, err)
 		}
-		if _, err := w.Home(ctx, id, []int64{stranger.team}); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Home(ctx, id, []int64{stranger.team}); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("it is of a team that does not have it: %v", err)
 		}
 	})
@@ -69,7 +69,7 @@ func TestDelete(t *testing.T) {
 		if used, err := w.Used(ctx, w.team); err != nil || used != 0 {
 			t.Errorf("%d bytes are used (%v)", used, err)
 		}
-		if err := w.Delete(ctx, w.acts(access.Editor), id); !fault.Is(err, fault.NotFound) {
+		if err := w.Delete(ctx, w.acts(access.Editor), id); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("deleted twice: %v", err)
 		}
 		again := w.add(t, file).ID

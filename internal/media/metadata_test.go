@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/s3"
@@ -238,12 +238,12 @@ func TestOriginalsKept(t *testing.T) {
 			}
 			for _, role := range []access.Role{access.Viewer, access.Client} {
 				w.exec(t, `UPDATE memberships SET role = ? WHERE team_id = ?`, string(role), w.team)
-				if _, err := w.OpenOriginal(t.Context(), w.person, i.ID); !fault.Is(err, fault.NotFound) {
+				if _, err := w.OpenOriginal(t.Context(), w.person, i.ID); !apierr.Is(err, apierr.NotFound) {
 					t.Errorf("the original for a %s: %v", role, err)
 				}
 			}
 			w.exec(t, `UPDATE memberships SET role = 'owner' WHERE team_id = ?`, w.team)
-			if _, err := w.OpenOriginal(t.Context(), w.newTeam(t).person, i.ID); !fault.Is(err, fault.NotFound) {
+			if _, err := w.OpenOriginal(t.Context(), w.newTeam(t).person, i.ID); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("the original for another team: %v", err)
 			}
 		}
@@ -265,7 +265,7 @@ func TestMetadataThatStays(t *testing.T) {
 		broken := slices.Concat(film(2, 100), boxOf("moov", lying))
 		for _, file := range [][]byte{odd, broken} {
 			_, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Size: -1, Body: bytes.NewReader(file)})
-			if !fault.Is(err, fault.ValidationFailed) {
+			if !apierr.Is(err, apierr.ValidationFailed) {
 				t.Errorf("a new file: %v", err)
 			}
 		}
@@ -286,10 +286,10 @@ func TestMetadataThatStays(t *testing.T) {
 		if _, err := w.Files(w.team).Open(t.Context(), video.ID, network.Fit{}); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
 			t.Errorf("the video for a network: %v", err)
 		}
-		if _, err := w.OpenFile(t.Context(), w.person, video.ID, false); fault.Of(err).Context["state"] != "damaged" {
+		if _, err := w.OpenFile(t.Context(), w.person, video.ID, false); apierr.Of(err).Context["state"] != "damaged" {
 			t.Errorf("the video for a person: %v", err)
 		}
-		if _, err := w.OpenForExport(t.Context(), w.team, video.ID); !fault.Is(err, fault.NotFound) {
+		if _, err := w.OpenForExport(t.Context(), w.team, video.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("the video for an export: %v", err)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
-	"pressroom/internal/fault"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/network"
 	"pressroom/internal/probe"
@@ -59,11 +59,11 @@ var withoutMetadata = recipe{
 }
 
 // errNotClean is what people are told of a video from before metadata was removed on arrival.
-var errNotClean = fault.BadState("damaged",
+var errNotClean = apierr.BadState("damaged",
 	"The structure of this video is damaged, so its metadata cannot be removed. Delete it and upload a new copy.")
 
 // errNotDecoded is the error about an image from before the bounds of decoding.
-var errNotDecoded = fault.BadState("damaged",
+var errNotDecoded = apierr.BadState("damaged",
 	"This image is damaged or out of bounds. Save it again, a photo as a baseline (not progressive) JPEG, and upload the new copy.")
 
 // openItem opens an item without its metadata.
@@ -131,7 +131,7 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 	}
 	err = errors.Join(err, r.Close())
 	if !errors.Is(err, probe.ErrDamaged) || i.Kind != Image {
-		return nil, fault.Missing().Wrap(err)
+		return nil, apierr.Missing().Wrap(err)
 	}
 	return s.openItem(ctx, i)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/secret"
 )
@@ -58,7 +58,7 @@ func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, er
 		shown := BatchFile{Name: tidy(f.name), Size: f.size, State: f.state, MediaID: f.media, Reason: f.reason}
 		if f.media != 0 {
 			i, err := item(ctx, s.db, b.team, f.media)
-			if err != nil && !fault.Is(err, fault.NotFound) {
+			if err != nil && !apierr.Is(err, apierr.NotFound) {
 				return out, err
 			}
 			shown.Kind, shown.Alt, shown.Thumbnail = i.Kind, i.Alt, i.Thumbnail != ""
@@ -76,7 +76,7 @@ func (b batch) open(now time.Time) bool { return !b.closed && now.Before(b.expir
 func (s *Service) batchFor(ctx context.Context, person int64, id string) (batch, string, error) {
 	b, err := s.readBatch(ctx, s.db, string(job.MediaImport)+":"+id, "")
 	if errors.Is(err, sql.ErrNoRows) {
-		return b, "", fault.Missing()
+		return b, "", apierr.Missing()
 	}
 	if err != nil {
 		return b, "", err
@@ -89,7 +89,7 @@ func (s *Service) batchFor(ctx context.Context, person int64, id string) (batch,
 func (s *Service) mayWrite(ctx context.Context, person, team int64) (string, error) {
 	name, role, err := s.roleOf(ctx, person, team)
 	if err == nil && !slices.Contains(access.Effective(access.Full, role), access.Write) {
-		err = fault.Missing()
+		err = apierr.Missing()
 	}
 	return name, err
 }
@@ -100,7 +100,7 @@ func (s *Service) roleOf(ctx context.Context, person, team int64) (string, acces
 	err := s.db.QueryRow(ctx, `SELECT t.name, m.role FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
 		WHERE m.team_id = ? AND m.person_id = ? AND t.closed_at = 0 AND p.held_at = 0`, team, person).Scan(&name, &role)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", "", fault.Missing()
+		return "", "", apierr.Missing()
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("looking for a membership: %w", err)
@@ -162,9 +162,9 @@ func (s *Service) boundInBatch(ctx context.Context, b batch, size int64) (bound,
 }
 
 var (
-	errSecret     = fault.Invalid(fault.SecretInArgument, "", "This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
-	errPageClosed = fault.New(fault.UploadLinkClosed, "This page takes no more files: it was closed, or its time is over.")
-	errPageFull   = fault.New(fault.PlanLimitReached, "This page has as many files as it takes. Open another one.")
+	errSecret     = apierr.Invalid(apierr.SecretInArgument, "", "This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
+	errPageClosed = apierr.New(apierr.UploadLinkClosed, "This page takes no more files: it was closed, or its time is over.")
+	errPageFull   = apierr.New(apierr.PlanLimitReached, "This page has as many files as it takes. Open another one.")
 )
 
 func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *arrival) (Arrived, error) {
@@ -183,7 +183,7 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incom
 			},
 		})
 	}
-	if refusesFile(err) && !fault.Is(err, fault.UploadLinkClosed) {
+	if refusesFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
 		chosen.state, chosen.reason = Refused, reasonOf(err)
 		noted := s.db.Write(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error { return s.settlePage(ctx, tx, b.job, chosen) })
 		return Arrived{}, errors.Join(err, noted)
@@ -249,7 +249,7 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 		return errSecret.With("argument", "alt")
 	}
 	if utf8.RuneCountInString(alt) > maxAlt {
-		return fault.Invalid(fault.TooLong, "alt", fmt.Sprintf("A description takes at most %d characters.", maxAlt))
+		return apierr.Invalid(apierr.TooLong, "alt", fmt.Sprintf("A description takes at most %d characters.", maxAlt))
 	}
 	i, err := s.itemFor(ctx, person, id)
 	if err != nil {
@@ -271,7 +271,7 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 	var team int64
 	err := s.db.QueryRow(ctx, `SELECT team_id FROM media WHERE id = ?`, id).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Item{}, fault.Missing()
+		return Item{}, apierr.Missing()
 	}
 	if err != nil {
 		return Item{}, fmt.Errorf("looking for a media item: %w", err)
@@ -290,7 +290,7 @@ func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
 func (s *Service) mayBeShown(ctx context.Context, team, id int64) error {
 	found, err := uses(ctx, s.db, team, id, 1)
 	if err == nil && len(found) == 0 {
-		err = fault.Missing()
+		err = apierr.Missing()
 	}
 	return err
 }

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // columns name the folder without a join, by which PostgreSQL would plan each page anew.
@@ -41,7 +41,7 @@ func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	var i Item
 	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.team_id = ? AND m.deleted_at = 0`, id, team), &i)
 	if errors.Is(err, sql.ErrNoRows) {
-		return i, fault.Missing()
+		return i, apierr.Missing()
 	}
 	if err != nil {
 		return i, fmt.Errorf("reading a media item: %w", err)
@@ -125,7 +125,7 @@ func folder(ctx context.Context, q db.Querier, team, id int64) error {
 		return fmt.Errorf("looking for a folder: %w", err)
 	}
 	if n == 0 {
-		return fault.New(fault.FolderNotFound, "The media library has no such folder.").With("argument", "folder_id")
+		return apierr.New(apierr.FolderNotFound, "The media library has no such folder.").With("argument", "folder_id")
 	}
 	return nil
 }

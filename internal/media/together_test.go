@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 )
@@ -101,7 +101,7 @@ func TestTogether(t *testing.T) {
 			wg.Go(func() {
 				r, s := rand.New(rand.NewPCG(uint64(n), 7)), p.services[n%len(p.services)]
 				for range 60 {
-					if err := p.act(t.Context(), s, r); err != nil && fault.Of(err).Code == fault.Internal {
+					if err := p.act(t.Context(), s, r); err != nil && apierr.Of(err).Code == apierr.Internal {
 						t.Error(err)
 					}
 				}

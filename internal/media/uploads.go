@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
@@ -159,9 +159,9 @@ func (s *Service) checkFiles(files []Description) error {
 		kind := essence(f.MIMEType)
 		switch {
 		case f.MIMEType != "" && kind != "application/octet-stream" && !slices.Contains(Types, kind):
-			return fault.Invalid(fault.NotAllowedValue, "files.mime_type", "The library takes "+strings.Join(Types, ", ")+".").With("item", n)
+			return apierr.Invalid(apierr.NotAllowedValue, "files.mime_type", "The library takes "+strings.Join(Types, ", ")+".").With("item", n)
 		case f.SizeBytes > s.maxBytes(kind):
-			return fault.Invalid(fault.OutOfRange, "files.size_bytes", fmt.Sprintf("The library takes images of up to %d bytes and videos of up to %d.", s.Terms.Limits.MaxImageBytes, s.Terms.Limits.MaxVideoBytes)).With("item", n)
+			return apierr.Invalid(apierr.OutOfRange, "files.size_bytes", fmt.Sprintf("The library takes images of up to %d bytes and videos of up to %d.", s.Terms.Limits.MaxImageBytes, s.Terms.Limits.MaxVideoBytes)).With("item", n)
 		}
 	}
 	return nil
@@ -206,7 +206,7 @@ func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b
 		return notes, nil
 	}
 	if links > s.Terms.Limits.OpenUploadLinks {
-		return nil, fault.Invalid(fault.TooLong, "files", fmt.Sprintf("A team has at most %d upload links open. Describe fewer files at once.", s.Terms.Limits.OpenUploadLinks))
+		return nil, apierr.Invalid(apierr.TooLong, "files", fmt.Sprintf("A team has at most %d upload links open. Describe fewer files at once.", s.Terms.Limits.OpenUploadLinks))
 	}
 	var open, first int64
 	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(expires_at), 0) FROM upload_batches WHERE team_id = ? AND closed_at = 0`, call.TeamID).Scan(&open, &first)
@@ -224,12 +224,12 @@ func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b
 			return nil, err
 		}
 		if !closed {
-			return nil, fault.New(fault.RateLimited, "The team has as many upload batches open as it may. Use one of them, replace it, or wait until it expires.").With("scope", "open_upload_batches").After(wait)
+			return nil, apierr.New(apierr.RateLimited, "The team has as many upload batches open as it may. Use one of them, replace it, or wait until it expires.").With("scope", "open_upload_batches").After(wait)
 		}
 		notes = append(notes, "An older request was replaced: its upload page, to which nothing was uploaded, is closed, because the team has no more batches.")
 	}
 	if openLinks+links > s.Terms.Limits.OpenUploadLinks {
-		return nil, fault.New(fault.RateLimited, "The team has as many upload links open as it may. Use them, replace their batch, or wait until they expire.").With("scope", "open_upload_links").After(wait)
+		return nil, apierr.New(apierr.RateLimited, "The team has as many upload links open as it may. Use them, replace their batch, or wait until they expire.").With("scope", "open_upload_links").After(wait)
 	}
 	limit, err := s.allowance(ctx, tx, call.TeamID, tx.Now())
 	if err != nil || limit == terms.Unlimited {
@@ -336,7 +336,7 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, call operation.Call, i
 	}
 	old, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (old.team != call.TeamID || old.key != call.KeyID) {
-		return nil, fault.Missing().With("argument", "replaces_batch")
+		return nil, apierr.Missing().With("argument", "replaces_batch")
 	}
 	if err != nil {
 		return nil, err

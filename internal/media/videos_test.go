@@ -16,8 +16,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
-	"pressroom/internal/fault"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/network"
 	"pressroom/internal/testkit"
@@ -150,10 +150,10 @@ func TestVideosTakeTurns(t *testing.T) {
 		must(t, err)
 		contentOf(t, shown)
 		leave := w.fillTurns(t)
-		if _, err := w.OpenOf(t.Context(), w.team, w.addAsBefore(t, locatedFilm(3)).ID); fault.Of(err).Context["reason"] != fault.Busy {
+		if _, err := w.OpenOf(t.Context(), w.team, w.addAsBefore(t, locatedFilm(3)).ID); apierr.Of(err).Context["reason"] != apierr.Busy {
 			t.Errorf("while too many wait: %v", err)
 		}
-		if _, err := w.OpenForExport(t.Context(), w.team, film.ID); fault.Of(err).Context["reason"] != fault.Busy {
+		if _, err := w.OpenForExport(t.Context(), w.team, film.ID); apierr.Of(err).Context["reason"] != apierr.Busy {
 			t.Errorf("an export while too many wait: %v", err)
 		}
 		leave()

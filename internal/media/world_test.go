@@ -27,9 +27,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
@@ -277,9 +277,9 @@ func (w world) add(t fatal, file []byte) Item {
 	return i
 }
 
-func wantCode(t fatal, err error, want fault.Code) {
+func wantCode(t fatal, err error, want apierr.Code) {
 	t.Helper()
-	if got := fault.Of(err); err == nil || got.Code != want {
+	if got := apierr.Of(err); err == nil || got.Code != want {
 		t.Fatalf("%v instead of %s", err, want)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // Who has left a team is told nothing of it any more. What is about the person's own account is always told.
@@ -60,7 +60,7 @@ func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
 		return Notice{}, fmt.Errorf("reading notice %d: %w", id, err)
 	}
 	if len(out) == 0 {
-		return Notice{}, fault.Missing()
+		return Notice{}, apierr.Missing()
 	}
 	return out[0], nil
 }
@@ -160,7 +160,7 @@ const maxThreshold = 1_000_000_000_000
 // SetThreshold keeps below how many credits the team of an owner is told; 0 for never.
 func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64) error {
 	if credits < 0 || credits > maxThreshold {
-		return fault.Invalid(fault.OutOfRange, "credits", "The threshold has to be a whole number of credits from 0 to 1,000,000,000,000.")
+		return apierr.Invalid(apierr.OutOfRange, "credits", "The threshold has to be a whole number of credits from 0 to 1,000,000,000,000.")
 	}
 	return s.db.Write(ctx, "notice.set_threshold", func(ctx context.Context, tx *db.Tx) error {
 		var owns int
@@ -168,7 +168,7 @@ func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64)
 			return fmt.Errorf("looking for the owner: %w", err)
 		}
 		if owns == 0 {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO notice_thresholds (team_id, credits) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE SET credits = excluded.credits, told_at = 0`, team, credits)
 		if err != nil {

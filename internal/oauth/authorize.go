@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 )
 
@@ -26,9 +26,9 @@ type Asked struct {
 func (a Asked) Place() string { return place(a.Redirect) }
 
 var (
-	errNoClient   = fault.New(fault.NotFound, "Unknown or removed application. Start again from the app you came from.").With("argument", "client_id")
-	errNotWhole   = fault.New(fault.ValidationFailed, "This address does not say which program sent you here, or where you go on. Begin in that program again.")
-	errNoRedirect = fault.New(fault.ValidationFailed, "The program that sent you here wants you to go on to an address that it has not named before. Nothing was allowed.")
+	errNoClient   = apierr.New(apierr.NotFound, "Unknown or removed application. Start again from the app you came from.").With("argument", "client_id")
+	errNotWhole   = apierr.New(apierr.ValidationFailed, "This address does not say which program sent you here, or where you go on. Begin in that program again.")
+	errNoRedirect = apierr.New(apierr.ValidationFailed, "The program that sent you here wants you to go on to an address that it has not named before. Nothing was allowed.")
 )
 
 // TurnedError is a request that is refused, although it is known to where the person comes back.
@@ -58,7 +58,7 @@ func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 	} else {
 		c, err = s.clientOf(ctx, id)
 	}
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		err = errNoClient
 	}
 	return c, err
@@ -142,7 +142,7 @@ type Leave struct {
 // for a program that was removed meanwhile.
 func (s *Service) Allow(ctx context.Context, a Asked, l Leave) (string, error) {
 	if len(l.Capabilities) == 0 || slices.ContainsFunc(l.Capabilities, func(c access.Capability) bool { return !slices.Contains(a.Capabilities, c) }) {
-		return "", fault.Invalid(fault.NotAllowedValue, "level", "Choose something that the program has asked for.")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "level", "Choose something that the program has asked for.")
 	}
 	code := secret.New(secret.Code)
 	hash := secret.Hash(code)

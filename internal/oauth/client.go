@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/plaintext"
 )
@@ -140,7 +140,7 @@ func (s *Service) registering(from string) error {
 		return nil
 	}
 	if wait := s.Registering(from); wait > 0 {
-		return fault.New(fault.RateLimited, "Too many programs were registered from there. Try again later.").With("scope", "registration").After(wait)
+		return apierr.New(apierr.RateLimited, "Too many programs were registered from there. Try again later.").With("scope", "registration").After(wait)
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 const (
@@ -26,7 +26,7 @@ type document struct {
 	Secret string `json:"client_secret"`
 }
 
-var errDocument = fault.New(fault.ValidationFailed, "What this program says of itself cannot be read, or does not fit the address that it is to be found at. Its maker has to mend that.")
+var errDocument = apierr.New(apierr.ValidationFailed, "What this program says of itself cannot be read, or does not fit the address that it is to be found at. Its maker has to mend that.")
 
 // isDocument tells whether a program's id is the address of its document: https, with a path, and written in one way alone.
 func isDocument(id string) bool {
@@ -46,11 +46,11 @@ func (s *Service) described(ctx context.Context, from, id string) (Client, error
 	if err == nil && s.db.Now().Sub(known.read) < documentKept {
 		return known, nil
 	}
-	if err != nil && !fault.Is(err, fault.NotFound) {
+	if err != nil && !apierr.Is(err, apierr.NotFound) {
 		return Client{}, err
 	}
 	if s.Fetch == nil {
-		return Client{}, fault.Missing()
+		return Client{}, apierr.Missing()
 	}
 	if err := s.registering(from); err != nil {
 		return Client{}, err

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/oauth2"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/limit"
 	"pressroom/internal/oauth"
 	"pressroom/internal/team"
@@ -167,7 +167,7 @@ func TestOnlyHashesAreKept(t *testing.T) {
 func TestDescribedPrograms(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
 		const id = "https://app.example/client.json"
-		if _, err := w.Ask(t.Context(), "here", request(id, oauth2.GenerateVerifier())); fault.Of(err).Code != fault.ValidationFailed {
+		if _, err := w.Ask(t.Context(), "here", request(id, oauth2.GenerateVerifier())); apierr.Of(err).Code != apierr.ValidationFailed {
 			t.Errorf("without a document: %v", err)
 		}
 		w.document = fmt.Sprintf(`{"client_id":%q,"client_name":"Helper","redirect_uris":[%q]}`, id, back)
@@ -184,7 +184,7 @@ func TestDescribedPrograms(t *testing.T) {
 		}
 		w.document = strings.Repeat(" ", 17<<10) + w.document
 		w.clock.Advance(2 * time.Hour)
-		if _, err := w.Client(t.Context(), "here", id); fault.Of(err).Code != fault.ValidationFailed {
+		if _, err := w.Client(t.Context(), "here", id); apierr.Of(err).Code != apierr.ValidationFailed {
 			t.Errorf("a document that is too long: %v", err)
 		}
 	})
@@ -202,7 +202,7 @@ func TestRegisteringTooMuch(t *testing.T) {
 			},
 			"fetching": func() error { _, err := w.Client(t.Context(), "there", "https://app.example/client.json"); return err },
 		} {
-			if err := try(); fault.Of(err).Code != fault.RateLimited || fault.Of(err).RetryAfter != time.Minute {
+			if err := try(); apierr.Of(err).Code != apierr.RateLimited || apierr.Of(err).RetryAfter != time.Minute {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -353,7 +353,7 @@ func TestRegistrationsAreBounded(t *testing.T) {
 				t.Errorf("%s: %v", kept, err)
 			}
 		}
-		if _, err := w.Client(ctx, "here", "flood-1"); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "Start again from the app you came from.") {
+		if _, err := w.Client(ctx, "here", "flood-1"); !apierr.Is(err, apierr.NotFound) || !strings.Contains(err.Error(), "Start again from the app you came from.") {
 			t.Errorf("the oldest of the network that has the most: %v", err)
 		}
 	})
@@ -400,7 +400,7 @@ func TestNetworkEvictsItsOwnRegistrations(t *testing.T) {
 				if _, err := w.Client(ctx, "here", victim.ID); err != nil {
 					t.Errorf("somebody else's registration: %v", err)
 				}
-				if _, err := w.Client(ctx, "here", first.ID); !fault.Is(err, fault.NotFound) {
+				if _, err := w.Client(ctx, "here", first.ID); !apierr.Is(err, apierr.NotFound) {
 					t.Errorf("the oldest of its own: %v", err)
 				}
 				for range 20 { // more than there is room for in all
@@ -423,7 +423,7 @@ func TestRemovedWhileAsked(t *testing.T) {
 		_, err = w.Sweep(t.Context())
 		must(t, err)
 		to, err := w.Allow(t.Context(), asked, oauth.Leave{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
-		if !fault.Is(err, fault.NotFound) || to != "" || w.count(t, "oauth_grants") != 0 {
+		if !apierr.Is(err, apierr.NotFound) || to != "" || w.count(t, "oauth_grants") != 0 {
 			t.Errorf("%q, %v", to, err)
 		}
 	})

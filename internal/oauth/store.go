@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 )
 
@@ -22,7 +22,7 @@ func (s *Service) clientOf(ctx context.Context, id string) (Client, error) {
 	var created, read int64
 	err := s.db.QueryRow(ctx, `SELECT name, redirects, created_at, read_at FROM oauth_clients WHERE client_id = ?`, id).Scan(&c.Name, &redirects, &created, &read)
 	if errors.Is(err, sql.ErrNoRows) {
-		return c, fault.Missing()
+		return c, apierr.Missing()
 	}
 	if err == nil {
 		err = json.Unmarshal([]byte(redirects), &c.Redirects)
@@ -77,7 +77,7 @@ func (s *Service) grantBy(ctx context.Context, tx *db.Tx, rest string, args []an
 	into := append([]any{&g.id, &g.team, &g.person, &g.connection, &g.client, &g.name, &granted, &g.resource, &g.redirect, &g.challenge, &codeEnds, &redeemed, &ended, &oneFactor}, more...)
 	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM oauth_grants g `+rest+s.db.ForUpdate(), args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
-		return g, fault.Missing()
+		return g, apierr.Missing()
 	}
 	if err != nil {
 		return g, fmt.Errorf("reading what was granted: %w", err)

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 )
 
@@ -135,7 +135,7 @@ func (s *Service) connect(ctx context.Context, tx *db.Tx, g grant) (Tokens, *Err
 	var err error
 	g.connection, err = s.Connections.Connect(ctx, tx, Connection{Team: g.team, Person: g.person, Program: g.name, ClientID: g.client, Host: place(g.redirect), Capabilities: g.capabilities})
 	if err != nil {
-		if fault.Of(err).Code != fault.Internal { // refused before anything was written
+		if apierr.Of(err).Code != apierr.Internal { // refused before anything was written
 			return Tokens{}, errNoLeave, s.end(ctx, tx, g, endInvalid)
 		}
 		return Tokens{}, nil, fmt.Errorf("making a connection: %w", err)
@@ -210,7 +210,7 @@ func spend(ctx context.Context, tx *db.Tx, g grant, hash []byte) error {
 
 // unless makes a refusal of what is not_found; any other error stays one.
 func unless(err error, refusal *Error) (*Error, error) {
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		return refusal, nil
 	}
 	return nil, err
@@ -283,7 +283,7 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 	}
 	return s.db.Write(ctx, "oauth.revoke", func(ctx context.Context, tx *db.Tx) error {
 		g, err := s.grantBy(ctx, tx, `JOIN oauth_tokens t ON t.grant_id = g.id WHERE t.hash = ? AND g.client_id = ?`, []any{hash[:], client})
-		if fault.Is(err, fault.NotFound) {
+		if apierr.Is(err, apierr.NotFound) {
 			return nil
 		}
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/problem"
 )
@@ -24,22 +24,22 @@ type refusal struct {
 
 var refusals = []refusal{
 	{component: "Unauthorized", meets: every, header: "WWW-Authenticate", as: "Challenge",
-		example: fault.New(fault.Unauthorized, "Send a team API key as a bearer token in the Authorization header.")},
+		example: apierr.New(apierr.Unauthorized, "Send a team API key as a bearer token in the Authorization header.")},
 	{component: "PaymentRequired", meets: paid,
-		example: fault.New(fault.InsufficientCredits, "The team has too few credits for this. Nothing was charged.")},
+		example: apierr.New(apierr.InsufficientCredits, "The team has too few credits for this. Nothing was charged.")},
 	{component: "Forbidden", meets: every,
-		example: fault.New(fault.WriteNotAllowed, "This key may not create or change anything.")},
-	{component: "NotFound", meets: namesAnItem, example: fault.Missing()},
+		example: apierr.New(apierr.WriteNotAllowed, "This key may not create or change anything.")},
+	{component: "NotFound", meets: namesAnItem, example: apierr.Missing()},
 	{component: "Conflict", meets: takesKey, header: "Retry-After", as: "RetryAfter",
-		example: fault.New(fault.KeyInProgress, "The first call with this Idempotency-Key is still running.").After(time.Second)},
+		example: apierr.New(apierr.KeyInProgress, "The first call with this Idempotency-Key is still running.").After(time.Second)},
 	{component: "Unprocessable", meets: every,
-		example: fault.Invalid(fault.UnknownArgument, "colour", "Only the arguments of the description are accepted: name, platform.")},
+		example: apierr.Invalid(apierr.UnknownArgument, "colour", "Only the arguments of the description are accepted: name, platform.")},
 	{component: "TooManyRequests", meets: every, header: "Retry-After", as: "RetryAfter",
-		example: fault.New(fault.RateLimited, "Too many requests with this key.").With("scope", "credential").After(2 * time.Second)},
-	{component: "Failed", meets: every, example: fault.Of(nil)},
-	{component: "Unavailable", meets: every, header: "Retry-After", as: "RetryAfter", example: fault.Full(time.Second)},
+		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").After(2 * time.Second)},
+	{component: "Failed", meets: every, example: apierr.Of(nil)},
+	{component: "Unavailable", meets: every, header: "Retry-After", as: "RetryAfter", example: apierr.Full(time.Second)},
 	{component: "NotConfirmed", meets: reachesProvider,
-		example: fault.New(fault.ProviderUnavailable, "The network did not confirm. Look at the post before publishing it again.")},
+		example: apierr.New(apierr.ProviderUnavailable, "The network did not confirm. Look at the post before publishing it again.")},
 }
 
 func every(*operation.Operation) bool { return true }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/moment"
 	"pressroom/internal/secret"
 )
@@ -26,7 +26,7 @@ type Arguments map[string]any
 // defaults as canonical JSON (sorted names, plain integers), which is what two calls are compared by.
 func (op *Operation) Check(args Arguments) ([]byte, error) {
 	if !op.Reads() && holdsSecret(args) {
-		return nil, fault.Invalid(fault.SecretInArgument, op.secretive(args), "An argument holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
+		return nil, apierr.Invalid(apierr.SecretInArgument, op.secretive(args), "An argument holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
 	}
 	for name := range args {
 		if op.Input.Properties[name] == nil {
@@ -62,7 +62,7 @@ func (op *Operation) checkOne(name string, args Arguments, out map[string]any) e
 	case s.Default != nil:
 		out[name] = s.Default
 	case slices.Contains(op.Input.Required, name):
-		return fault.Invalid(fault.MissingArgument, name, "The argument "+name+" is required.")
+		return apierr.Invalid(apierr.MissingArgument, name, "The argument "+name+" is required.")
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func unknown(name, within string, s *jsonschema.Schema) error {
 	case len(s.PropertyOrder) > 0:
 		said = "Only the arguments of the description are accepted: " + strings.Join(s.PropertyOrder, ", ") + "."
 	}
-	return fault.Invalid(fault.UnknownArgument, within+name, said)
+	return apierr.Invalid(apierr.UnknownArgument, within+name, said)
 }
 
 // place is what a refusal speaks of: an argument, or what stands in the list that it is.
@@ -175,7 +175,7 @@ func check(value any, s *jsonschema.Schema, at place, forms patterns) (any, erro
 		if b, ok := value.(bool); ok {
 			return b, nil
 		}
-		return nil, fault.Invalid(fault.NotABoolean, at.name, at.each()+" has to be true or false.")
+		return nil, apierr.Invalid(apierr.NotABoolean, at.name, at.each()+" has to be true or false.")
 	case "array":
 		return checkList(value, s, at, forms)
 	default:
@@ -191,15 +191,15 @@ func checkString(value any, s *jsonschema.Schema, at place, pattern *regexp.Rege
 	length := utf8.RuneCountInString(text)
 	switch {
 	case strings.ContainsRune(text, 0) || !utf8.ValidString(text):
-		return nil, fault.Invalid(fault.Malformed, at.name, at.one()+" holds a NUL or is not valid Unicode.")
+		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" holds a NUL or is not valid Unicode.")
 	case s.MinLength != nil && length < *s.MinLength:
-		return nil, fault.Invalid(fault.TooShort, at.name, fmt.Sprintf("%s is shorter than %d.", at.one(), *s.MinLength))
+		return nil, apierr.Invalid(apierr.TooShort, at.name, fmt.Sprintf("%s is shorter than %d.", at.one(), *s.MinLength))
 	case s.MaxLength != nil && length > *s.MaxLength:
-		return nil, fault.Invalid(fault.TooLong, at.name, fmt.Sprintf("%s takes at most %d characters. It is not shortened.", at.each(), *s.MaxLength))
+		return nil, apierr.Invalid(apierr.TooLong, at.name, fmt.Sprintf("%s takes at most %d characters. It is not shortened.", at.each(), *s.MaxLength))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):
-		return nil, fault.Invalid(fault.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
+		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
 	case pattern != nil && !pattern.MatchString(text):
-		return nil, fault.Invalid(fault.Malformed, at.name, at.one()+" does not have its form.")
+		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" does not have its form.")
 	}
 	return text, nil
 }
@@ -211,25 +211,25 @@ func notText(value any, s *jsonschema.Schema, at place) error {
 	}
 	switch value.(type) {
 	case []any, map[string]any:
-		return fault.Invalid(fault.NotASingleValue, at.name, at.each()+" takes one text.")
+		return apierr.Invalid(apierr.NotASingleValue, at.name, at.each()+" takes one text.")
 	case nil:
-		return fault.Invalid(fault.Malformed, at.name, at.each()+" must be a string and cannot be null.")
+		return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be a string and cannot be null.")
 	case bool:
-		return fault.Invalid(fault.Malformed, at.name, at.each()+" must be "+kind+", not a boolean. Put it in quotes.")
+		return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be "+kind+", not a boolean. Put it in quotes.")
 	}
-	return fault.Invalid(fault.Malformed, at.name, at.each()+" must be "+kind+", not a number. Put it in quotes.")
+	return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be "+kind+", not a number. Put it in quotes.")
 }
 
 func checkInteger(value any, s *jsonschema.Schema, at place) (any, error) {
 	n, ok := integer(value)
 	if !ok {
-		return nil, fault.Invalid(fault.NotAnInteger, at.name, at.each()+" has to be a whole number.")
+		return nil, apierr.Invalid(apierr.NotAnInteger, at.name, at.each()+" has to be a whole number.")
 	}
 	if s.Minimum != nil && float64(n) < *s.Minimum || s.Maximum != nil && float64(n) > *s.Maximum {
-		return nil, fault.Invalid(fault.OutOfRange, at.name, at.one()+" is out of its range"+bounds(s)+".")
+		return nil, apierr.Invalid(apierr.OutOfRange, at.name, at.one()+" is out of its range"+bounds(s)+".")
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(n)) {
-		return nil, fault.Invalid(fault.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
+		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
 	}
 	return n, nil
 }
@@ -261,19 +261,19 @@ func checkNumber(value any, at place) (any, error) {
 			return f, nil
 		}
 	}
-	return nil, fault.Invalid(fault.NotANumber, at.name, at.each()+" has to be a number.")
+	return nil, apierr.Invalid(apierr.NotANumber, at.name, at.each()+" has to be a number.")
 }
 
 func checkList(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
-		return nil, fault.Invalid(fault.NotAList, at.name, at.each()+" has to be a list.")
+		return nil, apierr.Invalid(apierr.NotAList, at.name, at.each()+" has to be a list.")
 	}
 	if s.MinItems != nil && len(list) < *s.MinItems {
-		return nil, fault.Invalid(fault.TooShort, at.name, fmt.Sprintf("%s needs at least %d items.", at.each(), *s.MinItems))
+		return nil, apierr.Invalid(apierr.TooShort, at.name, fmt.Sprintf("%s needs at least %d items.", at.each(), *s.MinItems))
 	}
 	if s.MaxItems != nil && len(list) > *s.MaxItems {
-		return nil, fault.Invalid(fault.TooLong, at.name, fmt.Sprintf("%s takes at most %d items.", at.each(), *s.MaxItems))
+		return nil, apierr.Invalid(apierr.TooLong, at.name, fmt.Sprintf("%s takes at most %d items.", at.each(), *s.MaxItems))
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
@@ -288,7 +288,7 @@ func checkList(value any, s *jsonschema.Schema, at place, forms patterns) (any, 
 
 // ofItem has a refusal tell which item of a list is to blame, from 0.
 func ofItem(err error, i int) error {
-	refused, ok := errors.AsType[*fault.Error](err)
+	refused, ok := errors.AsType[*apierr.Error](err)
 	if !ok {
 		return err
 	}
@@ -299,7 +299,7 @@ func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any
 	object, ok := value.(map[string]any)
 	name := at.name
 	if !ok {
-		return nil, fault.Invalid(fault.Malformed, name, at.each()+" has to be an object.")
+		return nil, apierr.Invalid(apierr.Malformed, name, at.each()+" has to be an object.")
 	}
 	out := map[string]any{}
 	for member, item := range object {
@@ -315,7 +315,7 @@ func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any
 	}
 	for _, member := range s.Required {
 		if _, ok := out[member]; !ok {
-			return nil, fault.Invalid(fault.MissingArgument, name+"."+member, "An object of "+name+" lacks "+member+".")
+			return nil, apierr.Invalid(apierr.MissingArgument, name+"."+member, "An object of "+name+" lacks "+member+".")
 		}
 	}
 	return out, nil

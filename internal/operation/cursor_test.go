@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 )
 
@@ -25,7 +25,7 @@ func TestCursorsAreBound(t *testing.T) {
 			t.Fatalf("%q came back as %q (%v)", position, got, err)
 		}
 		for _, other := range []operation.Call{call(8, "list_posts", `{"status":"draft"}`), call(7, "list_media", `{"status":"draft"}`), call(7, "list_posts", ``)} {
-			if _, err := other.Position(cursor); !fault.Is(err, fault.ValidationFailed) {
+			if _, err := other.Position(cursor); !apierr.Is(err, apierr.ValidationFailed) {
 				t.Fatalf("taken by %s %s of team %d", other.Operation, other.Filters, other.TeamID)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 )
 
 // maxDepth is how deep arguments may nest; no operation needs more than three.
@@ -40,14 +40,14 @@ func ParseObject(raw []byte) (Arguments, error) {
 
 func notAnObject(err error) error {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
-		return fault.Invalid(fault.ArgumentGivenTwice, "", "A member of the JSON object is there twice.")
+		return apierr.Invalid(apierr.ArgumentGivenTwice, "", "A member of the JSON object is there twice.")
 	}
-	return fault.Invalid(fault.BodyNotAnObject, "", "The arguments have to be one JSON object in UTF-8.").Wrap(err)
+	return apierr.Invalid(apierr.BodyNotAnObject, "", "The arguments have to be one JSON object in UTF-8.").Wrap(err)
 }
 
 func parseValue(dec *jsontext.Decoder) (any, error) {
 	if dec.StackDepth() > maxDepth {
-		return nil, fault.Invalid(fault.Malformed, "", fmt.Sprintf("The JSON nests deeper than %d levels.", maxDepth))
+		return nil, apierr.Invalid(apierr.Malformed, "", fmt.Sprintf("The JSON nests deeper than %d levels.", maxDepth))
 	}
 	token, err := dec.ReadToken()
 	if err != nil {
@@ -116,11 +116,11 @@ func (op *Operation) ParseQuery(query string) (Arguments, error) {
 		name, value, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(name)
 		if err != nil {
-			return nil, fault.Invalid(fault.Malformed, "", "The query string is not well escaped.")
+			return nil, apierr.Invalid(apierr.Malformed, "", "The query string is not well escaped.")
 		}
 		text, err := url.QueryUnescape(value)
 		if err != nil {
-			return nil, fault.Invalid(fault.Malformed, "", "The query string is not well escaped.")
+			return nil, apierr.Invalid(apierr.Malformed, "", "The query string is not well escaped.")
 		}
 		args[name] = queryValue(text, op.Input.Properties[name])
 	}

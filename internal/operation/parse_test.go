@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 )
 
@@ -67,7 +67,7 @@ func TestRefusalsSayWhatIsMeant(t *testing.T) {
 			t.Fatal(err)
 		}
 		maps.Copy(args, map[string]any{"id": "a", "text": "x"})
-		if _, err = op.Check(args); err == nil || fault.Of(err).Detail != want {
+		if _, err = op.Check(args); err == nil || apierr.Of(err).Detail != want {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}
 	}
@@ -80,47 +80,47 @@ func TestCheck(t *testing.T) {
 		{body: `{"id":"a","text":"hello"}`, canonical: `{"flag":true,"id":"a","number":20,"text":"hello"}`},
 		{body: `{"text":"é€😀ab","id":"a","number":3.0,"ids":[1e2]}`, canonical: `{"flag":true,"id":"a","ids":[100],"number":3,"text":"é€😀ab"}`},
 		{body: `{"id":"a","text":"x","parts":[{"name":"n","size":2}]}`, canonical: `{"flag":true,"id":"a","number":20,"parts":[{"name":"n","size":2}],"text":"x"}`},
-		{body: `{"id":"a"}`, reason: fault.MissingArgument, argument: "text"},
-		{body: `{"id":"A","text":"x"}`, reason: fault.Malformed, argument: "id"},
-		{body: `{"id":"a","text":""}`, reason: fault.TooShort, argument: "text"},
-		{body: `{"id":"a","text":"sixsix"}`, reason: fault.TooLong, argument: "text"},
-		{body: `{"id":"a","text":["x"]}`, reason: fault.NotASingleValue, argument: "text"},
-		{body: `{"id":"a","text":{}}`, reason: fault.NotASingleValue, argument: "text"},
-		{body: `{"id":"a","text":5}`, reason: fault.Malformed, argument: "text"},
-		{body: `{"id":"a","text":null}`, reason: fault.Malformed, argument: "text"},
-		{body: `{"id":"a","text":"\u0000"}`, reason: fault.Malformed, argument: "text"},
-		{body: `{"id":"a","text":"x","number":1.5}`, reason: fault.NotAnInteger, argument: "number"},
-		{body: `{"id":"a","text":"x","number":"3"}`, reason: fault.NotAnInteger, argument: "number"},
-		{body: `{"id":"a","text":"x","number":true}`, reason: fault.NotAnInteger, argument: "number"},
-		{body: `{"id":"a","text":"x","number":null}`, reason: fault.NotAnInteger, argument: "number"},
-		{body: `{"id":"a","text":"x","number":1e400}`, reason: fault.NotAnInteger, argument: "number"},
-		{body: `{"id":"a","text":"x","number":0}`, reason: fault.OutOfRange, argument: "number"},
-		{body: `{"id":"a","text":"x","number":51}`, reason: fault.OutOfRange, argument: "number"},
-		{body: `{"id":"a","text":"x","days":2}`, reason: fault.NotAllowedValue, argument: "days"},
+		{body: `{"id":"a"}`, reason: apierr.MissingArgument, argument: "text"},
+		{body: `{"id":"A","text":"x"}`, reason: apierr.Malformed, argument: "id"},
+		{body: `{"id":"a","text":""}`, reason: apierr.TooShort, argument: "text"},
+		{body: `{"id":"a","text":"sixsix"}`, reason: apierr.TooLong, argument: "text"},
+		{body: `{"id":"a","text":["x"]}`, reason: apierr.NotASingleValue, argument: "text"},
+		{body: `{"id":"a","text":{}}`, reason: apierr.NotASingleValue, argument: "text"},
+		{body: `{"id":"a","text":5}`, reason: apierr.Malformed, argument: "text"},
+		{body: `{"id":"a","text":null}`, reason: apierr.Malformed, argument: "text"},
+		{body: `{"id":"a","text":"\u0000"}`, reason: apierr.Malformed, argument: "text"},
+		{body: `{"id":"a","text":"x","number":1.5}`, reason: apierr.NotAnInteger, argument: "number"},
+		{body: `{"id":"a","text":"x","number":"3"}`, reason: apierr.NotAnInteger, argument: "number"},
+		{body: `{"id":"a","text":"x","number":true}`, reason: apierr.NotAnInteger, argument: "number"},
+		{body: `{"id":"a","text":"x","number":null}`, reason: apierr.NotAnInteger, argument: "number"},
+		{body: `{"id":"a","text":"x","number":1e400}`, reason: apierr.NotAnInteger, argument: "number"},
+		{body: `{"id":"a","text":"x","number":0}`, reason: apierr.OutOfRange, argument: "number"},
+		{body: `{"id":"a","text":"x","number":51}`, reason: apierr.OutOfRange, argument: "number"},
+		{body: `{"id":"a","text":"x","days":2}`, reason: apierr.NotAllowedValue, argument: "days"},
 		{body: `{"id":"a","text":"x","days":3}`, canonical: `{"days":3,"flag":true,"id":"a","number":20,"text":"x"}`},
-		{body: `{"id":"a","text":"x","ratio":"y"}`, reason: fault.NotANumber, argument: "ratio"},
-		{body: `{"id":"a","text":"x","ratio":1e400}`, reason: fault.NotANumber, argument: "ratio"},
-		{body: `{"id":"a","text":"x","flag":"true"}`, reason: fault.NotABoolean, argument: "flag"},
-		{body: `{"id":"a","text":"x","ids":5}`, reason: fault.NotAList, argument: "ids"},
-		{body: `{"id":"a","text":"x","ids":[]}`, reason: fault.TooShort, argument: "ids"},
-		{body: `{"id":"a","text":"x","ids":[1,2,3,4]}`, reason: fault.TooLong, argument: "ids"},
-		{body: `{"id":"a","text":"x","ids":["one"]}`, reason: fault.NotAnInteger, argument: "ids"},
-		{body: `{"id":"a","text":"x","words":["blue"]}`, reason: fault.NotAllowedValue, argument: "words"},
-		{body: `{"id":"a","text":"x","color":"blue"}`, reason: fault.NotAllowedValue, argument: "color"},
-		{body: `{"id":"a","text":"x","parts":["n"]}`, reason: fault.Malformed, argument: "parts"},
-		{body: `{"id":"a","text":"x","parts":[{"size":2}]}`, reason: fault.MissingArgument, argument: "parts.name"},
-		{body: `{"id":"a","text":"x","parts":[{"name":"n","more":1}]}`, reason: fault.UnknownArgument, argument: "parts.more"},
-		{body: `{"id":"a","text":"x","other":1}`, reason: fault.UnknownArgument, argument: "other"},
-		{body: `{"id":"a","text":"x","not a name":1}`, reason: fault.UnknownArgument},
-		{body: `{"id":"a","text":"x","text":"y"}`, reason: fault.ArgumentGivenTwice},
-		{body: `[]`, reason: fault.BodyNotAnObject},
-		{body: `null`, reason: fault.BodyNotAnObject},
-		{body: ``, reason: fault.BodyNotAnObject},
-		{body: `{"id":"a"`, reason: fault.BodyNotAnObject},
-		{body: `{"id":"a"} {}`, reason: fault.BodyNotAnObject},
-		{body: "{\"id\":\"\xff\"}", reason: fault.BodyNotAnObject},
-		{body: `{"id":"\ud800"}`, reason: fault.BodyNotAnObject},
-		{body: `{"id":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, reason: fault.Malformed},
+		{body: `{"id":"a","text":"x","ratio":"y"}`, reason: apierr.NotANumber, argument: "ratio"},
+		{body: `{"id":"a","text":"x","ratio":1e400}`, reason: apierr.NotANumber, argument: "ratio"},
+		{body: `{"id":"a","text":"x","flag":"true"}`, reason: apierr.NotABoolean, argument: "flag"},
+		{body: `{"id":"a","text":"x","ids":5}`, reason: apierr.NotAList, argument: "ids"},
+		{body: `{"id":"a","text":"x","ids":[]}`, reason: apierr.TooShort, argument: "ids"},
+		{body: `{"id":"a","text":"x","ids":[1,2,3,4]}`, reason: apierr.TooLong, argument: "ids"},
+		{body: `{"id":"a","text":"x","ids":["one"]}`, reason: apierr.NotAnInteger, argument: "ids"},
+		{body: `{"id":"a","text":"x","words":["blue"]}`, reason: apierr.NotAllowedValue, argument: "words"},
+		{body: `{"id":"a","text":"x","color":"blue"}`, reason: apierr.NotAllowedValue, argument: "color"},
+		{body: `{"id":"a","text":"x","parts":["n"]}`, reason: apierr.Malformed, argument: "parts"},
+		{body: `{"id":"a","text":"x","parts":[{"size":2}]}`, reason: apierr.MissingArgument, argument: "parts.name"},
+		{body: `{"id":"a","text":"x","parts":[{"name":"n","more":1}]}`, reason: apierr.UnknownArgument, argument: "parts.more"},
+		{body: `{"id":"a","text":"x","other":1}`, reason: apierr.UnknownArgument, argument: "other"},
+		{body: `{"id":"a","text":"x","not a name":1}`, reason: apierr.UnknownArgument},
+		{body: `{"id":"a","text":"x","text":"y"}`, reason: apierr.ArgumentGivenTwice},
+		{body: `[]`, reason: apierr.BodyNotAnObject},
+		{body: `null`, reason: apierr.BodyNotAnObject},
+		{body: ``, reason: apierr.BodyNotAnObject},
+		{body: `{"id":"a"`, reason: apierr.BodyNotAnObject},
+		{body: `{"id":"a"} {}`, reason: apierr.BodyNotAnObject},
+		{body: "{\"id\":\"\xff\"}", reason: apierr.BodyNotAnObject},
+		{body: `{"id":"\ud800"}`, reason: apierr.BodyNotAnObject},
+		{body: `{"id":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, reason: apierr.Malformed},
 	} {
 		args, err := operation.ParseObject([]byte(c.body))
 		var canonical []byte
@@ -133,14 +133,14 @@ func TestCheck(t *testing.T) {
 			}
 			continue
 		}
-		f := fault.Of(err)
+		f := apierr.Of(err)
 		if f.Context["reason"] != c.reason || argumentOf(f) != c.argument {
 			t.Errorf("%s: %v, want %s %s", c.body, f.Context, c.reason, c.argument)
 		}
 	}
 }
 
-func argumentOf(f *fault.Error) string {
+func argumentOf(f *apierr.Error) string {
 	name, _ := f.Context["argument"].(string)
 	return name
 }
@@ -161,7 +161,7 @@ func TestItemsAreTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = op.Check(args); err == nil || fault.Of(err).Context["item"] != want {
+		if _, err = op.Check(args); err == nil || apierr.Of(err).Context["item"] != want {
 			t.Errorf("%s: %v, want item %v", body, err, want)
 		}
 	}
@@ -175,18 +175,18 @@ func TestParseQuery(t *testing.T) {
 		"text=a%20b&flag=false":           `{"flag":false,"id":"a","number":20,"text":"a b"}`,
 		"text=x&ids=1,2":                  `{"flag":true,"id":"a","ids":[1,2],"number":20,"text":"x"}`,
 		"text=x&words=red,green&":         `{"flag":true,"id":"a","number":20,"text":"x","words":["red","green"]}`,
-		"text=x&number=":                  fault.NotAnInteger,
-		"text=x&number=%2B5":              fault.NotAnInteger,
-		"text=x&number=0x10":              fault.NotAnInteger,
-		"text=x&number=05":                fault.NotAnInteger,
-		"text=x&number=1_0":               fault.NotAnInteger,
-		"text=x&number=Inf":               fault.NotAnInteger,
-		"text=x&flag=1":                   fault.NotABoolean,
-		"text=x&flag=True":                fault.NotABoolean,
-		"text=%zz":                        fault.Malformed,
-		"text=x&number[]=5":               fault.UnknownArgument,
-		"text=x&ids=":                     fault.NotAnInteger,
-		"text=x&number=99999999999999999": fault.OutOfRange,
+		"text=x&number=":                  apierr.NotAnInteger,
+		"text=x&number=%2B5":              apierr.NotAnInteger,
+		"text=x&number=0x10":              apierr.NotAnInteger,
+		"text=x&number=05":                apierr.NotAnInteger,
+		"text=x&number=1_0":               apierr.NotAnInteger,
+		"text=x&number=Inf":               apierr.NotAnInteger,
+		"text=x&flag=1":                   apierr.NotABoolean,
+		"text=x&flag=True":                apierr.NotABoolean,
+		"text=%zz":                        apierr.Malformed,
+		"text=x&number[]=5":               apierr.UnknownArgument,
+		"text=x&ids=":                     apierr.NotAnInteger,
+		"text=x&number=99999999999999999": apierr.OutOfRange,
 	} {
 		args, err := op.ParseQuery(query)
 		if err == nil {
@@ -199,7 +199,7 @@ func TestParseQuery(t *testing.T) {
 				continue
 			}
 		}
-		if fault.Of(err).Context["reason"] != want {
+		if apierr.Of(err).Context["reason"] != want {
 			t.Errorf("%s: %v, want %s", query, err, want)
 		}
 	}
@@ -253,13 +253,13 @@ func FuzzParseObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		args, err := operation.ParseObject(raw)
 		if err != nil {
-			if fault.Of(err).Code != fault.ValidationFailed {
+			if apierr.Of(err).Code != apierr.ValidationFailed {
 				t.Fatalf("%q: %v", raw, err)
 			}
 			return
 		}
 		canonical, err := op.Check(args)
-		if err != nil && fault.Of(err).Code != fault.ValidationFailed {
+		if err != nil && apierr.Of(err).Code != apierr.ValidationFailed {
 			t.Fatalf("%q: %v", raw, err)
 		}
 		if err == nil && len(canonical) > 0 && !json.Valid(canonical) {
@@ -277,7 +277,7 @@ func FuzzParseQuery(f *testing.F) {
 		if err == nil {
 			_, err = op.Check(args)
 		}
-		if err != nil && fault.Of(err).Code != fault.ValidationFailed {
+		if err != nil && apierr.Of(err).Code != apierr.ValidationFailed {
 			t.Fatalf("%q: %v", query, err)
 		}
 	})

@@ -17,8 +17,8 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 const (
@@ -83,14 +83,14 @@ type kept struct {
 }
 
 var (
-	errImpossible = fault.BadState("unavailable", "There are no passkeys at this address.")
-	errTooLate    = fault.BadState("ended", "This took too long. Try again.")
-	errNotOne     = fault.Invalid(fault.Malformed, "passkey", "The passkey could not be used. Try again, or sign in another way.")
-	errUnknown    = fault.New(fault.Unauthorized, "This passkey is not known here. Sign in another way.")
-	errCopied     = fault.New(fault.Unauthorized, "This passkey may have been copied, so it signs nobody in any more. Sign in another way and remove it from your account.")
-	errTooMany    = fault.Invalid(fault.OutOfRange, "passkey", fmt.Sprintf("You have %d passkeys, which is as many as there can be. Remove one first.", most))
-	errName       = fault.Invalid(fault.Malformed, "name", fmt.Sprintf("Give the passkey a name, one line of at most %d characters.", maxName))
-	errOnlyWay    = fault.BadState("needed", "This is the only thing that you sign in with. Set a password or add another passkey first.")
+	errImpossible = apierr.BadState("unavailable", "There are no passkeys at this address.")
+	errTooLate    = apierr.BadState("ended", "This took too long. Try again.")
+	errNotOne     = apierr.Invalid(apierr.Malformed, "passkey", "The passkey could not be used. Try again, or sign in another way.")
+	errUnknown    = apierr.New(apierr.Unauthorized, "This passkey is not known here. Sign in another way.")
+	errCopied     = apierr.New(apierr.Unauthorized, "This passkey may have been copied, so it signs nobody in any more. Sign in another way and remove it from your account.")
+	errTooMany    = apierr.Invalid(apierr.OutOfRange, "passkey", fmt.Sprintf("You have %d passkeys, which is as many as there can be. Remove one first.", most))
+	errName       = apierr.Invalid(apierr.Malformed, "name", fmt.Sprintf("Give the passkey a name, one line of at most %d characters.", maxName))
+	errOnlyWay    = apierr.BadState("needed", "This is the only thing that you sign in with. Set a password or add another passkey first.")
 )
 
 // question keeps a ceremony and writes what the browser is asked.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/passkey"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/authenticator"
@@ -127,10 +127,10 @@ func TestCopiedPasskey(t *testing.T) {
 		}
 		clone := *d
 		clone.Count = 1
-		if _, err := w.enter(t, &clone); !fault.Is(err, fault.Unauthorized) || !strings.Contains(fault.Of(err).Detail, "copied") {
+		if _, err := w.enter(t, &clone); !apierr.Is(err, apierr.Unauthorized) || !strings.Contains(apierr.Of(err).Detail, "copied") {
 			t.Errorf("the copy: %v", err)
 		}
-		if _, err := w.enter(t, d); !fault.Is(err, fault.Unauthorized) {
+		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the one that was copied: %v", err)
 		}
 		list, err := w.List(t.Context(), ada)
@@ -162,15 +162,15 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 		must(t, err)
 		for name, c := range map[string]struct {
 			kept, answer []byte
-			code         fault.Code
+			code         apierr.Code
 		}{
-			"another question's answer": {later.Kept, answer, fault.Unauthorized},
-			"no question":               {nil, answer, fault.ValidationFailed},
-			"a question for a new one":  {fresh.Kept, answer, fault.ValidationFailed},
-			"no answer":                 {asked.Kept, nil, fault.ValidationFailed},
-			"something else":            {asked.Kept, []byte(`{"id":"x"}`), fault.ValidationFailed},
+			"another question's answer": {later.Kept, answer, apierr.Unauthorized},
+			"no question":               {nil, answer, apierr.ValidationFailed},
+			"a question for a new one":  {fresh.Kept, answer, apierr.ValidationFailed},
+			"no answer":                 {asked.Kept, nil, apierr.ValidationFailed},
+			"something else":            {asked.Kept, []byte(`{"id":"x"}`), apierr.ValidationFailed},
 		} {
-			if _, err := w.SignIn(t.Context(), c.kept, c.answer); !fault.Is(err, c.code) {
+			if _, err := w.SignIn(t.Context(), c.kept, c.answer); !apierr.Is(err, c.code) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -183,7 +183,7 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 		} {
 			other := *d
 			change(&other)
-			if _, err := w.enter(t, &other); !fault.Is(err, fault.Unauthorized) {
+			if _, err := w.enter(t, &other); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if name != "of somebody's own" {
@@ -193,14 +193,14 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 			}
 		}
 		w.clock.Advance(6 * time.Minute)
-		if _, err := w.SignIn(t.Context(), asked.Kept, answer); !fault.Is(err, fault.ValidationFailed) {
+		if _, err := w.SignIn(t.Context(), asked.Kept, answer); !apierr.Is(err, apierr.ValidationFailed) {
 			t.Errorf("too late: %v", err)
 		}
 		if _, err := w.enter(t, d); err != nil {
 			t.Errorf("the right one: %v", err)
 		}
 		w.set(t, `UPDATE people SET held_at = 1 WHERE id = ?`, ada)
-		if _, err := w.enter(t, d); !fault.Is(err, fault.Unauthorized) {
+		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("on hold: %v", err)
 		}
 	})
@@ -217,21 +217,21 @@ func TestRenameAndRemove(t *testing.T) {
 			t.Error(err)
 		}
 		for _, name := range []string{"", " ", "two\nlines", strings.Repeat("x", 101)} {
-			if err := w.Rename(t.Context(), ada, id, name); fault.Of(err).Context["argument"] != "name" {
+			if err := w.Rename(t.Context(), ada, id, name); apierr.Of(err).Context["argument"] != "name" {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
 		for _, err := range []error{w.Rename(t.Context(), bea, id, "Mine"), w.Remove(t.Context(), bea, id, nil), w.Remove(t.Context(), ada, id+1, nil)} {
-			if !fault.Is(err, fault.NotFound) {
+			if !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%v", err)
 			}
 		}
-		if err := w.Remove(t.Context(), ada, id, nil); !strings.Contains(fault.Of(err).Detail, "only thing") {
+		if err := w.Remove(t.Context(), ada, id, nil); !strings.Contains(apierr.Of(err).Detail, "only thing") {
 			t.Errorf("the only way in: %v", err)
 		}
 		w.device(t, ada)
 		must(t, w.Remove(t.Context(), ada, id, nil))
-		if _, err := w.enter(t, d); !fault.Is(err, fault.Unauthorized) {
+		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a removed one: %v", err)
 		}
 		list, err = w.List(t.Context(), ada)
@@ -249,7 +249,7 @@ func TestTooMany(t *testing.T) {
 		for range 20 {
 			w.device(t, ada)
 		}
-		if err := w.register(t, ada, &authenticator.Device{Origin: origin}); !strings.Contains(fault.Of(err).Detail, "20 passkeys") {
+		if err := w.register(t, ada, &authenticator.Device{Origin: origin}); !strings.Contains(apierr.Of(err).Detail, "20 passkeys") {
 			t.Errorf("%v", err)
 		}
 	})

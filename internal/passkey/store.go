@@ -13,9 +13,9 @@ import (
 
 	"github.com/go-webauthn/webauthn/webauthn"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 const handleLen = 32 // bytes, of at most 64 (Web Authentication, section 4)
@@ -177,7 +177,7 @@ func (s *Service) Rename(ctx context.Context, person, passkey int64, name string
 			return fmt.Errorf("renaming a passkey: %w", err)
 		}
 		if n == 0 {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		return nil
 	})
@@ -200,7 +200,7 @@ func (s *Service) Remove(ctx context.Context, person, passkey int64, keep func(c
 		case err != nil:
 			return fmt.Errorf("removing a passkey: %w", err)
 		case n == 0:
-			return fault.Missing()
+			return apierr.Missing()
 		case password == "" && others == 0:
 			return errOnlyWay
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/pipeline"
 )
 
@@ -16,25 +16,25 @@ func TestGates(t *testing.T) {
 	var all access.Gates
 	for i, closed := range []struct {
 		gate func(*access.Gates)
-		code fault.Code
+		code apierr.Code
 	}{
-		{func(g *access.Gates) { g.NotRole = true }, fault.RoleLost},
-		{func(g *access.Gates) { g.NotOwner = true }, fault.OwnershipLost},
-		{func(g *access.Gates) { g.NotMember = true }, fault.MembershipLost},
-		{func(g *access.Gates) { g.OwnerHeld = true }, fault.AccountNotApproved},
-		{func(g *access.Gates) { g.TeamClosed = true }, fault.TeamClosed},
-		{func(g *access.Gates) { g.Paused = true }, fault.ConnectionSuspended},
-		{func(g *access.Gates) { g.PlanLapsed = true }, fault.PlanLapsed},
-		{func(g *access.Gates) { g.TeamOff = true }, fault.TeamSwitchedOff},
-		{func(g *access.Gates) { g.APIOff = true }, fault.RestDisabled},
+		{func(g *access.Gates) { g.NotRole = true }, apierr.RoleLost},
+		{func(g *access.Gates) { g.NotOwner = true }, apierr.OwnershipLost},
+		{func(g *access.Gates) { g.NotMember = true }, apierr.MembershipLost},
+		{func(g *access.Gates) { g.OwnerHeld = true }, apierr.AccountNotApproved},
+		{func(g *access.Gates) { g.TeamClosed = true }, apierr.TeamClosed},
+		{func(g *access.Gates) { g.Paused = true }, apierr.ConnectionSuspended},
+		{func(g *access.Gates) { g.PlanLapsed = true }, apierr.PlanLapsed},
+		{func(g *access.Gates) { g.TeamOff = true }, apierr.TeamSwitchedOff},
+		{func(g *access.Gates) { g.APIOff = true }, apierr.RestDisabled},
 	} {
 		closed.gate(&all)
 		for _, assistant := range []bool{false, true} {
 			err := pipeline.Gates(&access.Actor{KeyID: 1, Assistant: assistant, Gates: all})
-			if !fault.Is(err, closed.code) {
+			if !apierr.Is(err, closed.code) {
 				t.Errorf("with %d gates closed: %v, want %s", i+1, err, closed.code)
 			}
-			if text := fault.Of(err).Detail; assistant && closed.code != fault.OwnershipLost && strings.Contains(strings.ToLower(text), "key") {
+			if text := apierr.Of(err).Detail; assistant && closed.code != apierr.OwnershipLost && strings.Contains(strings.ToLower(text), "key") {
 				t.Errorf("an assistant is told of a key: %s", text)
 			}
 		}

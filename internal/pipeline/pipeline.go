@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/operation"
 	"pressroom/internal/trace"
@@ -105,10 +105,10 @@ func (f *flight) tell(span trace.Span) {
 // told says service_unavailable of what failed only because the node is cut off from what it stands on. What was refused stays as it is,
 // and so does what took all the time that a call has while the database answers: it would take as long again.
 func (p *Pipeline) told(ctx context.Context, err error) error {
-	if err == nil || fault.Of(err).Code != fault.Internal || !p.Away(err) || errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Answers() {
+	if err == nil || apierr.Of(err).Code != apierr.Internal || !p.Away(err) || errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Answers() {
 		return err
 	}
-	return fault.Away(err)
+	return apierr.Away(err)
 }
 
 // Authenticate finds who a credential acts for, as the first step of every call does.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
@@ -76,7 +76,7 @@ func (p *Pipeline) takePlace(ctx context.Context, f *flight, next handler) error
 		return next(ctx, f)
 	}
 	if err := p.Room.Enter(ctx); errors.Is(err, loadshed.ErrFull) {
-		return fault.Full(loadshed.ComeAgain())
+		return apierr.Full(loadshed.ComeAgain())
 	} else if err != nil {
 		return fmt.Errorf("waiting for a place: %w", err)
 	}
@@ -172,24 +172,24 @@ func (f *flight) counted() bool { return !f.request.Operation.Uncounted && !f.ou
 // checkKey holds the Idempotency-Key against the operation's rule (spec, Authentication 8).
 func (f *flight) checkKey() error {
 	rule, key := f.request.Operation.Key, f.request.Key
-	refuse := func(reason, detail string) error { return fault.Invalid(reason, "", detail) }
+	refuse := func(reason, detail string) error { return apierr.Invalid(reason, "", detail) }
 	switch text := keyText(key.Text); {
 	case rule == operation.KeyRefused && key.Given:
-		return refuse(fault.KeyNotAccepted, "A read takes no Idempotency-Key.")
+		return refuse(apierr.KeyNotAccepted, "A read takes no Idempotency-Key.")
 	case key.Twice:
-		return refuse(fault.KeyGivenTwice, "The Idempotency-Key is there more than once. Send it in one place.")
+		return refuse(apierr.KeyGivenTwice, "The Idempotency-Key is there more than once. Send it in one place.")
 	case rule == operation.KeyRequired && !key.Given:
-		return refuse(fault.KeyRequired, "A paid operation needs an Idempotency-Key, so that a repeat is not charged twice.")
+		return refuse(apierr.KeyRequired, "A paid operation needs an Idempotency-Key, so that a repeat is not charged twice.")
 	case !key.Given:
 		return nil
 	case text == "":
-		return refuse(fault.KeyEmpty, "The Idempotency-Key is empty.")
+		return refuse(apierr.KeyEmpty, "The Idempotency-Key is empty.")
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return refuse(fault.Malformed, "The Idempotency-Key holds characters that are not text.")
+		return refuse(apierr.Malformed, "The Idempotency-Key holds characters that are not text.")
 	case secret.In(text):
-		return refuse(fault.SecretInArgument, "The Idempotency-Key holds an API key or an upload secret. Nothing was done; take a key that is none.")
+		return refuse(apierr.SecretInArgument, "The Idempotency-Key holds an API key or an upload secret. Nothing was done; take a key that is none.")
 	case utf8.RuneCountInString(text) > rule.MaxKey():
-		return refuse(fault.KeyTooLong, "The Idempotency-Key is longer than this operation takes.")
+		return refuse(apierr.KeyTooLong, "The Idempotency-Key is longer than this operation takes.")
 	}
 	return nil
 }

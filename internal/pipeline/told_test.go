@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
@@ -22,12 +22,12 @@ func TestSlowIsNotAway(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers bool
 		err     error // before the time is over; nil where it takes all of it
-		code    fault.Code
+		code    apierr.Code
 	}{
-		"it hangs":                       {false, nil, fault.Unavailable},
-		"one statement takes for ever":   {true, nil, fault.Internal},
-		"cut off, and there again":       {true, broken, fault.Unavailable},
-		"cut off, and still not reached": {false, broken, fault.Unavailable},
+		"it hangs":                       {false, nil, apierr.Unavailable},
+		"one statement takes for ever":   {true, nil, apierr.Internal},
+		"cut off, and there again":       {true, broken, apierr.Unavailable},
+		"cut off, and still not reached": {false, broken, apierr.Unavailable},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			op := operation.Define(operation.Spec{
@@ -45,7 +45,7 @@ func TestSlowIsNotAway(t *testing.T) {
 				Away: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, broken) },
 			}, time.Now)
 			_, err := p.Call(t.Context(), pipeline.Request{Operation: &op, Credential: "a key", Arguments: func() (operation.Arguments, error) { return operation.Arguments{}, nil }})
-			if fault.Of(err).Code != c.code {
+			if apierr.Of(err).Code != c.code {
 				t.Errorf("%s: %v, want %s", name, err, c.code)
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
@@ -20,7 +20,7 @@ type changing struct {
 
 func (c *changing) Authenticate(context.Context, string) (*access.Actor, error) {
 	if c.actor == nil {
-		return nil, fault.New(fault.Unauthorized, "Send a key.")
+		return nil, apierr.New(apierr.Unauthorized, "Send a key.")
 	}
 	return c.actor, nil
 }
@@ -41,13 +41,13 @@ func TestWhoWaitsIsLookedAtAgain(t *testing.T) {
 	bereft.Level, bereft.Capabilities = access.Full, []access.Capability{access.Write}
 	for name, c := range map[string]struct {
 		then  *access.Actor
-		code  fault.Code
+		code  apierr.Code
 		heard int
 	}{
 		"goes on":                 {&reader, "", 2},
-		"revoked":                 {nil, fault.Unauthorized, 1},
-		"the team's access off":   {&closed, fault.TeamSwitchedOff, 1},
-		"the capability is taken": {&bereft, fault.ReadNotAllowed, 1},
+		"revoked":                 {nil, apierr.Unauthorized, 1},
+		"the team's access off":   {&closed, apierr.TeamSwitchedOff, 1},
+		"the capability is taken": {&bereft, apierr.ReadNotAllowed, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +67,7 @@ func TestWhoWaitsIsLookedAtAgain(t *testing.T) {
 				Operation: &op, Credential: "a key", Tell: func(operation.Progress) { heard++ },
 				Arguments: func() (operation.Arguments, error) { return operation.Arguments{}, nil },
 			})
-			if c.code == "" && (err != nil || got.App != "/it" || ended != nil) || c.code != "" && (!fault.Is(err, c.code) || got.App != "" || ended == nil) {
+			if c.code == "" && (err != nil || got.App != "/it" || ended != nil) || c.code != "" && (!apierr.Is(err, c.code) || got.App != "" || ended == nil) {
 				t.Errorf("answered %+v, %v; the wait: %v", got.Result, err, ended)
 			}
 			if heard != c.heard {

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/plaintext"
@@ -116,28 +116,28 @@ func (a *Approvals) token(l approvalLink) string {
 
 // Why a link that was signed here shows nothing.
 var (
-	errApprovalEnded   = fault.BadState("ended", "This link has expired. Ask the team that sent it for a new one.")
-	errApprovalRevoked = fault.BadState("revoked", "The team has revoked this link. Ask the team that sent it for a new one.")
-	errApprovalChanged = fault.BadState("changed", "The post has changed since this link was sent. Ask the team that sent it for a link to the new version.")
+	errApprovalEnded   = apierr.BadState("ended", "This link has expired. Ask the team that sent it for a new one.")
+	errApprovalRevoked = apierr.BadState("revoked", "The team has revoked this link. Ask the team that sent it for a new one.")
+	errApprovalChanged = apierr.BadState("changed", "The post has changed since this link was sent. Ask the team that sent it for a link to the new version.")
 )
 
 // read reads a link that token wrote; anything else is not_found, and one that has ended wrong_state.
 func (a *Approvals) read(token string) (approvalLink, error) {
 	if len(token) > approvalLongest {
-		return approvalLink{}, fault.Missing()
+		return approvalLink{}, apierr.Missing()
 	}
 	raw, err := approvalText.DecodeString(token)
 	if err != nil || len(raw) == 0 {
-		return approvalLink{}, fault.Missing()
+		return approvalLink{}, apierr.Missing()
 	}
 	numbers := approvalNumbers[raw[0]]
 	head := 1 + numbers*approvalNumber
 	if numbers == 0 || len(raw) < head+sha256.Size {
-		return approvalLink{}, fault.Missing()
+		return approvalLink{}, apierr.Missing()
 	}
 	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
 	if !a.links.Signed(body, sum) {
-		return approvalLink{}, fault.Missing()
+		return approvalLink{}, apierr.Missing()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+approvalNumber*i:])) } //nolint:gosec // signed, so as it was written
 	l := approvalLink{post: string(body[head:]), round: number(0), ends: time.Unix(number(1), 0)}
@@ -202,7 +202,7 @@ func markSent(ctx context.Context, tx *db.Tx, p Post) (int64, error) {
 func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string) error {
 	_, err := a.Posts.actOn(ctx, person, postID, access.Write, "post.revoke_links", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if p.Approval == NotNeeded {
-			return fault.BadState(string(p.Approval), "The post was never sent to a client, so it has no links.")
+			return apierr.BadState(string(p.Approval), "The post was never sent to a client, so it has no links.")
 		}
 		var generation int64
 		err := tx.QueryRow(ctx, `UPDATE posts SET approval_links = approval_links + 1,
@@ -219,11 +219,11 @@ func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string
 func (p Post) mayBeAsked() error {
 	switch {
 	case p.IsTemplate: // what was made from it stands as the template did
-		return fault.BadState("recurring_template", "The client is asked before a series begins. Stop this one first.")
+		return apierr.BadState("recurring_template", "The client is asked before a series begins. Stop this one first.")
 	case p.Status != Draft && p.Status != Scheduled && (p.Approval != Waiting || !p.PassedUnapproved()):
-		return fault.BadState(string(p.Status), "The post was handed over for publishing already.")
+		return apierr.BadState(string(p.Status), "The post was handed over for publishing already.")
 	case p.Approval == Approved:
-		return fault.BadState(string(p.Approval), "The client has approved the post.")
+		return apierr.BadState(string(p.Approval), "The client has approved the post.")
 	}
 	return nil
 }
@@ -283,7 +283,7 @@ func (a *Approvals) proposal(ctx context.Context, l approvalLink) (Proposal, err
 		JOIN post_approvals r ON r.post_id = p.id AND r.round = p.approval_round
 		WHERE p.id = ? AND p.approval <> 'not_needed' AND t.closed_at = 0`, l.post).Scan(&team, &out.TeamName, &zone, &generation, &out.Client, &decided)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, fault.Missing()
+		return out, apierr.Missing()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading what a client is shown: %w", err)
@@ -362,7 +362,7 @@ func (a *Approvals) Decide(ctx context.Context, token string, d Decision) error 
 // refuses, and not_found for whoever is no client of the team or calls by a key.
 func (a *Approvals) DecideAs(ctx context.Context, call operation.Call, postID string, d Decision) error {
 	if !call.InApp() || call.Role != access.Client {
-		return fault.Missing()
+		return apierr.Missing()
 	}
 	d.Name = call.PersonName
 	d, err := d.tidied()
@@ -381,11 +381,11 @@ func (a *Approvals) decide(ctx context.Context, by event.Actor, team int64, post
 		}
 		switch {
 		case p.Approval == NotNeeded:
-			return fault.BadState(string(p.Approval), "The post does not wait for a client.")
+			return apierr.BadState(string(p.Approval), "The post does not wait for a client.")
 		case p.Approval != Waiting:
-			return fault.BadState(string(p.Approval), "This was decided already.")
+			return apierr.BadState(string(p.Approval), "This was decided already.")
 		case p.Round != d.Round:
-			return fault.BadState("changed", "The post has changed meanwhile, so nothing was decided. Look at the new version.")
+			return apierr.BadState("changed", "The post has changed meanwhile, so nothing was decided. Look at the new version.")
 		}
 		return keepDecision(ctx, tx, by, &p, d)
 	})
@@ -413,11 +413,11 @@ func (d Decision) tidied() (Decision, error) {
 	d.Name, d.Comment = plaintext.Line(d.Name), plaintext.Lines(d.Comment)
 	switch {
 	case d.Name == "":
-		return d, fault.Invalid(fault.MissingArgument, "name", "Fill in your name.")
+		return d, apierr.Invalid(apierr.MissingArgument, "name", "Fill in your name.")
 	case utf8.RuneCountInString(d.Name) > maxClient:
-		return d, fault.Invalid(fault.TooLong, "name", fmt.Sprintf("A name takes at most %d characters.", maxClient))
+		return d, apierr.Invalid(apierr.TooLong, "name", fmt.Sprintf("A name takes at most %d characters.", maxClient))
 	case utf8.RuneCountInString(d.Comment) > MaxComment:
-		return d, fault.Invalid(fault.TooLong, "comment", fmt.Sprintf("A comment takes at most %d characters.", MaxComment))
+		return d, apierr.Invalid(apierr.TooLong, "comment", fmt.Sprintf("A comment takes at most %d characters.", MaxComment))
 	}
 	return d, nil
 }

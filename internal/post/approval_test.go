@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/post"
 	"pressroom/internal/seal"
 	"pressroom/internal/testkit"
@@ -127,8 +127,8 @@ func TestApprovalTransitions(t *testing.T) {
 			err := c.do(t, w, id, token)
 			got := w.status(t, id)
 			if err != nil {
-				state, _ := fault.Of(err).Context["state"].(string)
-				got = strings.TrimSpace(string(fault.Of(err).Code) + " " + state)
+				state, _ := apierr.Of(err).Context["state"].(string)
+				got = strings.TrimSpace(string(apierr.Of(err).Code) + " " + state)
 			}
 			if got != c.want {
 				t.Errorf("%s, %s: %s, want %s (%v)", c.state, c.name, got, c.want, err)
@@ -153,7 +153,7 @@ func TestWhoMayAsk(t *testing.T) {
 				must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
 			}
 			_, err := w.approvals.AskApproval(t.Context(), bea.ID, id)
-			wants(t, err, fault.NotFound, "")
+			wants(t, err, apierr.NotFound, "")
 		}
 		must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, access.Editor))
 		_, err = w.approvals.AskApproval(t.Context(), bea.ID, id)
@@ -177,12 +177,12 @@ func TestRounds(t *testing.T) {
 			t.Error("the new version is told to have been sent")
 		}
 		shown, err := w.approvals.Proposal(t.Context(), old)
-		wants(t, err, fault.ValidationFailed, "changed")
+		wants(t, err, apierr.ValidationFailed, "changed")
 		if shown.Caption == "hello" {
 			t.Error("what was shown before is still told")
 		}
 		for round := range int64(3) {
-			wants(t, w.approvals.Decide(t.Context(), old, post.Decision{Round: round, Approve: true, Name: "Cleo"}), fault.ValidationFailed, "changed")
+			wants(t, w.approvals.Decide(t.Context(), old, post.Decision{Round: round, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "changed")
 		}
 		token := w.asked(t, id)
 		second, err := w.approvals.Proposal(t.Context(), token)
@@ -192,11 +192,11 @@ func TestRounds(t *testing.T) {
 		}
 		for _, bad := range []post.Decision{{Name: " \n"}, {Name: strings.Repeat("ä", 201)}, {Name: "Cleo", Comment: strings.Repeat("ä", 2001)}} {
 			bad.Round = second.Round
-			wants(t, w.approvals.Decide(t.Context(), token, bad), fault.ValidationFailed, "")
+			wants(t, w.approvals.Decide(t.Context(), token, bad), apierr.ValidationFailed, "")
 		}
 		said := post.Decision{Round: second.Round, Approve: true, Name: " Cleo\x00\r\n\u202ePark \xff", Comment: strings.Repeat("ä\u2066\r\n", 1000)}
 		must(t, w.approvals.Decide(t.Context(), token, said))
-		wants(t, w.approvals.Decide(t.Context(), token, said), fault.ValidationFailed, "approved")
+		wants(t, w.approvals.Decide(t.Context(), token, said), apierr.ValidationFailed, "approved")
 		decided, err := w.approvals.Proposal(t.Context(), token)
 		must(t, err)
 		if decided.Client != "Cleo Park" || !decided.Decided.Equal(noon) || decided.Approval != post.Approved {
@@ -223,7 +223,7 @@ func TestAskedAgainIsNotChanged(t *testing.T) {
 			t.Helper()
 			p, err := w.approvals.Proposal(t.Context(), token)
 			if want {
-				wants(t, err, fault.ValidationFailed, "changed")
+				wants(t, err, apierr.ValidationFailed, "changed")
 			} else if err != nil {
 				t.Errorf("in round %d: %v", p.Round, err)
 			}
@@ -250,7 +250,7 @@ func TestAskedAgainIsNotChanged(t *testing.T) {
 func TestRevokedLinks(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.draft(t, "hello", time.Time{})
-		wants(t, w.approvals.RevokeLinks(t.Context(), w.person, id), fault.ValidationFailed, "not_needed")
+		wants(t, w.approvals.RevokeLinks(t.Context(), w.person, id), apierr.ValidationFailed, "not_needed")
 		first, again := w.asked(t, id), w.asked(t, id)
 		bea, err := w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", "")
 		must(t, err)
@@ -258,7 +258,7 @@ func TestRevokedLinks(t *testing.T) {
 			if role != "" {
 				must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
 			}
-			wants(t, w.approvals.RevokeLinks(t.Context(), bea.ID, id), fault.NotFound, "")
+			wants(t, w.approvals.RevokeLinks(t.Context(), bea.ID, id), apierr.NotFound, "")
 		}
 		_, err = w.approvals.Proposal(t.Context(), first)
 		must(t, err)
@@ -266,8 +266,8 @@ func TestRevokedLinks(t *testing.T) {
 			must(t, w.approvals.RevokeLinks(t.Context(), w.person, id))
 			for _, dead := range []string{first, again} {
 				_, err := w.approvals.Proposal(t.Context(), dead)
-				wants(t, err, fault.ValidationFailed, "revoked")
-				wants(t, w.approvals.Decide(t.Context(), dead, post.Decision{Round: 1, Approve: true, Name: "Cleo"}), fault.ValidationFailed, "revoked")
+				wants(t, err, apierr.ValidationFailed, "revoked")
+				wants(t, w.approvals.Decide(t.Context(), dead, post.Decision{Round: 1, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "revoked")
 			}
 			again = w.asked(t, id)
 			p, err := w.approvals.Proposal(t.Context(), again)
@@ -329,8 +329,8 @@ func TestWithheld(t *testing.T) {
 				t.Errorf("%d: %s, want %s", i, got, want)
 			}
 		}
-		w.refused(t, fault.AwaitingApproval, "", "retry_post", map[string]any{"post_id": ids[1]})
-		wants(t, w.approvals.Decide(t.Context(), links[1], post.Decision{Round: 1, Approve: true, Name: "Cleo"}), fault.ValidationFailed, "changed")
+		w.refused(t, apierr.AwaitingApproval, "", "retry_post", map[string]any{"post_id": ids[1]})
+		wants(t, w.approvals.Decide(t.Context(), links[1], post.Decision{Round: 1, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "changed")
 		must(t, w.decide(t, w.asked(t, ids[1]), true)) // late, but then it can be sent
 		w.do(t, "retry_post", map[string]any{"post_id": ids[1]})
 		if got := w.status(t, ids[1]); got != "published approved" {
@@ -345,7 +345,7 @@ func TestApprovedSeries(t *testing.T) {
 		id := w.draft(t, "hello", noon.Add(time.Hour))
 		token := w.asked(t, id)
 		_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-		wants(t, err, fault.AwaitingApproval, "")
+		wants(t, err, apierr.AwaitingApproval, "")
 		must(t, w.decide(t, token, true))
 		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
 		must(t, err)
@@ -373,7 +373,7 @@ func TestApprovalLinks(t *testing.T) {
 		for i := range raw {
 			raw[i] ^= 1
 			_, err := w.approvals.Proposal(t.Context(), base64.RawURLEncoding.EncodeToString(raw))
-			wants(t, err, fault.NotFound, "")
+			wants(t, err, apierr.NotFound, "")
 			raw[i] ^= 1
 		}
 		key, err := seal.NewKey()
@@ -384,20 +384,20 @@ func TestApprovalLinks(t *testing.T) {
 		theirs.person = w.person
 		for _, bad := range []string{"", "x", token + "A", token[:len(token)-1], strings.Repeat("A", 100), strings.Repeat("A", 100_000), theirs.asked(t, id)} {
 			_, err := w.approvals.Proposal(t.Context(), bad)
-			wants(t, err, fault.NotFound, "")
-			wants(t, w.approvals.Decide(t.Context(), bad, post.Decision{Round: 1, Name: "Cleo"}), fault.NotFound, "")
+			wants(t, err, apierr.NotFound, "")
+			wants(t, w.approvals.Decide(t.Context(), bad, post.Decision{Round: 1, Name: "Cleo"}), apierr.NotFound, "")
 		}
 		w.clock.Advance(30*day - time.Second)
 		_, err = w.approvals.Proposal(t.Context(), token)
 		must(t, err)
 		w.clock.Advance(time.Second)
 		_, err = w.approvals.Proposal(t.Context(), token)
-		wants(t, err, fault.ValidationFailed, "ended")
-		wants(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Cleo"}), fault.ValidationFailed, "ended")
+		wants(t, err, apierr.ValidationFailed, "ended")
+		wants(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Cleo"}), apierr.ValidationFailed, "ended")
 		token = w.asked(t, id)
 		must(t, w.teams.Close(t.Context(), w.call.TeamID))
 		_, err = w.approvals.Proposal(t.Context(), token)
-		wants(t, err, fault.NotFound, "")
+		wants(t, err, apierr.NotFound, "")
 	})
 }
 
@@ -411,7 +411,7 @@ func TestAnyLink(t *testing.T) {
 	w := node(t, testkit.SQLite(t), testkit.NewClock(noon), sealer)
 	rapid.Check(t, func(rt *rapid.T) {
 		token := rapid.OneOf(rapid.String(), rapid.StringMatching(`A[QgwA][A-Za-z0-9_-]{60,200}`)).Draw(rt, "token")
-		if _, err := w.approvals.Proposal(t.Context(), token); !fault.Is(err, fault.NotFound) {
+		if _, err := w.approvals.Proposal(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
 			rt.Fatalf("%q: %v", token, err)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/post"
 )
 
@@ -135,11 +135,11 @@ func TestADraftResemblesAnother(t *testing.T) {
 		}
 		stranger, err := w.teams.AddPerson(t.Context(), "Eve", "eve@example.com", "")
 		must(t, err)
-		if err := w.Resemble(t.Context(), stranger.ID, to, from); !fault.Is(err, fault.NotFound) {
+		if err := w.Resemble(t.Context(), stranger.ID, to, from); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a stranger: %v", err)
 		}
 		w.do(t, "publish_post", map[string]any{"post_id": to})
-		wants(t, w.Resemble(t.Context(), w.person, to, from), fault.ValidationFailed, "published")
+		wants(t, w.Resemble(t.Context(), w.person, to, from), apierr.ValidationFailed, "published")
 	})
 }
 
@@ -163,7 +163,7 @@ func TestRoundsAndHomes(t *testing.T) {
 		if home, err := w.Home(t.Context(), id, []int64{w.call.TeamID + 7, w.call.TeamID}); err != nil || home != w.call.TeamID {
 			t.Errorf("home is %d, %v", home, err)
 		}
-		if _, err := w.Home(t.Context(), id, []int64{w.call.TeamID + 7}); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Home(t.Context(), id, []int64{w.call.TeamID + 7}); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("elsewhere: %v", err)
 		}
 	})

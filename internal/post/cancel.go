@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 )
 
@@ -46,7 +46,7 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, error) {
 	return s.actOn(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if p.OccursAt.IsZero() || p.Status == Draft {
-			return fault.BadState("not_recurring", "This post is not a scheduled post of a series, so there is nothing to skip.")
+			return apierr.BadState("not_recurring", "This post is not a scheduled post of a series, so there is nothing to skip.")
 		}
 		if err := s.letSeriesKnow(ctx, tx, p); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, 
 // unschedule makes a scheduled post a draft. A template keeps its time, which is when its series began.
 func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 	if p.Status != Scheduled {
-		return fault.BadState(string(p.Status),
+		return apierr.BadState(string(p.Status),
 			"Only a scheduled post can be cancelled; this one was handed over for publishing already.")
 	}
 	if p.IsTemplate {
@@ -86,7 +86,7 @@ func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id st
 	}
 	p, err := s.lock(ctx, tx, team, template)
 	switch {
-	case fault.Is(err, fault.NotFound) || err == nil && (!p.IsTemplate || p.Status != Scheduled):
+	case apierr.Is(err, apierr.NotFound) || err == nil && (!p.IsTemplate || p.Status != Scheduled):
 		return nil, nil //nolint:nilnil // the series was ended, is paused or has no more occurrences
 	case err != nil:
 		return nil, err

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
@@ -129,23 +129,23 @@ func (c Piece) Check() error {
 	for _, text := range texts {
 		switch {
 		case utf8.RuneCountInString(text) > MaxCaption:
-			return fault.Invalid(fault.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", MaxCaption))
+			return apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", MaxCaption))
 		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-			return fault.Invalid(fault.Malformed, "caption", "The text holds characters that are not text.")
+			return apierr.Invalid(apierr.Malformed, "caption", "The text holds characters that are not text.")
 		case secret.In(text):
-			return fault.Invalid(fault.SecretInArgument, "caption", "The text holds an API key or an upload secret. Nothing was kept; take it out, and replace the secret if others can have seen it.")
+			return apierr.Invalid(apierr.SecretInArgument, "caption", "The text holds an API key or an upload secret. Nothing was kept; take it out, and replace the secret if others can have seen it.")
 		}
 	}
 	for _, ids := range media {
 		if len(ids) > maxMedia {
-			return fault.Invalid(fault.TooLong, "media_ids", fmt.Sprintf("A post has at most %d images and videos.", maxMedia))
+			return apierr.Invalid(apierr.TooLong, "media_ids", fmt.Sprintf("A post has at most %d images and videos.", maxMedia))
 		}
 	}
 	switch {
 	case len(c.Accounts) == 0:
-		return fault.Invalid(fault.MissingArgument, "account_ids", "Choose at least one account that it goes to.")
+		return apierr.Invalid(apierr.MissingArgument, "account_ids", "Choose at least one account that it goes to.")
 	case len(c.Accounts) > maxAccounts:
-		return fault.Invalid(fault.TooLong, "account_ids", fmt.Sprintf("A post goes to at most %d accounts.", maxAccounts))
+		return apierr.Invalid(apierr.TooLong, "account_ids", fmt.Sprintf("A post goes to at most %d accounts.", maxAccounts))
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 			return err
 		}
 		if !p.UpdatedAt.Equal(seen) {
-			return fault.BadState("changed", "Somebody else has changed the post meanwhile, so nothing was saved.")
+			return apierr.BadState("changed", "Somebody else has changed the post meanwhile, so nothing was saved.")
 		}
 		if err := wanted.coversFit(); err != nil {
 			return err
@@ -198,7 +198,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 func (p Post) coversFit() error {
 	for _, m := range slices.Concat(append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...)...) {
 		if m.Duration > 0 && m.Cover > m.Duration {
-			return fault.Invalid(fault.OutOfRange, fmt.Sprintf("cover-%d", m.ID), "The video has no frame at this time.")
+			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID), "The video has no frame at this time.")
 		}
 	}
 	return nil
@@ -210,7 +210,7 @@ func (p Post) MayCompose() error {
 	case p.IsTemplate && p.Status == Draft:
 		return nil
 	case p.IsTemplate:
-		return fault.BadState("recurring_template", "Pause the series first. Then what it is made from can be changed.")
+		return apierr.BadState("recurring_template", "Pause the series first. Then what it is made from can be changed.")
 	}
 	return p.mayChange()
 }
@@ -276,7 +276,7 @@ func (s *Service) moveTo(ctx context.Context, tx *db.Tx, call operation.Call, p 
 	case p.IsTemplate || at.Equal(p.ScheduledAt):
 		return false, nil
 	case at.IsZero() && p.Status == Scheduled:
-		return false, fault.Invalid(fault.MissingArgument, "scheduled_at", "A scheduled post needs a time. To unschedule the post, use the action on its page.")
+		return false, apierr.Invalid(apierr.MissingArgument, "scheduled_at", "A scheduled post needs a time. To unschedule the post, use the action on its page.")
 	case at.IsZero():
 		return s.move(ctx, tx, call, p, at)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
@@ -35,7 +35,7 @@ func (twoItems) Of(_ context.Context, _ db.Querier, _ int64, ids []int64) ([]net
 		case 2:
 			out = append(out, network.Media{ID: 2, Name: "film", Kind: network.Video, Type: "video/mp4", Duration: 10 * time.Second})
 		default:
-			return nil, fault.Missing().With("argument", "media_ids")
+			return nil, apierr.Missing().With("argument", "media_ids")
 		}
 	}
 	return out, nil
@@ -106,7 +106,7 @@ func TestComposeMeanwhile(t *testing.T) {
 		_, err := w.Compose(t.Context(), act, id, seen, post.Piece{Caption: "first", Accounts: []int64{w.account}})
 		must(t, err)
 		_, err = w.Compose(t.Context(), act, id, seen, post.Piece{Caption: "second", Accounts: []int64{w.account}})
-		wants(t, err, fault.ValidationFailed, "changed")
+		wants(t, err, apierr.ValidationFailed, "changed")
 		if p := w.look(t, id); p.Caption != "first" {
 			t.Errorf("%q", p.Caption)
 		}
@@ -119,21 +119,21 @@ func TestComposeRefuses(t *testing.T) {
 		seen := w.look(t, id).UpdatedAt
 		for name, c := range map[string]struct {
 			piece    post.Piece
-			code     fault.Code
+			code     apierr.Code
 			argument string
 		}{
-			"nobody":         {post.Piece{Caption: "x"}, fault.ValidationFailed, "account_ids"},
-			"too long":       {post.Piece{Caption: strings.Repeat("x", post.MaxCaption+1), Accounts: []int64{w.account}}, fault.ValidationFailed, "caption"},
-			"no text":        {post.Piece{Caption: "\x00", Accounts: []int64{w.account}}, fault.ValidationFailed, "caption"},
-			"over":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(-time.Hour)}, fault.ValidationFailed, "scheduled_at"},
-			"others' medium": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{9}}, fault.NotFound, "media_ids"},
-			"others' own":    {post.Piece{Caption: "x", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Media: []int64{9}}}}, fault.NotFound, "media_ids"},
-			"beyond the end": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{2}, Covers: map[int64]time.Duration{2: 11 * time.Second}}, fault.ValidationFailed, "cover-2"},
-			"no account":     {post.Piece{Caption: "x", Accounts: []int64{w.account + 1}}, fault.NotFound, "account_ids"},
-			"many":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: slices.Repeat([]int64{1}, 51)}, fault.ValidationFailed, "media_ids"},
+			"nobody":         {post.Piece{Caption: "x"}, apierr.ValidationFailed, "account_ids"},
+			"too long":       {post.Piece{Caption: strings.Repeat("x", post.MaxCaption+1), Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
+			"no text":        {post.Piece{Caption: "\x00", Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
+			"over":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(-time.Hour)}, apierr.ValidationFailed, "scheduled_at"},
+			"others' medium": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{9}}, apierr.NotFound, "media_ids"},
+			"others' own":    {post.Piece{Caption: "x", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
+			"beyond the end": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{2}, Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
+			"no account":     {post.Piece{Caption: "x", Accounts: []int64{w.account + 1}}, apierr.NotFound, "account_ids"},
+			"many":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: slices.Repeat([]int64{1}, 51)}, apierr.ValidationFailed, "media_ids"},
 		} {
 			_, err := w.Compose(t.Context(), act, id, seen, c.piece)
-			if f := fault.Of(err); err == nil || f.Code != c.code || f.Context["argument"] != c.argument {
+			if f := apierr.Of(err); err == nil || f.Code != c.code || f.Context["argument"] != c.argument {
 				t.Errorf("%s: %v, %v", name, err, f.Context)
 			}
 		}
@@ -141,11 +141,11 @@ func TestComposeRefuses(t *testing.T) {
 		viewer := *act
 		viewer.Role, viewer.Capabilities = access.Viewer, access.OfRole(access.Viewer)
 		_, err := w.Compose(t.Context(), &viewer, id, seen, mine)
-		wants(t, err, fault.WriteNotAllowed, "")
+		wants(t, err, apierr.WriteNotAllowed, "")
 		stranger := *act
 		stranger.TeamID++
 		_, err = w.Compose(t.Context(), &stranger, id, seen, mine)
-		wants(t, err, fault.NotFound, "")
+		wants(t, err, apierr.NotFound, "")
 		if p := w.look(t, id); p.Caption != "hello" || !p.UpdatedAt.Equal(seen) {
 			t.Errorf("%+v", p)
 		}
@@ -155,15 +155,15 @@ func TestComposeRefuses(t *testing.T) {
 		paused := *act
 		paused.Capabilities = []access.Capability{access.Read, access.Write}
 		_, err = w.Compose(t.Context(), &paused, id, seen, mine)
-		wants(t, err, fault.PublishNotAllowed, "")
+		wants(t, err, apierr.PublishNotAllowed, "")
 		open := mine
 		open.At = time.Time{}
-		if _, err = w.Compose(t.Context(), act, id, seen, open); fault.Of(err).Context["argument"] != "scheduled_at" {
+		if _, err = w.Compose(t.Context(), act, id, seen, open); apierr.Of(err).Context["argument"] != "scheduled_at" {
 			t.Errorf("a scheduled post without a time: %v", err)
 		}
 		w.do(t, "publish_post", map[string]any{"post_id": id})
 		_, err = w.Compose(t.Context(), act, id, seen, mine)
-		wants(t, err, fault.ValidationFailed, "published")
+		wants(t, err, apierr.ValidationFailed, "published")
 	})
 }
 
@@ -173,7 +173,7 @@ func TestComposeATemplate(t *testing.T) {
 		id := w.repeated(t, "FREQ=DAILY")
 		c := post.Piece{Caption: "anew", Accounts: []int64{w.account}}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-		wants(t, err, fault.ValidationFailed, "recurring_template")
+		wants(t, err, apierr.ValidationFailed, "recurring_template")
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
 		_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must(t, err)
@@ -198,7 +198,7 @@ func TestWeigh(t *testing.T) {
 		if diff := cmp.Diff(want, o.Measures); diff != "" {
 			t.Error(diff)
 		}
-		if _, err = w.Weigh(t.Context(), act, post.Piece{Accounts: []int64{w.account + 1}}, nil); !fault.Is(err, fault.NotFound) {
+		if _, err = w.Weigh(t.Context(), act, post.Piece{Accounts: []int64{w.account + 1}}, nil); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's account: %v", err)
 		}
 		none, err := w.Weigh(t.Context(), act, post.Piece{}, nil)

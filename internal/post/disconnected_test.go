@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/post"
 )
 
@@ -38,7 +38,7 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		_, err = w.Compose(t.Context(), act, elsewhere, w.look(t, elsewhere).UpdatedAt, post.Piece{Caption: "elsewhere", Accounts: []int64{other}})
-		wants(t, err, fault.NotFound, "")
+		wants(t, err, apierr.NotFound, "")
 		kept, left, err := w.Copied(t.Context(), p)
 		must(t, err)
 		if len(kept) != 1 || kept[0] != w.account || len(left) != 1 || left[0].AccountID != other {
@@ -95,7 +95,7 @@ func TestComposeChangesTheRule(t *testing.T) {
 		for _, rule := range []string{"FREQ=YEARLY", "FREQ=DAILY;UNTIL=20261120"} {
 			c.Caption, c.Rule = "not kept", rule
 			_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-			wants(t, err, fault.ValidationFailed, "")
+			wants(t, err, apierr.ValidationFailed, "")
 		}
 		c.Rule = ""
 		_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)

@@ -9,9 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/moment"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
@@ -59,7 +59,7 @@ func (s *Service) targetsOf(ctx context.Context, call operation.Call, ids []int6
 		}
 		i := slices.IndexFunc(had, this)
 		if i < 0 {
-			return nil, fault.Missing().With("argument", "account_ids")
+			return nil, apierr.Missing().With("argument", "account_ids")
 		}
 		out = append(out, Target{AccountID: id, Platform: had[i].Platform, Username: had[i].Username, State: Pending})
 	}
@@ -218,9 +218,9 @@ func mayCome(call operation.Call, at time.Time) error {
 }
 
 var (
-	errOver      = fault.Invalid(fault.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
-	errFar       = fault.Invalid(fault.OutOfRange, "scheduled_at", "The time is more than ten years ahead. Check the year.")
-	errNeedsTime = fault.BadState(string(Scheduled), "A scheduled post needs a time. Cancel the post to make it a draft without one.").
+	errOver      = apierr.Invalid(apierr.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
+	errFar       = apierr.Invalid(apierr.OutOfRange, "scheduled_at", "The time is more than ten years ahead. Check the year.")
+	errNeedsTime = apierr.BadState(string(Scheduled), "A scheduled post needs a time. Cancel the post to make it a draft without one.").
 			With("argument", "scheduled_at")
 )
 
@@ -254,11 +254,11 @@ func (p Post) returnedNote(before Approval) []string {
 func badTime(argument string, err error) error {
 	switch {
 	case errors.Is(err, moment.ErrNoTime):
-		return fault.Invalid(fault.NoTimePart, argument, "A date alone is no time. Add the time of day, as in 2026-03-29T10:15.")
+		return apierr.Invalid(apierr.NoTimePart, argument, "A date alone is no time. Add the time of day, as in 2026-03-29T10:15.")
 	case errors.Is(err, moment.ErrSkipped):
-		return fault.Invalid(fault.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
+		return apierr.Invalid(apierr.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
 	}
-	return fault.Invalid(fault.Malformed, argument,
+	return apierr.Invalid(apierr.Malformed, argument,
 		"This is not a time in ISO 8601. Write it like 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
 }
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/seal"
 )
 
@@ -21,7 +21,7 @@ func FuzzRule(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := newRecurrence(text, start, zone)
 		if err != nil {
-			if !fault.Is(err, fault.ValidationFailed) {
+			if !apierr.Is(err, apierr.ValidationFailed) {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
@@ -60,7 +60,7 @@ func FuzzApprovalLink(f *testing.F) {
 		f.Add(other.token(approvalLink{"01a204db-e9eb-7e4a-9942-d7519a4ef749", 1, time.Unix(1<<31, 0), generation}))
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		if _, err := a.read(token); !fault.Is(err, fault.NotFound) {
+		if _, err := a.read(token); !apierr.Is(err, apierr.NotFound) {
 			t.Fatalf("%q: %v", token, err)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/post"
 )
 
@@ -61,7 +61,7 @@ func TestTakeOut(t *testing.T) {
 			t.Errorf("once more: %+v (%v)", n, err)
 		}
 		for tool, args := range map[string]map[string]any{"publish_post": {"post_id": alone}, "schedule_post": {"post_id": alone, "scheduled_at": soon}} {
-			if _, err := w.try(t, tool, args); fault.Of(err).Code != fault.PreflightBlocked || !strings.Contains(fault.Of(err).Detail, "accounts_missing") {
+			if _, err := w.try(t, tool, args); apierr.Of(err).Code != apierr.PreflightBlocked || !strings.Contains(apierr.Of(err).Detail, "accounts_missing") {
 				t.Errorf("%s of a post without accounts: %v", tool, err)
 			}
 		}
@@ -69,7 +69,7 @@ func TestTakeOut(t *testing.T) {
 		viewer := *w.call.Actor
 		viewer.Capabilities = access.OfRole(access.Viewer)
 		call.Actor = &viewer
-		if _, err := w.TakeOut(t.Context(), call, other); fault.Of(err).Code != fault.PublishNotAllowed {
+		if _, err := w.TakeOut(t.Context(), call, other); apierr.Of(err).Code != apierr.PublishNotAllowed {
 			t.Errorf("a viewer: %v", err)
 		}
 	})

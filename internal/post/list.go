@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 )
@@ -195,7 +195,7 @@ func (q *listQuery) after(call operation.Call, cursor *string) error {
 	slot, id, _ := strings.Cut(position, "|")
 	micros, err := strconv.ParseInt(slot, 10, 64)
 	if err != nil {
-		return fault.Invalid(fault.InvalidCursor, "cursor", "The cursor does not belong to this list.").Wrap(errors.New("position without a time"))
+		return apierr.Invalid(apierr.InvalidCursor, "cursor", "The cursor does not belong to this list.").Wrap(errors.New("position without a time"))
 	}
 	switch {
 	case q.bySlot:

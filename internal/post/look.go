@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // Look reads a team's post as it is stored, with what its accounts show of their own. It is not_found for a post that the
@@ -21,7 +21,7 @@ func (s *Service) Look(ctx context.Context, team int64, id string) (Post, error)
 func (s *Service) Home(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `posts WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return home, err
 }

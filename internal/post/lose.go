@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 )
@@ -66,7 +66,7 @@ func (s *Service) TakeOutMedia(ctx context.Context, call operation.Call, media i
 // takeOutMedia takes a file out of one post, and tells how it stands with the client then.
 func (s *Service) takeOutMedia(ctx context.Context, tx *db.Tx, call operation.Call, id string, media int64) (Approval, error) {
 	p, err := s.lock(ctx, tx, call.TeamID, id)
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		return NotNeeded, nil // deleted meanwhile
 	}
 	if err != nil || p.Status != Draft && p.Status != Scheduled {

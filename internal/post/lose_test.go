@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/post"
 )
 
@@ -97,7 +97,7 @@ func TestASeriesLosesAFile(t *testing.T) {
 			t.Errorf("the template is %s, paused %v, with %v", p.Status, p.Series.Paused, p.Media)
 		}
 		call.Actor = &access.Actor{TeamID: act.TeamID, PersonID: act.PersonID, Capabilities: access.OfRole(access.Viewer)}
-		if _, err := w.TakeOutMedia(t.Context(), call, 1); !fault.Is(err, fault.PublishNotAllowed) {
+		if _, err := w.TakeOutMedia(t.Context(), call, 1); !apierr.Is(err, apierr.PublishNotAllowed) {
 			t.Errorf("a viewer takes it out: %v", err)
 		}
 	})

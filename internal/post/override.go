@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 )
@@ -27,12 +27,12 @@ type Override struct {
 // had. It is not_found for whoever may not do that, and for media that the team does not have.
 func (s *Service) Override(ctx context.Context, person int64, postID string, account int64, o Override) (Post, error) {
 	if o.Caption != nil && len([]rune(*o.Caption)) > longestCaption {
-		return Post{}, fault.Invalid(fault.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", longestCaption))
+		return Post{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", longestCaption))
 	}
 	return s.edit(ctx, person, postID, "override", func(ctx context.Context, tx *db.Tx, p *Post) error {
 		i := slices.IndexFunc(p.Targets, func(t Target) bool { return t.AccountID == account })
 		if i < 0 {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		t := &p.Targets[i]
 		t.Caption, t.Media = o.Caption, nil
@@ -56,14 +56,14 @@ func (s *Service) SetCover(ctx context.Context, person int64, postID string, vid
 			for i := range media {
 				if m := &media[i]; m.ID == video && m.Kind == network.Video {
 					if at < 0 || m.Duration > 0 && at > m.Duration {
-						return fault.Invalid(fault.OutOfRange, "cover", "The video has no frame at this time.")
+						return apierr.Invalid(apierr.OutOfRange, "cover", "The video has no frame at this time.")
 					}
 					found, m.Cover = true, at
 				}
 			}
 		}
 		if !found {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		for _, table := range []string{"post_media", "post_target_media"} {
 			if _, err := tx.Exec(ctx, `UPDATE `+table+` SET cover_ms = ? WHERE post_id = ? AND media_id = ?`, at.Milliseconds(), p.ID, video); err != nil {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/restoreguard"
@@ -72,11 +72,11 @@ func (p Post) mayBeScheduled() error {
 	}
 	switch {
 	case p.IsTemplate:
-		return fault.BadState("recurring_template", "The template of a recurring series is not scheduled itself.")
+		return apierr.BadState("recurring_template", "The template of a recurring series is not scheduled itself.")
 	case p.Status == Scheduled:
-		return fault.BadState(string(p.Status), "The post is scheduled already. Change its scheduled_at instead (update_post, PATCH /posts/{id}).")
+		return apierr.BadState(string(p.Status), "The post is scheduled already. Change its scheduled_at instead (update_post, PATCH /posts/{id}).")
 	case p.Status != Draft:
-		return fault.BadState(string(p.Status), "The post was handed over for publishing already.")
+		return apierr.BadState(string(p.Status), "The post was handed over for publishing already.")
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (s *Service) mayBePublished(ctx context.Context, tx *db.Tx, call operation.
 		return err
 	}
 	if p.IsTemplate {
-		return fault.BadState("recurring_template", "The template of a recurring series is not published itself.")
+		return apierr.BadState("recurring_template", "The template of a recurring series is not published itself.")
 	}
 	if err := s.mayBeSent(call, p); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 			return err
 		}
 		if p.Status == Draft || p.Status == Scheduled {
-			return fault.BadState(string(p.Status), "The post was not sent yet, so nothing failed.")
+			return apierr.BadState(string(p.Status), "The post was not sent yet, so nothing failed.")
 		}
 		again, skipped, err := s.choose(p, in.AccountIDs, tx.Now())
 		if err != nil {
@@ -195,7 +195,7 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 func (s *Service) choose(p Post, ids []int64, now time.Time) ([]Target, []Skip, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == id }) {
-			return nil, nil, fault.Missing().With("argument", "account_ids")
+			return nil, nil, apierr.Missing().With("argument", "account_ids")
 		}
 	}
 	again, skipped := []Target{}, []Skip{}

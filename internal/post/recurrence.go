@@ -9,7 +9,7 @@ import (
 
 	"github.com/teambition/rrule-go"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/moment"
 )
 
@@ -30,9 +30,9 @@ var ruleParts = map[string]*regexp.Regexp{
 }
 
 var (
-	errRule     = fault.Invalid(fault.NotAllowedValue, "rule", "The rule has to be an RRULE of RFC 5545: FREQ of DAILY, WEEKLY or MONTHLY, and perhaps INTERVAL, BYDAY, BYMONTHDAY, and COUNT or UNTIL.")
-	errTooLong  = fault.Invalid(fault.TooLong, "rule", "The rule is too long.")
-	errNoneLeft = fault.Invalid(fault.OutOfRange, "rule", "By this rule nothing would ever go out.")
+	errRule     = apierr.Invalid(apierr.NotAllowedValue, "rule", "The rule has to be an RRULE of RFC 5545: FREQ of DAILY, WEEKLY or MONTHLY, and perhaps INTERVAL, BYDAY, BYMONTHDAY, and COUNT or UNTIL.")
+	errTooLong  = apierr.Invalid(apierr.TooLong, "rule", "The rule is too long.")
+	errNoneLeft = apierr.Invalid(apierr.OutOfRange, "rule", "By this rule nothing would ever go out.")
 )
 
 // recurrence is when a series occurs: a rule over wall clocks of a zone, so that ten o'clock stays ten o'clock while

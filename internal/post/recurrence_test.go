@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 )
 
 // zones are those whose clocks change by an hour, by half of one, and never.
@@ -88,7 +88,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"FREQ=MONTHLY;BYMONTHDAY=1" + strings.Repeat(",1", 200),
 	} {
 		_, err := newRecurrence(rule, wall(t, "2026-11-23T09:00:00"), time.UTC)
-		if !fault.Is(err, fault.ValidationFailed) || fault.Of(err).Context["argument"] != "rule" {
+		if !apierr.Is(err, apierr.ValidationFailed) || apierr.Of(err).Context["argument"] != "rule" {
 			t.Errorf("%q: %v", rule, err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestAnyRule(t *testing.T) {
 		r, err := newRecurrence(text, time.Date(9998, 12, 31, 23, 0, 0, 0, time.UTC), time.UTC)
 		if err == nil {
 			firstOf(r, time.Time{}, 100)
-		} else if !fault.Is(err, fault.ValidationFailed) {
+		} else if !apierr.Is(err, apierr.ValidationFailed) {
 			t.Fatalf("%q: %v", text, err)
 		}
 	})

@@ -3,7 +3,7 @@ package post
 import (
 	"context"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 )
 
@@ -13,7 +13,7 @@ func (s *Service) repeatedNotes(ctx context.Context, call operation.Call, kept F
 	const first = "This is the answer to the first call with this Idempotency-Key. "
 	p, err := s.read(ctx, s.db, call.TeamID, kept.ID, "")
 	switch {
-	case fault.Is(err, fault.NotFound):
+	case apierr.Is(err, apierr.NotFound):
 		return []string{first + "The post was deleted since."}, nil
 	case err != nil:
 		return nil, err

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 )
 
@@ -39,7 +39,7 @@ func (s *Service) Copied(ctx context.Context, from Post) ([]int64, []Target, err
 func (s *Service) Resemble(ctx context.Context, person int64, draft, original string) error {
 	_, err := s.actOn(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if p.Status != Draft {
-			return fault.BadState(string(p.Status), "Only a draft is made like another post.")
+			return apierr.BadState(string(p.Status), "Only a draft is made like another post.")
 		}
 		from, err := s.read(ctx, tx, call.TeamID, original, "")
 		if err != nil || !p.UpdatedAt.Equal(p.CreatedAt) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/job"
 )
 
@@ -41,17 +41,17 @@ func Shorten(text string, most int) string {
 func (p Post) mayChange() error {
 	switch {
 	case p.IsTemplate:
-		return fault.BadState("recurring_template", "The template of a recurring series is changed in the app.")
+		return apierr.BadState("recurring_template", "The template of a recurring series is changed in the app.")
 	case p.Status == Draft || p.Status == Scheduled:
 		return nil
 	}
-	return fault.BadState(string(p.Status), "A post that was handed over for publishing cannot be changed.")
+	return apierr.BadState(string(p.Status), "A post that was handed over for publishing cannot be changed.")
 }
 
 // mayGoOut refuses what the client has not approved (rule 4).
 func (p Post) mayGoOut() error {
 	if p.held() {
-		return fault.New(fault.AwaitingApproval, "The post waits for the client's approval and cannot be scheduled, published or retried before it.")
+		return apierr.New(apierr.AwaitingApproval, "The post waits for the client's approval and cannot be scheduled, published or retried before it.")
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 )
 
@@ -78,7 +78,7 @@ func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string)
 func (s *Service) StopRepeating(ctx context.Context, person int64, postID string) (Post, error) {
 	return s.actOn(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if !p.IsTemplate {
-			return fault.BadState("not_recurring", "No series is made from this post.")
+			return apierr.BadState("not_recurring", "No series is made from this post.")
 		}
 		if err := s.pause(ctx, tx, p); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (s *Service) acting(ctx context.Context, person int64, postID string, needs
 		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? JOIN people x ON x.id = m.person_id
 		WHERE p.id = ? AND t.closed_at = 0 AND x.held_at = 0`, person, postID).Scan(&actor.TeamID, &zone, &actor.Language, &plan, &until, &actor.Role)
 	if errors.Is(err, sql.ErrNoRows) {
-		return operation.Call{}, fault.Missing()
+		return operation.Call{}, apierr.Missing()
 	}
 	if err != nil {
 		return operation.Call{}, fmt.Errorf("reading what a person may do with a post: %w", err)
@@ -112,7 +112,7 @@ func (s *Service) acting(ctx context.Context, person int64, postID string, needs
 	now := s.db.Now()
 	actor.Plan, actor.Capabilities = s.terms.Holding(plan, db.Time(until), now).ID, access.Effective(access.Full, actor.Role)
 	if !actor.Can(needs) {
-		return operation.Call{}, fault.Missing()
+		return operation.Call{}, apierr.Missing()
 	}
 	return operation.Call{Actor: actor, Now: now}, nil
 }
@@ -141,13 +141,13 @@ func (s *Service) actOn(ctx context.Context, person int64, postID string, needs 
 func (p Post) mayRepeat(now time.Time) error {
 	switch {
 	case p.SeriesID != 0 && !p.IsTemplate:
-		return fault.BadState("occurrence", "The post belongs to a series already; repeat that one's template.")
+		return apierr.BadState("occurrence", "The post belongs to a series already; repeat that one's template.")
 	case p.Status != Draft:
-		return fault.BadState(string(p.Status), "Only a draft can be repeated, or the template of a series that stands.")
+		return apierr.BadState(string(p.Status), "Only a draft can be repeated, or the template of a series that stands.")
 	case p.ScheduledAt.IsZero():
-		return fault.Invalid(fault.MissingArgument, "scheduled_at", "Give the draft the time at which the series is to begin.")
+		return apierr.Invalid(apierr.MissingArgument, "scheduled_at", "Give the draft the time at which the series is to begin.")
 	case !p.IsTemplate && !p.ScheduledAt.After(now):
-		return fault.Invalid(fault.InThePast, "scheduled_at", "The time at which the series is to begin is over. Give the draft one that is to come.")
+		return apierr.Invalid(apierr.InThePast, "scheduled_at", "The time at which the series is to begin is over. Give the draft one that is to come.")
 	}
 	return p.mayGoOut()
 }

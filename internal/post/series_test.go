@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/post"
 )
 
@@ -74,7 +74,7 @@ func TestWhatCanBeRepeated(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const daily = "FREQ=DAILY"
 		ctx, soon := t.Context(), noon.Add(time.Hour)
-		refused := func(code fault.Code, state, id, rule string) {
+		refused := func(code apierr.Code, state, id, rule string) {
 			t.Helper()
 			_, err := w.Repeat(ctx, w.person, id, rule)
 			wants(t, err, code, state)
@@ -84,23 +84,23 @@ func TestWhatCanBeRepeated(t *testing.T) {
 			bea, err := w.teams.AddPerson(ctx, "Bea", string(role)+"@example.com", "")
 			must(t, err)
 			_, err = w.Repeat(ctx, bea.ID, id, daily)
-			wants(t, err, fault.NotFound, "")
+			wants(t, err, apierr.NotFound, "")
 			must(t, w.teams.SetMember(ctx, w.call.TeamID, bea.ID, role))
 			_, err = w.Repeat(ctx, bea.ID, id, daily)
-			wants(t, err, fault.NotFound, "")
+			wants(t, err, apierr.NotFound, "")
 		}
-		refused(fault.NotFound, "", "none", daily)
-		refused(fault.ValidationFailed, "", id, "FREQ=YEARLY")
-		refused(fault.ValidationFailed, "", id, "FREQ=DAILY;UNTIL=20261120")
-		refused(fault.ValidationFailed, "", w.draft(t, "no time", time.Time{}), daily)
-		refused(fault.PreflightBlocked, "", w.draft(t, "forbidden", soon), daily)
+		refused(apierr.NotFound, "", "none", daily)
+		refused(apierr.ValidationFailed, "", id, "FREQ=YEARLY")
+		refused(apierr.ValidationFailed, "", id, "FREQ=DAILY;UNTIL=20261120")
+		refused(apierr.ValidationFailed, "", w.draft(t, "no time", time.Time{}), daily)
+		refused(apierr.PreflightBlocked, "", w.draft(t, "forbidden", soon), daily)
 		waiting := w.draft(t, "for the client", soon)
 		w.exec(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, waiting)
-		refused(fault.AwaitingApproval, "", waiting, daily)
+		refused(apierr.AwaitingApproval, "", waiting, daily)
 		scheduled := w.draft(t, "once", soon)
 		w.do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": soon.Format(time.RFC3339)})
-		refused(fault.ValidationFailed, "scheduled", scheduled, daily)
-		if _, err := w.StopRepeating(ctx, w.person, id); fault.Of(err).Context["state"] != "not_recurring" {
+		refused(apierr.ValidationFailed, "scheduled", scheduled, daily)
+		if _, err := w.StopRepeating(ctx, w.person, id); apierr.Of(err).Context["state"] != "not_recurring" {
 			t.Error(err)
 		}
 		if got := w.occurrences(t); got != "" {
@@ -108,13 +108,13 @@ func TestWhatCanBeRepeated(t *testing.T) {
 		}
 		_, err := w.Repeat(ctx, w.person, id, daily)
 		must(t, err)
-		refused(fault.ValidationFailed, "scheduled", id, daily)
+		refused(apierr.ValidationFailed, "scheduled", id, daily)
 		_, err = w.Skip(ctx, w.person, w.occurrence(t))
 		must(t, err)
-		refused(fault.ValidationFailed, "occurrence", w.occurrence(t), daily)
+		refused(apierr.ValidationFailed, "occurrence", w.occurrence(t), daily)
 		late := w.draft(t, "late", soon)
 		w.clock.Advance(2 * time.Hour)
-		refused(fault.ValidationFailed, "", late, daily)
+		refused(apierr.ValidationFailed, "", late, daily)
 	})
 }
 
@@ -123,14 +123,14 @@ func TestTemplatesStayAsTheyAre(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		id := w.repeated(t, "FREQ=DAILY")
 		const state = "recurring_template"
-		w.refused(t, fault.ValidationFailed, state, "update_post", map[string]any{"id": id, "caption": "other"})
-		w.refused(t, fault.ValidationFailed, state, "publish_post", map[string]any{"post_id": id})
-		w.refused(t, fault.ValidationFailed, state, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2026-12-01T10:00"})
+		w.refused(t, apierr.ValidationFailed, state, "update_post", map[string]any{"id": id, "caption": "other"})
+		w.refused(t, apierr.ValidationFailed, state, "publish_post", map[string]any{"post_id": id})
+		w.refused(t, apierr.ValidationFailed, state, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2026-12-01T10:00"})
 		_, err := w.approvals.AskApproval(t.Context(), w.person, id)
-		wants(t, err, fault.ValidationFailed, state)
+		wants(t, err, apierr.ValidationFailed, state)
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
 		_, err = w.approvals.AskApproval(t.Context(), w.person, id)
-		wants(t, err, fault.ValidationFailed, state)
+		wants(t, err, apierr.ValidationFailed, state)
 		_, err = w.StopRepeating(t.Context(), w.person, id)
 		must(t, err)
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "other"})
@@ -294,23 +294,23 @@ func TestWhatCannotBeSkipped(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		template := w.repeated(t, "FREQ=DAILY")
 		plain := w.draft(t, "plain", time.Time{})
-		refused := func(person int64, id string, code fault.Code) {
+		refused := func(person int64, id string, code apierr.Code) {
 			t.Helper()
 			before := w.occurrences(t)
-			if _, err := w.Skip(t.Context(), person, id); !fault.Is(err, code) || w.occurrences(t) != before {
+			if _, err := w.Skip(t.Context(), person, id); !apierr.Is(err, code) || w.occurrences(t) != before {
 				t.Errorf("%v, want %s: %s", err, code, w.occurrences(t))
 			}
 		}
 		for _, id := range []string{template, plain} {
-			refused(w.person, id, fault.ValidationFailed)
+			refused(w.person, id, apierr.ValidationFailed)
 		}
 		first := w.occurrence(t)
-		refused(w.person+1, first, fault.NotFound)
+		refused(w.person+1, first, apierr.NotFound)
 		w.exec(t, `UPDATE memberships SET role = 'viewer' WHERE person_id = ?`, w.person)
-		refused(w.person, first, fault.NotFound)
+		refused(w.person, first, apierr.NotFound)
 		w.exec(t, `UPDATE memberships SET role = 'editor' WHERE person_id = ?`, w.person)
 		w.do(t, "publish_post", map[string]any{"post_id": first})
-		refused(w.person, first, fault.ValidationFailed)
+		refused(w.person, first, apierr.ValidationFailed)
 	})
 }
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/social"
 )
@@ -33,7 +33,7 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 	var p Post
 	err := scanPost(q.QueryRow(ctx, `SELECT `+columns+` FROM posts p WHERE p.id = ? AND p.team_id = ?`+lock, id, team), &p)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p, fault.Missing()
+		return p, apierr.Missing()
 	}
 	if err != nil {
 		return p, fmt.Errorf("reading a post: %w", err)

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/moment"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
@@ -28,7 +28,7 @@ func (s *Service) validate(ctx context.Context, call operation.Call, in Validate
 		return operation.Answer[Validation]{}, err
 	}
 	if in.AccountID != nil && !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == *in.AccountID }) {
-		return operation.Answer[Validation]{}, fault.Missing().With("argument", "account_id")
+		return operation.Answer[Validation]{}, apierr.Missing().With("argument", "account_id")
 	}
 	left, err := s.left(ctx, s.db, call, call.Now)
 	if err != nil {
@@ -105,7 +105,7 @@ func preflight(problems []Problem) error {
 	if len(codes) == 0 {
 		return nil
 	}
-	return fault.New(fault.PreflightBlocked, "A network would not take the post. Nothing was sent; the post's validation tells more: "+strings.Join(codes, ", ")+".").With("problems", codes)
+	return apierr.New(apierr.PreflightBlocked, "A network would not take the post. Nothing was sent; the post's validation tells more: "+strings.Join(codes, ", ")+".").With("problems", codes)
 }
 
 // left tells how many posts the plan still allows in the month that a time falls in.
@@ -136,7 +136,7 @@ func (s *Service) allow(ctx context.Context, tx *db.Tx, call operation.Call, at 
 		return err
 	}
 	if left == 0 {
-		return fault.New(fault.PlanLimitReached, "The plan's posts of that month are used up.").With("limit", "posts_per_month")
+		return apierr.New(apierr.PlanLimitReached, "The plan's posts of that month are used up.").With("limit", "posts_per_month")
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
@@ -176,16 +176,16 @@ func (w *world) do(t *testing.T, tool string, args map[string]any) map[string]an
 }
 
 // refused runs an operation that has to be refused by a code, and with it a state where that is wrong.
-func (w *world) refused(t *testing.T, code fault.Code, state, tool string, args map[string]any) {
+func (w *world) refused(t *testing.T, code apierr.Code, state, tool string, args map[string]any) {
 	t.Helper()
 	_, err := w.try(t, tool, args)
 	wants(t, err, code, state)
 }
 
-func wants(t *testing.T, err error, code fault.Code, state string) {
+func wants(t *testing.T, err error, code apierr.Code, state string) {
 	t.Helper()
-	got, _ := fault.Of(err).Context["state"].(string)
-	if err == nil || fault.Of(err).Code != code || got != state {
+	got, _ := apierr.Of(err).Context["state"].(string)
+	if err == nil || apierr.Of(err).Code != code || got != state {
 		t.Errorf("%v in the state %q, want %s and %q", err, got, code, state)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 )
 
 // Document is the body of every refusal. Only code and status are for programs to act on.
@@ -20,13 +20,13 @@ type Document struct {
 	Title   string         `json:"title" jsonschema:"A sentence for people."`
 	Status  int            `json:"status" jsonschema:"The HTTP status."`
 	Detail  string         `json:"detail" jsonschema:"A sentence about this refusal."`
-	Code    fault.Code     `json:"code" jsonschema:"The stable reason."`
+	Code    apierr.Code    `json:"code" jsonschema:"The stable reason."`
 	Context map[string]any `json:"context,omitempty" jsonschema:"Identifiers such as reason, argument, scope; never a value that was sent."`
 }
 
 // Entry is what the error reference says of a code.
 type Entry struct {
-	Code   fault.Code
+	Code   apierr.Code
 	Status int
 	Title  string
 }
@@ -35,48 +35,48 @@ type Entry struct {
 func Entries() []Entry { return entries }
 
 var entries = []Entry{
-	{fault.Unauthorized, http.StatusUnauthorized, "The request carries no key that works."},
-	{fault.RestDisabled, http.StatusForbidden, "The operator has switched the API off."},
-	{fault.TeamSwitchedOff, http.StatusForbidden, "The team's owner has switched API and tool access off."},
-	{fault.PlanLapsed, http.StatusForbidden, "The team's plan no longer includes API and tool access."},
-	{fault.ConnectionSuspended, http.StatusForbidden, "This key or connection, the service or this kind of action is paused."},
-	{fault.TeamClosed, http.StatusForbidden, "The team is closed."},
-	{fault.AccountNotApproved, http.StatusForbidden, "The owner's account is on hold."},
-	{fault.MembershipLost, http.StatusForbidden, "The person whom this key or connection acts for is no longer a member of the team."},
-	{fault.OwnershipLost, http.StatusForbidden, "The key's person no longer owns the team."},
-	{fault.RoleLost, http.StatusForbidden, "The connection's person no longer has a role that can publish."},
-	{fault.EndpointNotFound, http.StatusNotFound, "There is no such address."},
-	{fault.MethodNotAllowed, http.StatusMethodNotAllowed, "The address does not take this method."},
-	{fault.ReadNotAllowed, http.StatusForbidden, "This connection may not read."},
-	{fault.WriteNotAllowed, http.StatusForbidden, "This key or connection may not write."},
-	{fault.PublishNotAllowed, http.StatusForbidden, "This key or connection may not publish."},
-	{fault.SpendNotAllowed, http.StatusForbidden, "This key or connection may not spend credits."},
-	{fault.RateLimited, http.StatusTooManyRequests, "Too many requests."},
-	{fault.DailyCallLimit, http.StatusTooManyRequests, "The team's free calls of the day are used up."},
-	{fault.DailyCreditLimit, http.StatusTooManyRequests, "A daily credit limit would be crossed."},
-	{fault.InsufficientCredits, http.StatusPaymentRequired, "The team has too few credits."},
-	{fault.PlanLimitReached, http.StatusForbidden, "The plan does not include this, or its limit is used up."},
-	{fault.ValidationFailed, http.StatusUnprocessableEntity, "The request is not as the description says."},
-	{fault.NotFound, http.StatusNotFound, "There is no such item."},
-	{fault.FolderNotFound, http.StatusNotFound, "There is no such folder in the media library."},
-	{fault.KeyReused, http.StatusUnprocessableEntity, "The Idempotency-Key was used before."},
-	{fault.KeyInProgress, http.StatusConflict, "The first call with this Idempotency-Key is still running."},
-	{fault.PreflightBlocked, http.StatusUnprocessableEntity, "The post breaks a network's rules."},
-	{fault.AwaitingApproval, http.StatusForbidden, "The post waits for the client's approval."},
-	{fault.ProviderUnavailable, http.StatusBadGateway, "A network, or a source of figures, did not answer or confirm."},
-	{fault.Internal, http.StatusInternalServerError, "Something failed on our side."},
-	{fault.Unavailable, http.StatusServiceUnavailable, "The service cannot take the call at the moment."},
-	{fault.UploadLinkUsed, http.StatusConflict, "The upload link was used."},
-	{fault.UploadLinkClosed, http.StatusGone, "The upload link has expired or was replaced."},
-	{fault.UploadTooLarge, http.StatusRequestEntityTooLarge, "More bytes than the link or the library takes."},
-	{fault.MalformedRequest, http.StatusBadRequest, "The request is not valid HTTP."},
-	{fault.HeadersTooLarge, http.StatusRequestHeaderFieldsTooLarge, "The header fields are too large."},
-	{fault.TransferCodingUnsupported, http.StatusNotImplemented, "The transfer coding is not supported."},
-	{fault.HTTPVersionUnsupported, http.StatusHTTPVersionNotSupported, "The HTTP version is not supported."},
+	{apierr.Unauthorized, http.StatusUnauthorized, "The request carries no key that works."},
+	{apierr.RestDisabled, http.StatusForbidden, "The operator has switched the API off."},
+	{apierr.TeamSwitchedOff, http.StatusForbidden, "The team's owner has switched API and tool access off."},
+	{apierr.PlanLapsed, http.StatusForbidden, "The team's plan no longer includes API and tool access."},
+	{apierr.ConnectionSuspended, http.StatusForbidden, "This key or connection, the service or this kind of action is paused."},
+	{apierr.TeamClosed, http.StatusForbidden, "The team is closed."},
+	{apierr.AccountNotApproved, http.StatusForbidden, "The owner's account is on hold."},
+	{apierr.MembershipLost, http.StatusForbidden, "The person whom this key or connection acts for is no longer a member of the team."},
+	{apierr.OwnershipLost, http.StatusForbidden, "The key's person no longer owns the team."},
+	{apierr.RoleLost, http.StatusForbidden, "The connection's person no longer has a role that can publish."},
+	{apierr.EndpointNotFound, http.StatusNotFound, "There is no such address."},
+	{apierr.MethodNotAllowed, http.StatusMethodNotAllowed, "The address does not take this method."},
+	{apierr.ReadNotAllowed, http.StatusForbidden, "This connection may not read."},
+	{apierr.WriteNotAllowed, http.StatusForbidden, "This key or connection may not write."},
+	{apierr.PublishNotAllowed, http.StatusForbidden, "This key or connection may not publish."},
+	{apierr.SpendNotAllowed, http.StatusForbidden, "This key or connection may not spend credits."},
+	{apierr.RateLimited, http.StatusTooManyRequests, "Too many requests."},
+	{apierr.DailyCallLimit, http.StatusTooManyRequests, "The team's free calls of the day are used up."},
+	{apierr.DailyCreditLimit, http.StatusTooManyRequests, "A daily credit limit would be crossed."},
+	{apierr.InsufficientCredits, http.StatusPaymentRequired, "The team has too few credits."},
+	{apierr.PlanLimitReached, http.StatusForbidden, "The plan does not include this, or its limit is used up."},
+	{apierr.ValidationFailed, http.StatusUnprocessableEntity, "The request is not as the description says."},
+	{apierr.NotFound, http.StatusNotFound, "There is no such item."},
+	{apierr.FolderNotFound, http.StatusNotFound, "There is no such folder in the media library."},
+	{apierr.KeyReused, http.StatusUnprocessableEntity, "The Idempotency-Key was used before."},
+	{apierr.KeyInProgress, http.StatusConflict, "The first call with this Idempotency-Key is still running."},
+	{apierr.PreflightBlocked, http.StatusUnprocessableEntity, "The post breaks a network's rules."},
+	{apierr.AwaitingApproval, http.StatusForbidden, "The post waits for the client's approval."},
+	{apierr.ProviderUnavailable, http.StatusBadGateway, "A network, or a source of figures, did not answer or confirm."},
+	{apierr.Internal, http.StatusInternalServerError, "Something failed on our side."},
+	{apierr.Unavailable, http.StatusServiceUnavailable, "The service cannot take the call at the moment."},
+	{apierr.UploadLinkUsed, http.StatusConflict, "The upload link was used."},
+	{apierr.UploadLinkClosed, http.StatusGone, "The upload link has expired or was replaced."},
+	{apierr.UploadTooLarge, http.StatusRequestEntityTooLarge, "More bytes than the link or the library takes."},
+	{apierr.MalformedRequest, http.StatusBadRequest, "The request is not valid HTTP."},
+	{apierr.HeadersTooLarge, http.StatusRequestHeaderFieldsTooLarge, "The header fields are too large."},
+	{apierr.TransferCodingUnsupported, http.StatusNotImplemented, "The transfer coding is not supported."},
+	{apierr.HTTPVersionUnsupported, http.StatusHTTPVersionNotSupported, "The HTTP version is not supported."},
 }
 
-var byCode = func() map[fault.Code]Entry {
-	out := map[fault.Code]Entry{}
+var byCode = func() map[apierr.Code]Entry {
+	out := map[apierr.Code]Entry{}
 	for _, e := range entries {
 		out[e.Code] = e
 	}
@@ -88,7 +88,7 @@ const ReferencePath = "/docs/errors"
 
 // Of makes the document for an error. What is no fault shows as internal_error and tells nothing.
 func Of(err error, publicURL string) Document {
-	f := fault.Of(err)
+	f := apierr.Of(err)
 	e := byCode[f.Code]
 	return Document{Type: publicURL + ReferencePath + "#" + string(f.Code), Title: e.Title, Status: e.Status, Detail: f.Detail, Code: f.Code, Context: f.Context}
 }
@@ -111,7 +111,7 @@ func Level(r *http.Request, status int, cause error) slog.Level {
 	switch {
 	case r.Context().Err() != nil:
 		return slog.LevelInfo
-	case status == http.StatusServiceUnavailable && fault.Of(cause).Context["reason"] == fault.Busy:
+	case status == http.StatusServiceUnavailable && apierr.Of(cause).Context["reason"] == apierr.Busy:
 		return slog.LevelInfo
 	case status == http.StatusServiceUnavailable:
 		return slog.LevelWarn
@@ -135,7 +135,7 @@ func Write(w http.ResponseWriter, err error, publicURL string) int {
 	if doc.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="api"`)
 	}
-	if wait := fault.Of(err).RetryAfter; wait > 0 {
+	if wait := apierr.Of(err).RetryAfter; wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 	}
 	w.WriteHeader(doc.Status)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/problem"
 )
 
@@ -40,7 +40,7 @@ func TestEveryCodeIsInTheReference(t *testing.T) {
 // declared reads the constants of type Code from the package that declares them.
 func declared(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../fault/fault.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../apierr/apierr.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestStrangersTellNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if doc.Status != 500 || doc.Code != fault.Internal || strings.Contains(string(raw), "password") {
+	if doc.Status != 500 || doc.Code != apierr.Internal || strings.Contains(string(raw), "password") {
 		t.Errorf("%s", raw)
 	}
 }
@@ -78,7 +78,7 @@ func TestStrangersTellNothing(t *testing.T) {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
-	status := problem.Write(w, fault.New(fault.RateLimited, "Slow.").With("scope", "credential").After(1500*time.Millisecond), "https://press.example")
+	status := problem.Write(w, apierr.New(apierr.RateLimited, "Slow.").With("scope", "credential").After(1500*time.Millisecond), "https://press.example")
 	if status != 429 || w.Code != 429 || w.Header().Get("Retry-After") != "2" || w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}

@@ -10,8 +10,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
@@ -77,7 +77,7 @@ func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool,
 }
 
 // errInProgress hides why the database gave up waiting, so that the transaction is not tried again at once.
-var errInProgress = fault.New(fault.KeyInProgress, "The first call with this Idempotency-Key is still running. Repeat it for its result.").After(time.Second)
+var errInProgress = apierr.New(apierr.KeyInProgress, "The first call with this Idempotency-Key is still running. Repeat it for its result.").After(time.Second)
 
 func claiming(err error) error {
 	if db.Blocked(err) {
@@ -105,7 +105,7 @@ const (
 		WHERE idempotency_records.answer IS NULL OR idempotency_records.expires_at <= excluded.created_at`
 )
 
-var reused = fault.New(fault.KeyReused, "This Idempotency-Key was used before for another request. Nothing was done; take a new key for a new request.")
+var reused = apierr.New(apierr.KeyReused, "This Idempotency-Key was used before for another request. Nothing was done; take a new key for a new request.")
 
 // unused refuses a key for a write without money that a paid call used when an earlier write still had the record.
 func unused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/restoreguard"
 	"pressroom/internal/terms"
@@ -96,7 +96,7 @@ func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string
 	var reservation int64
 	if cost := s.refreshCosts(r.kind); cost > 0 {
 		reservation, err = s.Credits.ReserveAutomatic(ctx, tx, r.team, r.trackedBy, "refresh_report", cost)
-		if fault.Is(err, fault.InsufficientCredits) {
+		if apierr.Is(err, apierr.InsufficientCredits) {
 			return s.end(ctx, tx, r, endedByCredits)
 		}
 		if err != nil {

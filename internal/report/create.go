@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/source"
@@ -25,19 +25,19 @@ func (in CreateInput) subject() (string, error) {
 	if in.Type == Profile {
 		name, err := source.Username(in.Platform, in.Subject)
 		if err != nil {
-			return "", fault.Invalid(fault.Malformed, "subject", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
+			return "", apierr.Invalid(apierr.Malformed, "subject", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
 		}
 		return name, nil
 	}
 	if in.Platform != source.Instagram {
-		return "", fault.Invalid(fault.NotAllowedValue, "platform", "Hashtag reports exist for Instagram alone.")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "platform", "Hashtag reports exist for Instagram alone.")
 	}
 	tag, err := source.HashtagOf(in.Platform, in.Subject)
 	switch {
 	case errors.Is(err, source.ErrHashtagTooLong):
-		return "", fault.Invalid(fault.TooLong, "subject", "A hashtag has at most 100 characters.").Wrap(err)
+		return "", apierr.Invalid(apierr.TooLong, "subject", "A hashtag has at most 100 characters.").Wrap(err)
 	case err != nil:
-		return "", fault.Invalid(fault.Malformed, "subject", "Give one hashtag of letters, digits and underscores, and not of digits alone, with or without #, or its link on Instagram.").Wrap(err)
+		return "", apierr.Invalid(apierr.Malformed, "subject", "Give one hashtag of letters, digits and underscores, and not of digits alone, with or without #, or its link on Instagram.").Wrap(err)
 	}
 	return tag, nil
 }
@@ -138,7 +138,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 // that had nothing to do.
 func (s *Service) done(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
 	made, err := job.Get(ctx, tx, r.team, r.madeBy)
-	if err == nil && made.State == job.Succeeded || err != nil && !fault.Is(err, fault.NotFound) {
+	if err == nil && made.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
 		return made, err
 	}
 	made, err = s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1})

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 )
 
@@ -24,7 +24,7 @@ func (s *Service) Where(ctx context.Context, id string) (Place, error) {
 	var p Place
 	err := s.db.QueryRow(ctx, `SELECT team_id, kind FROM reports WHERE id = ? AND (available_until = 0 OR available_until > ? OR tracked = 1)`, id, db.Micros(s.db.Now())).Scan(&p.Team, &p.Kind)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p, fault.Missing()
+		return p, apierr.Missing()
 	}
 	if err != nil {
 		return p, fmt.Errorf("looking where report %s is: %w", id, err)

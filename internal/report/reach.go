@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/source"
 )
@@ -65,10 +65,10 @@ func (s *Service) lookAhead(ctx context.Context, call operation.Call, in CreateI
 // unreachable is the refusal of a report whose source cannot be reached (contract: 502, nothing charged).
 func (s *Service) unreachable(ctx context.Context, err error) error {
 	if errors.Is(err, source.ErrNotOffered) {
-		return fault.New(fault.ProviderUnavailable, "This service has no source of such figures: its operator can join one. Nothing was done or charged.").Wrap(err)
+		return apierr.New(apierr.ProviderUnavailable, "This service has no source of such figures: its operator can join one. Nothing was done or charged.").Wrap(err)
 	}
 	s.Log.WarnContext(ctx, "a source of public figures cannot be reached", "error", err)
-	refusal := fault.New(fault.ProviderUnavailable, "The source of these figures cannot be reached now. Nothing was done or charged; try again later.").Wrap(err)
+	refusal := apierr.New(apierr.ProviderUnavailable, "The source of these figures cannot be reached now. Nothing was done or charged; try again later.").Wrap(err)
 	if u, ok := errors.AsType[*source.Unavailable](err); ok && u.After > 0 {
 		return refusal.After(u.After)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 )
@@ -37,7 +37,7 @@ func (s *Service) refreshable(ctx context.Context, tx *db.Tx, call operation.Cal
 		return r, job.Record{}, err
 	}
 	if r.status == Failed {
-		return r, job.Record{}, fault.BadState(string(r.status), "Making this report failed. Create it again: what failed was not charged.")
+		return r, job.Record{}, apierr.BadState(string(r.status), "Making this report failed. Create it again: what failed was not charged.")
 	}
 	if err := s.mayAskAgain(ctx, tx, r, call); err != nil {
 		return r, job.Record{}, err
@@ -52,7 +52,7 @@ func (s *Service) mayAskAgain(ctx context.Context, tx *db.Tx, r record, call ope
 	if err != nil || wait == 0 {
 		return err
 	}
-	return fault.New(fault.RateLimited, "This report was refreshed a short while ago for the same person. Nothing was done or charged.").With("scope", "connection").After(wait)
+	return apierr.New(apierr.RateLimited, "This report was refreshed a short while ago for the same person. Nothing was done or charged.").With("scope", "connection").After(wait)
 }
 
 // running is the job under way of a report; an empty record where none is.
@@ -61,7 +61,7 @@ func (s *Service) running(ctx context.Context, tx *db.Tx, r record) (job.Record,
 		return job.Record{}, nil
 	}
 	last, err := job.Get(ctx, tx, r.team, r.job)
-	if fault.Is(err, fault.NotFound) || err == nil && last.Finished() {
+	if apierr.Is(err, apierr.NotFound) || err == nil && last.Finished() {
 		return job.Record{}, nil
 	}
 	return last, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 )
@@ -41,7 +41,7 @@ func (s *Service) Produced(ctx context.Context, _ operation.Call, r job.Record, 
 }
 
 func ignoreMissing(err error) error {
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		return nil
 	}
 	return err

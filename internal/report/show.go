@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
@@ -152,7 +152,7 @@ func (s *Service) fill(ctx context.Context, call operation.Call, r record, in Ge
 func within(asked, has []string) error {
 	for _, name := range asked {
 		if !slices.Contains(has, name) {
-			return fault.Invalid(fault.NotAllowedValue, "sections", "This report has no such section; sections_available lists those that it has.")
+			return apierr.Invalid(apierr.NotAllowedValue, "sections", "This report has no such section; sections_available lists those that it has.")
 		}
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 const columns = `id, team_id, kind, platform, subject, status, job_id, made_by, measured_at, refreshed_at, available_until, tracked, frequency_days, next_refresh_at, tracked_by, tracked_key, tracking_ended, created_at`
@@ -51,7 +51,7 @@ func find(ctx context.Context, q db.Querier, team int64, kind, id string, now in
 	var r record
 	err := r.scan(q.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND team_id = ? AND kind = ? AND (available_until = 0 OR available_until > ? OR tracked = 1)`, id, team, kind, now).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, fault.Missing()
+		return r, apierr.Missing()
 	}
 	if err != nil {
 		return r, fmt.Errorf("reading report %s: %w", id, err)

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
@@ -58,7 +58,7 @@ func (s *Service) trackReaches(ctx context.Context, call operation.Call, in Trac
 		return false, nil
 	}
 	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		return false, nil
 	}
 	return err == nil && r.switchesOn(in), err
@@ -71,7 +71,7 @@ func (s *Service) trackable(ctx context.Context, tx *db.Tx, call operation.Call,
 		return r, err
 	}
 	if r.status != Ready {
-		return r, fault.BadState(string(r.status), "Tracking refreshes a report that is ready. This one is not.")
+		return r, apierr.BadState(string(r.status), "Tracking refreshes a report that is ready. This one is not.")
 	}
 	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more tracks none
 	if p.TrackedReports == terms.Unlimited {
@@ -79,7 +79,7 @@ func (s *Service) trackable(ctx context.Context, tx *db.Tx, call operation.Call,
 	}
 	tracked, err := s.countTracked(ctx, tx, r.team)
 	if err == nil && tracked >= p.TrackedReports {
-		err = fault.New(fault.PlanLimitReached, "The team tracks as many reports as its plan allows. Switch tracking of another one off first.").With("limit", "tracked_reports")
+		err = apierr.New(apierr.PlanLimitReached, "The team tracks as many reports as its plan allows. Switch tracking of another one off first.").With("limit", "tracked_reports")
 	}
 	return r, err
 }

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
@@ -33,11 +33,11 @@ func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) 
 	}
 	for name := range args {
 		if _, given := inPath[name]; given {
-			return nil, fault.Invalid(fault.ArgumentGivenTwice, name, "The argument "+name+" stands in the path already.")
+			return nil, apierr.Invalid(apierr.ArgumentGivenTwice, name, "The argument "+name+" stands in the path already.")
 		}
 	}
 	if _, given := args["idempotency_key"]; given && len(x.r.Header.Values("Idempotency-Key")) > 0 {
-		return nil, fault.Invalid(fault.KeyGivenTwice, "", "The Idempotency-Key stands in the header and in the body. Send it in the header alone.")
+		return nil, apierr.Invalid(apierr.KeyGivenTwice, "", "The Idempotency-Key stands in the header and in the body. Send it in the header alone.")
 	}
 	for name, text := range inPath {
 		args[name] = op.PathValue(name, text)
@@ -48,12 +48,12 @@ func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) 
 func (x *exchange) sent(op *operation.Operation) (operation.Arguments, error) {
 	if op.Reads() {
 		if hasBody(x.r) {
-			return nil, fault.Invalid(fault.BodyNotAllowed, "", "A GET takes its arguments in the query string and no body.")
+			return nil, apierr.Invalid(apierr.BodyNotAllowed, "", "A GET takes its arguments in the query string and no body.")
 		}
 		return op.ParseQuery(x.r.URL.RawQuery)
 	}
 	if x.r.URL.RawQuery != "" {
-		return nil, fault.Invalid(fault.ArgumentsInQuery, "", "This method takes its arguments in the body alone.")
+		return nil, apierr.Invalid(apierr.ArgumentsInQuery, "", "This method takes its arguments in the body alone.")
 	}
 	return x.body(op)
 }
@@ -71,17 +71,17 @@ func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, fault.Invalid(fault.TooLarge, "", "The body is larger than 1 MiB.")
+		return nil, apierr.Invalid(apierr.TooLarge, "", "The body is larger than 1 MiB.")
 	case err != nil:
-		return nil, fault.Invalid(fault.BodyNotAnObject, "", "The body did not arrive whole.").Wrap(err)
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "The body did not arrive whole.").Wrap(err)
 	case len(raw) == 0 && !op.NeedsBody():
 		return operation.Arguments{}, nil
 	case encoded(x.r.Header.Values("Content-Encoding")):
-		return nil, fault.Invalid(fault.BodyNotAnObject, "", "Request bodies with a Content-Encoding are not accepted. Send plain JSON and remove the header.")
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "Request bodies with a Content-Encoding are not accepted. Send plain JSON and remove the header.")
 	case bytes.HasPrefix(raw, byteOrderMark):
-		return nil, fault.Invalid(fault.BodyNotAnObject, "", "The body starts with a byte order mark (BOM). Send UTF-8 without a BOM.")
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "The body starts with a byte order mark (BOM). Send UTF-8 without a BOM.")
 	case !isJSON(x.r.Header.Values("Content-Type")) && (len(x.r.Header.Values("Content-Type")) != 0 || string(raw) != "{}" || op.TakesBody()):
-		return nil, fault.Invalid(fault.BodyNotAnObject, "", "Send one JSON object with Content-Type: application/json.")
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "Send one JSON object with Content-Type: application/json.")
 	}
 	return operation.ParseObject(raw)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
@@ -80,10 +80,10 @@ func (x *exchange) serve() {
 	op, values, methods, found := x.edge.router.find(x.r)
 	switch {
 	case !found:
-		x.refuse(fault.New(fault.EndpointNotFound, "No endpoint has this path, or an identifier in it has the wrong form."))
+		x.refuse(apierr.New(apierr.EndpointNotFound, "No endpoint has this path, or an identifier in it has the wrong form."))
 	case methods != nil:
 		x.w.Header().Set("Allow", strings.Join(methods, ", "))
-		x.refuse(fault.New(fault.MethodNotAllowed, "This address takes other methods; the Allow header lists them."))
+		x.refuse(apierr.New(apierr.MethodNotAllowed, "This address takes other methods; the Allow header lists them."))
 	case op == nil:
 		x.describe()
 	default:
@@ -181,7 +181,7 @@ func (x *exchange) log(took time.Duration) {
 		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team), slog.Int64("key", x.key),
 	}
 	if x.cause != nil && status != problem.ClientGone {
-		attrs = append(attrs, slog.String("refused", string(fault.Of(x.cause).Code)))
+		attrs = append(attrs, slog.String("refused", string(apierr.Of(x.cause).Code)))
 		if level > slog.LevelInfo {
 			attrs = append(attrs, slog.Any("error", x.cause))
 		}

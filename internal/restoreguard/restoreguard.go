@@ -16,9 +16,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // Free is an SQL condition that is true while nothing is held.
@@ -107,9 +107,9 @@ func Still(ctx context.Context, tx *db.Tx, was State) error {
 	case err != nil:
 		return err
 	case !now.Held():
-		return fault.Refusal("nothing is held any more: somebody else lifted the hold meanwhile")
+		return apierr.Refusal("nothing is held any more: somebody else lifted the hold meanwhile")
 	case now.Why != was.Why || !now.HeldAt.Equal(was.HeldAt):
-		return fault.Refusal("the database is held anew: " + now.Why.Text() + "; what was found out before does not hold for that, so begin again")
+		return apierr.Refusal("the database is held anew: " + now.Why.Text() + "; what was found out before does not hold for that, so begin again")
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (s *Service) HoldCopy(ctx context.Context, reason string) (State, error) {
 // say holds in some way, and notes the operator's words.
 func (s *Service) say(ctx context.Context, reason string, hold func(context.Context, *db.Tx) error) (State, error) {
 	if utf8.RuneCountInString(reason) > maxReason || !utf8.ValidString(reason) || containsControl(reason) {
-		return State{}, fault.Refusal("the reason has to be one line of at most 200 characters")
+		return State{}, apierr.Refusal("the reason has to be one line of at most 200 characters")
 	}
 	var out State
 	err := s.db.Write(ctx, "hold.by_hand", func(ctx context.Context, tx *db.Tx) error {
@@ -218,7 +218,7 @@ func accessChanged(ctx context.Context, tx *db.Tx) error {
 }
 
 // errNotHeld says that there is nothing to lift.
-var errNotHeld = fault.Refusal("nothing is held")
+var errNotHeld = apierr.Refusal("nothing is held")
 
 // NotHeld tells whether an error says that there is nothing to lift.
 func NotHeld(err error) bool { return errors.Is(err, errNotHeld) }

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"sync"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 )
 
 // handshakes is a listener that does the TLS handshake of each connection before it hands it on. net/http would do it
@@ -100,7 +100,7 @@ func (h *handshakes) shake(c net.Conn) {
 	}
 }
 
-var errWithoutTLS = fault.New(fault.MalformedRequest, "This port speaks TLS. Use https.")
+var errWithoutTLS = apierr.New(apierr.MalformedRequest, "This port speaks TLS. Use https.")
 
 // refuse ends a connection whose handshake failed. A client that speaks HTTP without TLS is told so.
 func (h *handshakes) refuse(c net.Conn, err error) {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"io"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
 	"pressroom/internal/erasure"
-	"pressroom/internal/fault"
 )
 
 // buildLeaving joins what lets data go to those who hold it.
@@ -32,7 +32,7 @@ func (s *Server) buildLeaving() {
 		Open: func(ctx context.Context, team, id int64) (io.ReadCloser, error) {
 			opened, err := s.Media.OpenForExport(ctx, team, id)
 			if errors.Is(err, blob.ErrNotFound) { // the audit tells of it; an export goes on without the file
-				return nil, fault.Missing().Wrap(err)
+				return nil, apierr.Missing().Wrap(err)
 			}
 			return opened, err
 		},

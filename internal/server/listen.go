@@ -12,8 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/certificate"
-	"pressroom/internal/fault"
 	"pressroom/internal/problem"
 	"pressroom/internal/rest"
 )
@@ -175,7 +175,7 @@ func (s *Server) lead(w http.ResponseWriter, r *http.Request) {
 	if program || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Connection", "close")
-		problem.Write(w, fault.New(fault.EndpointNotFound, "Nothing is answered here without TLS: use https. A key that was sent here went through the network in the clear: revoke it."), s.cfg.PublicURL)
+		problem.Write(w, apierr.New(apierr.EndpointNotFound, "Nothing is answered here without TLS: use https. A key that was sent here went through the network in the clear: revoke it."), s.cfg.PublicURL)
 		return
 	}
 	// The address that the operator named, and not the Host of the request, which is anybody's.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/problem"
 )
 
@@ -145,16 +145,16 @@ func (g *guard) write(c net.Conn, p []byte) (int, error) {
 
 // What net/http refuses, by the status that it gives. 417 is for an Expect field of which it knows nothing.
 var refused = map[string]error{
-	"400": fault.New(fault.MalformedRequest,
+	"400": apierr.New(apierr.MalformedRequest,
 		"The request is not valid HTTP/1.1. Check the request line, the Host header and the other header fields."),
-	"417": fault.New(fault.MalformedRequest, "The Expect header field is not supported. Leave it out."),
-	"431": fault.New(fault.HeadersTooLarge,
+	"417": apierr.New(apierr.MalformedRequest, "The Expect header field is not supported. Leave it out."),
+	"431": apierr.New(apierr.HeadersTooLarge,
 		fmt.Sprintf("The request line and the header fields take more than %d KiB together.", maxHeaders>>10)),
-	"501": fault.New(fault.TransferCodingUnsupported, "The only transfer coding that is supported is chunked."),
-	"505": fault.New(fault.HTTPVersionUnsupported, "Use HTTP/1.1 or HTTP/2."),
+	"501": apierr.New(apierr.TransferCodingUnsupported, "The only transfer coding that is supported is chunked."),
+	"505": apierr.New(apierr.HTTPVersionUnsupported, "Use HTTP/1.1 or HTTP/2."),
 }
 
-var errMalformedPath = fault.New(fault.EndpointNotFound, "The path holds a percent sign that no two hexadecimal digits follow.")
+var errMalformedPath = apierr.New(apierr.EndpointNotFound, "The path holds a percent sign that no two hexadecimal digits follow.")
 
 // refusalOf returns what to answer in place of a refusal of net/http, and nil for other bytes.
 func refusalOf(p []byte, badPath bool) error {
@@ -195,8 +195,8 @@ func (r *refusals) document(refusal error) []byte {
 }
 
 var (
-	errNoPath  = fault.New(fault.EndpointNotFound, "The request asks for no path. Ask for one that begins with a slash; the service is no proxy.")
-	errPreface = fault.New(fault.HTTPVersionUnsupported, "HTTP/2 needs TLS here. Use HTTP/1.1, or https.")
+	errNoPath  = apierr.New(apierr.EndpointNotFound, "The request asks for no path. Ask for one that begins with a slash; the service is no proxy.")
+	errPreface = apierr.New(apierr.HTTPVersionUnsupported, "HTTP/2 needs TLS here. Use HTTP/1.1, or https.")
 )
 
 // onlyPaths answers requests whose target is no path: those for *, tunnels by CONNECT (RFC 9112, section 3.2), and the

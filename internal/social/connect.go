@@ -16,9 +16,9 @@ import (
 	"time"
 	"unicode"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/seal"
 	"pressroom/internal/terms"
@@ -88,15 +88,15 @@ func (c *Connector) token(l link) string {
 // read reads a link that token wrote; anything else is not_found. Whether it has ended is not asked.
 func (c *Connector) read(token string) (link, error) {
 	if len(token) > linkLongest {
-		return link{}, fault.Missing()
+		return link{}, apierr.Missing()
 	}
 	raw, err := linkText.DecodeString(token)
 	if err != nil || len(raw) < linkHead+linkSum || raw[0] != linkByKey && raw[0] != linkInApp {
-		return link{}, fault.Missing()
+		return link{}, apierr.Missing()
 	}
 	body, sum := raw[:len(raw)-linkSum], raw[len(raw)-linkSum:]
 	if !c.links.Signed(body, sum) {
-		return link{}, fault.Missing()
+		return link{}, apierr.Missing()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // signed, so as it was written
 	return link{number(0), number(1), number(2), body[0] == linkInApp, time.Unix(number(3), 0), string(body[linkHead:])}, nil
@@ -121,9 +121,9 @@ type Way struct {
 }
 
 var (
-	errLinkEnded = fault.BadState("ended", "This link has ended. Ask for a new one.")
-	errLinkUsed  = fault.BadState("used", "This link has connected an account already. Ask for a new one.")
-	errPlanFull  = fault.New(fault.PlanLimitReached, "The team’s plan has no room for another account.").With("limit", "social_accounts")
+	errLinkEnded = apierr.BadState("ended", "This link has ended. Ask for a new one.")
+	errLinkUsed  = apierr.BadState("used", "This link has connected an account already. Ask for a new one.")
+	errPlanFull  = apierr.New(apierr.PlanLimitReached, "The team’s plan has no room for another account.").With("limit", "social_accounts")
 )
 
 // Offer says what a link is for. It is not_found for whoever is neither owner nor admin of its team, and wrong_state
@@ -156,7 +156,7 @@ func (c *Connector) offer(ctx context.Context, q db.Querier, person int64, token
 		JOIN memberships k ON k.team_id = t.id AND k.person_id = ? JOIN people asker ON asker.id = k.person_id
 		WHERE t.id = ? AND t.closed_at = 0`, person, l.person, l.team).Scan(&out.TeamName, &plan, &until, &out.Asker)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, fault.Missing()
+		return out, apierr.Missing()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading whom a link is for: %w", err)
@@ -165,7 +165,7 @@ func (c *Connector) offer(ctx context.Context, q db.Querier, person int64, token
 		return out, err
 	}
 	if out.Ways, err = c.ways(l); err != nil {
-		return out, fault.Missing()
+		return out, apierr.Missing()
 	}
 	if l.account != 0 {
 		a, err := accountOf(ctx, q, l.team, l.account)
@@ -243,7 +243,7 @@ func accountOf(ctx context.Context, q db.Querier, team, id int64) (Account, erro
 		return Account{}, fmt.Errorf("reading an account: %w", err)
 	}
 	if len(found) == 0 {
-		return Account{}, fault.Missing()
+		return Account{}, apierr.Missing()
 	}
 	return found[0], nil
 }
@@ -268,17 +268,17 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string, give
 		return Account{}, err
 	}
 	if len(offer.Ways) > 0 {
-		return Account{}, fault.Missing()
+		return Account{}, apierr.Missing()
 	}
 	n, err := c.Accounts.Network(l.network())
 	if err != nil {
 		return Account{}, err
 	}
 	if given.Server == "" || given.Identifier == "" || given.Password == "" {
-		return Account{}, fault.Invalid(fault.MissingArgument, "", "Fill in the server, the handle and the app password.")
+		return Account{}, apierr.Invalid(apierr.MissingArgument, "", "Fill in the server, the handle and the app password.")
 	}
 	if c.CheckServer != nil && c.CheckServer(given.Server) != nil {
-		return Account{}, fault.Invalid(fault.NotAllowedValue, "server", "Accounts of this server cannot be connected on this page. The operator can allow it.")
+		return Account{}, apierr.Invalid(apierr.NotAllowedValue, "server", "Accounts of this server cannot be connected on this page. The operator can allow it.")
 	}
 	grant, err := n.Connect(ctx, given)
 	if err != nil {
@@ -299,13 +299,13 @@ func inWords(err error, refused string) error {
 	case !ok:
 		return fmt.Errorf("connecting an account: %w", err)
 	case slices.Contains([]network.Class{network.AuthDead, network.AuthRefresh, network.Rejected}, failed.Class):
-		return fault.Invalid(fault.NotAllowedValue, "", refused).Wrap(err)
+		return apierr.Invalid(apierr.NotAllowedValue, "", refused).Wrap(err)
 	case failed.Class == network.Barred:
-		return fault.New(fault.ProviderUnavailable, "The account’s server is one that this service does not call. Tell whoever runs it.").Wrap(err)
+		return apierr.New(apierr.ProviderUnavailable, "The account’s server is one that this service does not call. Tell whoever runs it.").Wrap(err)
 	case failed.Class == network.Unapproved:
-		return fault.New(fault.ProviderUnavailable, "The network has not approved this service for that. Tell whoever runs it.").Wrap(err)
+		return apierr.New(apierr.ProviderUnavailable, "The network has not approved this service for that. Tell whoever runs it.").Wrap(err)
 	}
-	return fault.New(fault.ProviderUnavailable, "The network cannot be asked right now. Try again in a few minutes.").Wrap(err)
+	return apierr.New(apierr.ProviderUnavailable, "The network cannot be asked right now. Try again in a few minutes.").Wrap(err)
 }
 
 // keep connects what a person confirmed, all of it or nothing, and uses the link up. It holds the team's row, so that
@@ -342,8 +342,8 @@ func (c *Connector) keep(ctx context.Context, tx *db.Tx, person int64, token str
 }
 
 var (
-	errOtherAccount = fault.BadState("another_account", "This is another account than the one to be connected again. Nothing was changed. Sign in at the network with the right one, then try again.")
-	errNoAccount    = fault.BadState("no_account", "There is no account that can be connected.")
+	errOtherAccount = apierr.BadState("another_account", "This is another account than the one to be connected again. Nothing was changed. Sign in at the network with the right one, then try again.")
+	errNoAccount    = apierr.BadState("no_account", "There is no account that can be connected.")
 )
 
 // fits refuses another account than the one that is to come back, and a new one beyond the plan's number.

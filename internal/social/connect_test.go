@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/seal"
@@ -100,7 +100,7 @@ func TestSlotsLeft(t *testing.T) {
 				t.Errorf("%s: %s (%v)", plan, raw, err)
 			}
 		}
-		if _, err := h.ask(t, c, "free", `{"account_id":1}`); !fault.Is(err, fault.ValidationFailed) {
+		if _, err := h.ask(t, c, "free", `{"account_id":1}`); !apierr.Is(err, apierr.ValidationFailed) {
 			t.Errorf("an account that works: %v", err)
 		}
 		if err := h.service.Lose(t.Context(), 1, social.AnyGrant); err != nil {
@@ -118,7 +118,7 @@ func TestManyLinksAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		h := furnish(t, d, handles{})
 		c := h.connector()
-		if got := h.atOnce(t, c, func() string { return h.token(t, c) }); got[""] != 3 || got[fault.PlanLimitReached] != 7 {
+		if got := h.atOnce(t, c, func() string { return h.token(t, c) }); got[""] != 3 || got[apierr.PlanLimitReached] != 7 {
 			t.Errorf("%v", got)
 		}
 	})
@@ -130,25 +130,25 @@ func TestOneLinkAtOnce(t *testing.T) {
 		h := furnish(t, d, handles{})
 		c := h.connector()
 		token := h.token(t, c)
-		if got := h.atOnce(t, c, func() string { return token }); got[""] != 1 || got[fault.ValidationFailed] != 9 {
+		if got := h.atOnce(t, c, func() string { return token }); got[""] != 1 || got[apierr.ValidationFailed] != 9 {
 			t.Errorf("%v", got)
 		}
 	})
 }
 
 // atOnce signs ten accounts in at the same time and counts how that ended.
-func (h *home) atOnce(t *testing.T, c *social.Connector, token func() string) map[fault.Code]int {
+func (h *home) atOnce(t *testing.T, c *social.Connector, token func() string) map[apierr.Code]int {
 	t.Helper()
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	got := map[fault.Code]int{}
+	got := map[apierr.Code]int{}
 	for i := range 10 {
 		link := token()
 		all.Go(func() {
 			_, err := c.SignIn(t.Context(), h.owner, link, as(fmt.Sprintf("h%d.test", i)))
-			var code fault.Code
+			var code apierr.Code
 			if err != nil {
-				code = fault.Of(err).Code
+				code = apierr.Of(err).Code
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -175,10 +175,10 @@ func FuzzOffer(f *testing.F) {
 	f.Add(strings.Repeat("A", 150))
 	f.Add("AQAAAAAAAAAB")
 	f.Fuzz(func(t *testing.T, token string) {
-		if _, err := c.Offer(t.Context(), 1, token); !fault.Is(err, fault.NotFound) {
+		if _, err := c.Offer(t.Context(), 1, token); !apierr.Is(err, apierr.NotFound) {
 			t.Fatalf("%q: %v", token, err)
 		}
-		if _, err := c.SignIn(t.Context(), 1, token, network.Credentials{}); !fault.Is(err, fault.NotFound) {
+		if _, err := c.SignIn(t.Context(), 1, token, network.Credentials{}); !apierr.Is(err, apierr.NotFound) {
 			t.Fatalf("%q: %v", token, err)
 		}
 	})

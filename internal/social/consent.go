@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 )
 
@@ -71,7 +71,7 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 		return "", err
 	}
 	if !slices.ContainsFunc(offer.Ways, func(w Way) bool { return w.Kind == kind }) {
-		return "", fault.Invalid(fault.NotAllowedValue, "kind", "Choose one of the ways to sign in.")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "kind", "Choose one of the ways to sign in.")
 	}
 	trip := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(), Redirect: c.redirect(l.network())}
 	state, of := sha256.Sum256([]byte(trip.State)), sha256.Sum256([]byte(token))
@@ -96,7 +96,7 @@ func (c *Connector) authorizer(platform string) (network.Authorizer, error) {
 	if a, ok := n.(network.Authorizer); err == nil && ok {
 		return a, nil
 	}
-	return nil, fault.Missing()
+	return nil, apierr.Missing()
 }
 
 func (c *Connector) sealAttempt(state []byte, step string, a attempt) ([]byte, error) {
@@ -134,7 +134,7 @@ type Outcome struct {
 	Retry   string  // the token of the link to begin anew from; empty where it is not known
 }
 
-var errAttempt = fault.BadState("ended", "This was not begun here, has ended, or was used already. Open the link again.")
+var errAttempt = apierr.BadState("ended", "This was not begun here, has ended, or was used already. Open the link again.")
 
 // Return ends a round trip that the same person began: with the account, with a choice, or with an error to show.
 // A state works once.
@@ -181,9 +181,9 @@ func (c *Connector) take(ctx context.Context, person int64, platform string, sta
 // declined says why a network sent no code. Its own words are not repeated.
 func declined(code string) error {
 	if code == "access_denied" || strings.HasPrefix(code, "user_cancelled") {
-		return fault.BadState("denied", "You did not allow it at the network. Nothing was connected.")
+		return apierr.BadState("denied", "You did not allow it at the network. Nothing was connected.")
 	}
-	return fault.BadState("failed", "The network did not go on with it. Nothing was connected. Try again.")
+	return apierr.BadState("failed", "The network did not go on with it. Nothing was connected. Try again.")
 }
 
 // settle connects the one account there is, or keeps several for the person to choose from.
@@ -297,7 +297,7 @@ func (c *Connector) choice(ctx context.Context, q db.Querier, person, id int64) 
 	err := q.QueryRow(ctx, `SELECT sealed, state_hash FROM connect_attempts WHERE id = ? AND person_id = ? AND step = ? AND expires_at > ?`,
 		id, person, choosing, db.Micros(c.Accounts.db.Now())).Scan(&sealed, &state)
 	if errors.Is(err, sql.ErrNoRows) {
-		return attempt{}, fault.Missing()
+		return attempt{}, apierr.Missing()
 	}
 	if err != nil {
 		return attempt{}, fmt.Errorf("reading accounts to choose from: %w", err)
@@ -314,7 +314,7 @@ func (c *Connector) Choose(ctx context.Context, person, id int64, which int) (Ac
 			return err
 		}
 		if which < 0 || which >= len(a.Candidates) {
-			return fault.Invalid(fault.OutOfRange, "", "Choose one of the accounts.")
+			return apierr.Invalid(apierr.OutOfRange, "", "Choose one of the accounts.")
 		}
 		if out, err = c.keep(ctx, tx, person, a.Token, network.Candidate(a.Candidates[which])); err != nil {
 			return err
@@ -333,7 +333,7 @@ func (c *Connector) Connected(ctx context.Context, person, id int64) (Account, s
 		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? AND m.role IN ('owner', 'admin') WHERE a.id = ? AND a.disconnected_at = 0 AND t.closed_at = 0`, person, id).
 		Scan(&a.ID, &a.TeamID, &a.Platform, &a.Username, &a.DisplayName, &state, &team)
 	if errors.Is(err, sql.ErrNoRows) {
-		return a, "", fault.Missing()
+		return a, "", apierr.Missing()
 	}
 	if err != nil {
 		return a, "", fmt.Errorf("reading a connected account: %w", err)

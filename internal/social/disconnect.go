@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // TellLeft has somebody learn of each account that a person disconnects, in the transaction that does it.
@@ -31,7 +31,7 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 			WHERE a.id = ? AND a.team_id = ? AND a.disconnected_at = 0 AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = a.team_id AND m.person_id = ? AND m.role IN ('owner', 'admin'))`+s.db.ForUpdate(),
 			account, team, person).Scan(&leaving.platform, &leaving.sealed, &leaving.holder)
 		if errors.Is(err, sql.ErrNoRows) {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		if err != nil {
 			return fmt.Errorf("reading account %d: %w", account, err)
@@ -64,7 +64,7 @@ func (s *Service) TeamOf(ctx context.Context, account int64) (int64, error) {
 	var team int64
 	err := s.db.QueryRow(ctx, `SELECT team_id FROM social_accounts WHERE id = ? AND disconnected_at = 0`, account).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	if err != nil {
 		return 0, fmt.Errorf("looking whose account %d is: %w", account, err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
@@ -64,7 +64,7 @@ func TestDisconnect(t *testing.T) {
 		if found, err := h.service.Of(t.Context(), h.team, []int64{a.ID, other.ID}); err != nil || len(found) != 1 {
 			t.Errorf("%v (%v)", found, err)
 		}
-		if _, err := h.service.TeamOf(t.Context(), a.ID); !fault.Is(err, fault.NotFound) {
+		if _, err := h.service.TeamOf(t.Context(), a.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("whose it is: %v", err)
 		}
 		if err := h.service.CheckSealing(t.Context()); err != nil {
@@ -73,7 +73,7 @@ func TestDisconnect(t *testing.T) {
 		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = 'social_account.disconnected'`).Scan(&rows); err != nil || rows != 1 {
 			t.Errorf("%d events (%v)", rows, err)
 		}
-		if _, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID); !fault.Is(err, fault.NotFound) {
+		if _, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("once more: %v", err)
 		}
 		// Connected again, it is the same account.
@@ -113,7 +113,7 @@ func TestWhoDisconnects(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []struct{ person, team int64 }{{people[access.Editor], h.team}, {people[access.Viewer], h.team}, {stranger.ID, h.team}, {stranger.ID, theirs.ID}} {
-			if _, err := h.service.Disconnect(t.Context(), c.person, c.team, a.ID); !fault.Is(err, fault.NotFound) {
+			if _, err := h.service.Disconnect(t.Context(), c.person, c.team, a.ID); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%+v: %v", c, err)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/terms"
 )
 
@@ -37,7 +37,7 @@ func (c *Connector) Again(ctx context.Context, actor *access.Actor, account int6
 	}
 	l := link{team: actor.TeamID, account: account, person: actor.PersonID, inApp: true, platform: a.Platform, ends: c.Accounts.db.Now().Add(linkLife)}
 	if _, err := c.ways(l); err != nil {
-		return "", fault.New(fault.ProviderUnavailable, "This installation does not connect to that network any more.").Wrap(err)
+		return "", apierr.New(apierr.ProviderUnavailable, "This installation does not connect to that network any more.").Wrap(err)
 	}
 	return ConnectPath + c.token(l), nil
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/terms"
@@ -91,7 +91,7 @@ func (c *Connector) Operations() []operation.Operation {
 func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput) (operation.Answer[Link], error) {
 	out := operation.Answer[Link]{App: "/accounts"}
 	if (in.Platform == "") == (in.AccountID == 0) {
-		return out, fault.Invalid(fault.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
+		return out, apierr.Invalid(apierr.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
 	}
 	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, inApp: call.InApp(), platform: in.Platform, ends: call.Now.Add(linkLife).Truncate(time.Second)}
 	blame := "platform"
@@ -101,12 +101,12 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 			return out, err
 		}
 		if a.Active() {
-			return out, fault.BadState(string(a.Connection), "This account's connection works. Only one that is lost is connected again.")
+			return out, apierr.BadState(string(a.Connection), "This account's connection works. Only one that is lost is connected again.")
 		}
 		l.platform, blame = a.Platform, "account_id"
 	}
 	if _, err := c.ways(l); err != nil {
-		return out, fault.Invalid(fault.NotAllowedValue, blame, "This installation does not connect to that network.")
+		return out, apierr.Invalid(apierr.NotAllowedValue, blame, "This installation does not connect to that network.")
 	}
 	out.Data = Link{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.ends)}
 	if in.AccountID != 0 {
@@ -146,7 +146,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		}
 		before, err := strconv.ParseInt(position, 10, 64)
 		if err != nil {
-			return out, fault.Invalid(fault.InvalidCursor, "cursor", "The cursor does not belong to this list.")
+			return out, apierr.Invalid(apierr.InvalidCursor, "cursor", "The cursor does not belong to this list.")
 		}
 		where, args = append(where, "id < ?"), append(args, before)
 	}

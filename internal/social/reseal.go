@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/seal"
 )
@@ -70,7 +70,7 @@ func (s *Service) Reseal(ctx context.Context) (Resealed, error) {
 	case err != nil:
 		return Resealed{}, err
 	case lack > 0:
-		return Resealed{}, fault.Refusal(fmt.Sprintf("nothing was sealed anew, as %d of the nodes that serve do not have the first key and could publish nothing then: start every node again with both keys, then run this again; --force seals all the same, where such a node is known to be gone", lack))
+		return Resealed{}, apierr.Refusal(fmt.Sprintf("nothing was sealed anew, as %d of the nodes that serve do not have the first key and could publish nothing then: start every node again with both keys, then run this again; --force seals all the same, where such a node is known to be gone", lack))
 	}
 	return s.ResealAnyway(ctx)
 }

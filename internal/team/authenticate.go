@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 )
 
 // unauthorized is the one refusal of everything that does not authenticate.
-var unauthorized = fault.New(fault.Unauthorized, "Send a team API key that works in the Authorization header, as a Bearer token.")
+var unauthorized = apierr.New(apierr.Unauthorized, "Send a team API key that works in the Authorization header, as a Bearer token.")
 
 // Authenticate finds who an API key acts for. Whatever is wrong with it, the refusal is the same; repeating one
 // wrong credential many times is rate_limited (spec, Authentication 3).
@@ -50,7 +50,7 @@ func (s *Service) authenticate(ctx context.Context, credential string, find func
 		return actor, nil
 	}
 	if wait := s.slow.Wrong(credential); credential != "" && wait > 0 {
-		return nil, fault.New(fault.RateLimited, "The same wrong key was sent many times. Mend the key, then wait.").With("scope", "failed_authentication").After(wait)
+		return nil, apierr.New(apierr.RateLimited, "The same wrong key was sent many times. Mend the key, then wait.").With("scope", "failed_authentication").After(wait)
 	}
 	return nil, unauthorized
 }

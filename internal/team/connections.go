@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 	"pressroom/internal/terms"
 )
@@ -45,10 +45,10 @@ type NewConnection struct {
 }
 
 var (
-	errClientName  = fault.Invalid(fault.Malformed, "client", "An assistant needs a name, "+ofOneLine+".")
-	errNothing     = fault.Invalid(fault.NotAllowedValue, "capabilities", "Choose what the assistant may do.")
-	errOfClient    = fault.Invalid(fault.NotAllowedValue, "team", "Clients of a team let no assistants work in it.")
-	errMoreThanOwn = fault.Invalid(fault.NotAllowedValue, "capabilities", "Nobody can let an assistant do what the own role in the team does not allow.")
+	errClientName  = apierr.Invalid(apierr.Malformed, "client", "An assistant needs a name, "+ofOneLine+".")
+	errNothing     = apierr.Invalid(apierr.NotAllowedValue, "capabilities", "Choose what the assistant may do.")
+	errOfClient    = apierr.Invalid(apierr.NotAllowedValue, "team", "Clients of a team let no assistants work in it.")
+	errMoreThanOwn = apierr.Invalid(apierr.NotAllowedValue, "capabilities", "Nobody can let an assistant do what the own role in the team does not allow.")
 )
 
 // check puts what was granted into its order, once each.
@@ -96,7 +96,7 @@ func (s *Service) mayConnect(ctx context.Context, tx *db.Tx, n NewConnection) er
 	var closed int64
 	err := tx.QueryRow(ctx, `SELECT closed_at FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&closed)
 	if errors.Is(err, sql.ErrNoRows) || closed > 0 {
-		return fault.Missing()
+		return apierr.Missing()
 	}
 	if err != nil {
 		return fmt.Errorf("looking for the team of a connection: %w", err)

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 	"pressroom/internal/team"
 )
@@ -67,7 +67,7 @@ func TestTokens(t *testing.T) {
 			if diff := cmp.Diff([]access.Capability{access.Write, access.Publish}, a.Capabilities); diff != "" {
 				t.Error(diff)
 			}
-			if _, err := w.Authenticate(ctx, "token"); !fault.Is(err, fault.Unauthorized) {
+			if _, err := w.Authenticate(ctx, "token"); !apierr.Is(err, apierr.Unauthorized) {
 				t.Fatalf("a token where keys alone are taken: %v", err)
 			}
 		}
@@ -76,7 +76,7 @@ func TestTokens(t *testing.T) {
 			t.Errorf("a key where tools are called: %+v (%v)", a, err)
 		}
 		for _, wrong := range []string{"", "other", secret.New(secret.APIKey), "prk_"} {
-			if _, err := tools.Authenticate(ctx, wrong); !fault.Is(err, fault.Unauthorized) {
+			if _, err := tools.Authenticate(ctx, wrong); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", wrong, err)
 			}
 		}
@@ -84,7 +84,7 @@ func TestTokens(t *testing.T) {
 			t.Errorf("tokens that cannot be read: %v", err)
 		}
 		w.clock.Advance(time.Hour)
-		if _, err := tools.Authenticate(ctx, "token"); !fault.Is(err, fault.Unauthorized) {
+		if _, err := tools.Authenticate(ctx, "token"); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a token past its end: %v", err)
 		}
 	})
@@ -96,7 +96,7 @@ func TestWrongTokensAreSlowed(t *testing.T) {
 		tools := w.AtTools(issued{})
 		for range 100 {
 			_, err := tools.Authenticate(t.Context(), "guessed")
-			if fault.Is(err, fault.RateLimited) {
+			if apierr.Is(err, apierr.RateLimited) {
 				return
 			}
 		}
@@ -109,7 +109,7 @@ type ending struct {
 	of     access.Role // its person's
 	may    []access.Capability
 	change func(ctx context.Context, w world, person, connection int64) error
-	code   fault.Code // that it is refused by then; none where it goes on
+	code   apierr.Code // that it is refused by then; none where it goes on
 	left   []access.Capability
 }
 
@@ -117,49 +117,49 @@ type ending struct {
 func TestWhatEndsConnections(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]ending{
-		"an editor becomes viewer":                           {access.Editor, []access.Capability{access.Read, access.Publish}, role(access.Viewer), fault.RoleLost, nil},
-		"an editor who granted reading alone becomes viewer": {access.Editor, []access.Capability{access.Read}, role(access.Viewer), fault.RoleLost, nil},
+		"an editor becomes viewer":                           {access.Editor, []access.Capability{access.Read, access.Publish}, role(access.Viewer), apierr.RoleLost, nil},
+		"an editor who granted reading alone becomes viewer": {access.Editor, []access.Capability{access.Read}, role(access.Viewer), apierr.RoleLost, nil},
 		"an editor becomes client by hand": {access.Editor, []access.Capability{access.Read, access.Write}, func(ctx context.Context, w world, person, _ int64) error {
 			members, err := w.Members(ctx, w.team.ID)
 			if err != nil {
 				return err
 			}
 			return w.Hand(members[0].PersonID, w.team.ID).SetRole(ctx, person, access.Client)
-		}, fault.RoleLost, nil},
+		}, apierr.RoleLost, nil},
 		"a viewer stays viewer":             {access.Viewer, []access.Capability{access.Read}, role(access.Viewer), "", []access.Capability{access.Read}},
-		"a viewer becomes client":           {access.Viewer, []access.Capability{access.Read}, role(access.Client), fault.RoleLost, nil},
+		"a viewer becomes client":           {access.Viewer, []access.Capability{access.Read}, role(access.Client), apierr.RoleLost, nil},
 		"an admin becomes editor":           {access.Admin, access.Capabilities(), role(access.Editor), "", []access.Capability{access.Read, access.Write, access.Publish}},
 		"an owner hands on and stays admin": {access.Owner, access.Capabilities(), handsOn, "", access.Capabilities()},
 		"a member is removed": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
 			return w.RemoveMember(ctx, w.team.ID, person)
-		}, fault.MembershipLost, nil},
+		}, apierr.MembershipLost, nil},
 		"a member is removed and comes back": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
 			return errors.Join(w.RemoveMember(ctx, w.team.ID, person), w.SetMember(ctx, w.team.ID, person, access.Editor))
-		}, fault.MembershipLost, nil},
+		}, apierr.MembershipLost, nil},
 		"a role is lost, then the membership": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
 			return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer), w.RemoveMember(ctx, w.team.ID, person))
-		}, fault.MembershipLost, nil},
+		}, apierr.MembershipLost, nil},
 		"a role is lost and given back": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
 			return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer), w.SetMember(ctx, w.team.ID, person, access.Admin))
-		}, fault.RoleLost, nil},
+		}, apierr.RoleLost, nil},
 		"the person is on hold": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
 			return w.SetHold(ctx, person, true)
-		}, fault.AccountNotApproved, nil},
+		}, apierr.AccountNotApproved, nil},
 		"the connection is paused": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, _, made int64) error {
 			return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Everything})
-		}, fault.ConnectionSuspended, nil},
+		}, apierr.ConnectionSuspended, nil},
 		"publishing is paused": {access.Editor, []access.Capability{access.Read, access.Publish}, func(ctx context.Context, w world, _, made int64) error {
 			return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Publishing})
 		}, "", []access.Capability{access.Read}},
 		"the operator revokes it": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, _, made int64) error {
 			return w.RevokeKey(ctx, made)
-		}, fault.Unauthorized, nil},
+		}, apierr.Unauthorized, nil},
 		"its end comes": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, _, made int64) error {
 			return w.SetKeyEnd(ctx, made, w.clock.Now().Add(-time.Second))
-		}, fault.Unauthorized, nil},
+		}, apierr.Unauthorized, nil},
 		"its person ends it": {access.Viewer, []access.Capability{access.Read}, func(ctx context.Context, w world, person, made int64) error {
 			return w.Hand(person, w.team.ID).EndConnection(ctx, made)
-		}, fault.Unauthorized, nil},
+		}, apierr.Unauthorized, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, c.try)
@@ -191,7 +191,7 @@ func (c ending) try(t *testing.T, w world) {
 		}
 	}
 	stands, err := w.Stands(ctx, w.db, made)
-	ends := c.code != "" && c.code != fault.AccountNotApproved && c.code != fault.ConnectionSuspended
+	ends := c.code != "" && c.code != apierr.AccountNotApproved && c.code != apierr.ConnectionSuspended
 	if err != nil || stands == ends {
 		t.Errorf("stands: %v (%v)", stands, err)
 	}
@@ -224,21 +224,21 @@ func (w world) withRole(t *testing.T, r access.Role) int64 {
 	return w.member(t, string(r)+"@example.com", r)
 }
 
-func codeOf(err error) fault.Code {
+func codeOf(err error) apierr.Code {
 	if err == nil {
 		return ""
 	}
-	return fault.Of(err).Code
+	return apierr.Of(err).Code
 }
 
 // standsInTheWay tells by the gates what the pipeline would refuse by.
 func standsInTheWay(a *access.Actor) error {
-	for code, closed := range map[fault.Code]bool{
-		fault.ConnectionSuspended: a.Gates.Paused, fault.AccountNotApproved: a.Gates.OwnerHeld, fault.MembershipLost: a.Gates.NotMember,
-		fault.OwnershipLost: a.Gates.NotOwner, fault.RoleLost: a.Gates.NotRole,
+	for code, closed := range map[apierr.Code]bool{
+		apierr.ConnectionSuspended: a.Gates.Paused, apierr.AccountNotApproved: a.Gates.OwnerHeld, apierr.MembershipLost: a.Gates.NotMember,
+		apierr.OwnershipLost: a.Gates.NotOwner, apierr.RoleLost: a.Gates.NotRole,
 	} {
 		if closed {
-			return fault.New(code, "")
+			return apierr.New(code, "")
 		}
 	}
 	return nil
@@ -256,17 +256,17 @@ func TestConnectRefuses(t *testing.T) {
 		good := team.NewConnection{TeamID: w.team.ID, PersonID: s.editor, Client: "Claude", Capabilities: []access.Capability{access.Read}}
 		for name, c := range map[string]struct {
 			change func(*team.NewConnection)
-			code   fault.Code
+			code   apierr.Code
 		}{
-			"no name":              {func(n *team.NewConnection) { n.Client = " " }, fault.ValidationFailed},
-			"a long name":          {func(n *team.NewConnection) { n.Client = strings.Repeat("x", 201) }, fault.ValidationFailed},
-			"a name of two lines":  {func(n *team.NewConnection) { n.Client = "a\nb" }, fault.ValidationFailed},
-			"nothing granted":      {func(n *team.NewConnection) { n.Capabilities = nil }, fault.ValidationFailed},
-			"something unknown":    {func(n *team.NewConnection) { n.Capabilities = []access.Capability{"admin"} }, fault.ValidationFailed},
-			"more than the role's": {func(n *team.NewConnection) { n.Capabilities = []access.Capability{access.Read, access.Spend} }, fault.ValidationFailed},
-			"a client":             {func(n *team.NewConnection) { n.PersonID = client }, fault.ValidationFailed},
-			"a stranger":           {func(n *team.NewConnection) { n.PersonID = stranger.ID }, fault.NotFound},
-			"no such team":         {func(n *team.NewConnection) { n.TeamID = 99 }, fault.NotFound},
+			"no name":              {func(n *team.NewConnection) { n.Client = " " }, apierr.ValidationFailed},
+			"a long name":          {func(n *team.NewConnection) { n.Client = strings.Repeat("x", 201) }, apierr.ValidationFailed},
+			"a name of two lines":  {func(n *team.NewConnection) { n.Client = "a\nb" }, apierr.ValidationFailed},
+			"nothing granted":      {func(n *team.NewConnection) { n.Capabilities = nil }, apierr.ValidationFailed},
+			"something unknown":    {func(n *team.NewConnection) { n.Capabilities = []access.Capability{"admin"} }, apierr.ValidationFailed},
+			"more than the role's": {func(n *team.NewConnection) { n.Capabilities = []access.Capability{access.Read, access.Spend} }, apierr.ValidationFailed},
+			"a client":             {func(n *team.NewConnection) { n.PersonID = client }, apierr.ValidationFailed},
+			"a stranger":           {func(n *team.NewConnection) { n.PersonID = stranger.ID }, apierr.NotFound},
+			"no such team":         {func(n *team.NewConnection) { n.TeamID = 99 }, apierr.NotFound},
 		} {
 			n := good
 			c.change(&n)
@@ -276,11 +276,11 @@ func TestConnectRefuses(t *testing.T) {
 		}
 		for name, c := range map[string]struct {
 			change, back func() error
-			code         fault.Code
+			code         apierr.Code
 		}{
-			"the person on hold": {func() error { return w.SetHold(ctx, s.editor, true) }, func() error { return w.SetHold(ctx, s.editor, false) }, fault.NotFound},
-			"a closed team":      {func() error { return w.Close(ctx, w.team.ID) }, func() error { return w.Reopen(ctx, w.team.ID) }, fault.NotFound},
-			"the free plan":      {func() error { return w.SetPlan(ctx, w.team.ID, "free", time.Time{}) }, func() error { return w.SetPlan(ctx, w.team.ID, "team", time.Time{}) }, fault.PlanLapsed},
+			"the person on hold": {func() error { return w.SetHold(ctx, s.editor, true) }, func() error { return w.SetHold(ctx, s.editor, false) }, apierr.NotFound},
+			"a closed team":      {func() error { return w.Close(ctx, w.team.ID) }, func() error { return w.Reopen(ctx, w.team.ID) }, apierr.NotFound},
+			"the free plan":      {func() error { return w.SetPlan(ctx, w.team.ID, "free", time.Time{}) }, func() error { return w.SetPlan(ctx, w.team.ID, "team", time.Time{}) }, apierr.PlanLapsed},
 		} {
 			if err := c.change(); err != nil {
 				t.Fatal(err)
@@ -310,20 +310,20 @@ func TestHandsOnConnections(t *testing.T) {
 		hand := func(person int64) team.Hand { return w.Hand(person, w.team.ID) }
 		for name, c := range map[string]struct {
 			err  error
-			code fault.Code
+			code apierr.Code
 		}{
-			"a viewer ends an editor's":        {hand(viewer).EndConnection(ctx, editors), fault.NotFound},
-			"an editor ends a viewer's":        {hand(s.editor).EndConnection(ctx, viewers), fault.NotFound},
-			"an admin ends a key as one":       {hand(s.admin).EndConnection(ctx, key.ID), fault.NotFound},
-			"an owner revokes one as a key":    {hand(s.owner).RevokeKey(ctx, editors), fault.NotFound},
-			"an owner changes one as a key":    {hand(s.owner).ChangeKey(ctx, editors, access.Full, 1), fault.NotFound},
-			"an admin limits one":              {hand(s.admin).LimitConnection(ctx, editors, 5), fault.NotFound},
-			"an owner limits a key as one":     {hand(s.owner).LimitConnection(ctx, key.ID, 5), fault.NotFound},
-			"a limit below what there is":      {hand(s.owner).LimitConnection(ctx, editors, -2), fault.ValidationFailed},
+			"a viewer ends an editor's":        {hand(viewer).EndConnection(ctx, editors), apierr.NotFound},
+			"an editor ends a viewer's":        {hand(s.editor).EndConnection(ctx, viewers), apierr.NotFound},
+			"an admin ends a key as one":       {hand(s.admin).EndConnection(ctx, key.ID), apierr.NotFound},
+			"an owner revokes one as a key":    {hand(s.owner).RevokeKey(ctx, editors), apierr.NotFound},
+			"an owner changes one as a key":    {hand(s.owner).ChangeKey(ctx, editors, access.Full, 1), apierr.NotFound},
+			"an admin limits one":              {hand(s.admin).LimitConnection(ctx, editors, 5), apierr.NotFound},
+			"an owner limits a key as one":     {hand(s.owner).LimitConnection(ctx, key.ID, 5), apierr.NotFound},
+			"a limit below what there is":      {hand(s.owner).LimitConnection(ctx, editors, -2), apierr.ValidationFailed},
 			"an owner limits one":              {hand(s.owner).LimitConnection(ctx, editors, 5), ""},
-			"the operator gives one a level":   {w.SetKeyLevel(ctx, editors, access.Full), fault.Internal},
+			"the operator gives one a level":   {w.SetKeyLevel(ctx, editors, access.Full), apierr.Internal},
 			"a viewer ends the own":            {hand(viewer).EndConnection(ctx, viewers), ""},
-			"somebody else ends what is ended": {hand(s.admin).EndConnection(ctx, viewers), fault.ValidationFailed},
+			"somebody else ends what is ended": {hand(s.admin).EndConnection(ctx, viewers), apierr.ValidationFailed},
 		} {
 			switch {
 			case name == "the operator gives one a level" && c.err != nil:
@@ -349,7 +349,7 @@ func TestHandsOnConnections(t *testing.T) {
 		if keys, err := w.KeyLines(ctx, w.team.ID, 0, 10); err != nil || len(keys) != 1 || keys[0].ID != key.ID {
 			t.Errorf("%+v (%v)", keys, err)
 		}
-		if _, err := w.KeyLine(ctx, w.team.ID, editors); !fault.Is(err, fault.NotFound) {
+		if _, err := w.KeyLine(ctx, w.team.ID, editors); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a connection as a key: %v", err)
 		}
 		for person, sees := range map[int64]bool{s.owner: true, s.admin: true, s.editor: true, viewer: false} {

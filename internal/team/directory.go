@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // DirectoryIdentity is somebody whom the operator's directory has recognized. Issuer and subject identify one person for
@@ -21,8 +21,8 @@ type DirectoryIdentity struct {
 }
 
 var (
-	errNoDirectoryPerson = fault.New(fault.Unauthorized, "The directory knows you, but nobody has invited your e-mail address here yet. Ask an owner or admin of your team for an invitation.")
-	errOtherIdentity     = fault.New(fault.Unauthorized, "The account with your e-mail address is linked to another person in the directory. Ask the people who run this service to check it and to unlink it.")
+	errNoDirectoryPerson = apierr.New(apierr.Unauthorized, "The directory knows you, but nobody has invited your e-mail address here yet. Ask an owner or admin of your team for an invitation.")
+	errOtherIdentity     = apierr.New(apierr.Unauthorized, "The account with your e-mail address is linked to another person in the directory. Ask the people who run this service to check it and to unlink it.")
 )
 
 // directoryPerson is a person as a sign-in by the directory finds it. The id is 0 if there is none.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // SetSecondFactor sets whether the team's members need a second factor, for the owner.
@@ -76,7 +76,7 @@ func (s *Service) MemberFactors(ctx context.Context, team, after int64, most int
 	return out, nil
 }
 
-var errLastFactor = fault.BadState("last_factor", "You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, then remove this one.")
+var errLastFactor = apierr.BadState("last_factor", "You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, then remove this one.")
 
 // KeepFactor refuses a change that leaves a person without a second factor. It runs at the end of that change, which holds
 // the person's row.
@@ -88,7 +88,7 @@ func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
 	return err
 }
 
-var errKeepFactor = fault.Invalid(fault.NotAllowedValue, "keep", "You need a second factor here. Keep your authenticator app or one of your passkeys.")
+var errKeepFactor = apierr.Invalid(apierr.NotAllowedValue, "keep", "You need a second factor here. Keep your authenticator app or one of your passkeys.")
 
 // removeOnChange removes the credentials that a change of the password does not keep. It refuses to remove the only second
 // factor of a person who needs one.
@@ -137,7 +137,7 @@ func (s *Service) RemoveApp(ctx context.Context, person int64, keep func(ctx con
 		case err != nil:
 			return err
 		case !has.App:
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		if err := dropApp(ctx, tx, person); err != nil || keep == nil {
 			return err

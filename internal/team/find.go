@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // Search is which teams or people the operator looks for: those whose name or e-mail address holds a text, or whose id it
@@ -165,7 +165,7 @@ func first[T any](found []T, err error) (T, error) {
 	case err != nil:
 		return none, err
 	case len(found) == 0:
-		return none, fault.Missing()
+		return none, apierr.Missing()
 	}
 	return found[0], nil
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/restoreguard"
 )
 
@@ -163,7 +163,7 @@ func (s *Service) Close(ctx context.Context, team int64) error {
 // Reopen opens a closed team again, but for one that is being deleted.
 func (s *Service) Reopen(ctx context.Context, team int64) error {
 	switch t, err := s.Team(ctx, team); {
-	case fault.Is(err, fault.NotFound):
+	case apierr.Is(err, apierr.NotFound):
 		return invalid("there is no such team")
 	case err != nil:
 		return err

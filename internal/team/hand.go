@@ -11,9 +11,9 @@ import (
 	"golang.org/x/text/language"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/terms"
 )
 
@@ -43,14 +43,14 @@ type done struct {
 func (h Hand) change(ctx context.Context, kind string, may []access.Role, work func(context.Context, *db.Tx) (done, error)) error {
 	return h.s.change(ctx, "team.by_hand", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := h.s.lockOwner(ctx, tx, h.team); err != nil {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		role, err := roleOf(ctx, tx, h.team, h.person)
 		if err != nil {
 			return err
 		}
 		if !slices.Contains(may, role) {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		what, err := work(ctx, tx)
 		if err != nil {
@@ -65,7 +65,7 @@ func roleOf(ctx context.Context, q db.Querier, team, person int64) (access.Role,
 	var role access.Role
 	err := q.QueryRow(ctx, `SELECT m.role FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id = ? AND p.held_at = 0`, team, person).Scan(&role)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", fault.Missing()
+		return "", apierr.Missing()
 	}
 	if err != nil {
 		return "", fmt.Errorf("looking up a member's role: %w", err)
@@ -101,14 +101,14 @@ type Profile struct {
 func (p Profile) tidy() (Profile, error) {
 	p.Name, p.Timezone = strings.TrimSpace(p.Name), strings.TrimSpace(p.Timezone)
 	if !isLine(p.Name) {
-		return p, fault.Invalid(fault.Malformed, "name", "The team needs a name, "+ofOneLine+".")
+		return p, apierr.Invalid(apierr.Malformed, "name", "The team needs a name, "+ofOneLine+".")
 	}
 	if checkZone(p.Timezone) != nil {
-		return p, fault.Invalid(fault.NotAllowedValue, "timezone", "The time zone has to be one of the list, such as Europe/Berlin.")
+		return p, apierr.Invalid(apierr.NotAllowedValue, "timezone", "The time zone has to be one of the list, such as Europe/Berlin.")
 	}
 	tag, err := language.Parse(strings.TrimSpace(p.Language))
 	if err != nil || len(tag.Extensions()) > 0 || strings.HasPrefix(tag.String(), "und") {
-		return p, fault.Invalid(fault.NotAllowedValue, "content_language", "The language has to be a BCP 47 tag, such as en, de-AT or pt-BR.")
+		return p, apierr.Invalid(apierr.NotAllowedValue, "content_language", "The language has to be a BCP 47 tag, such as en, de-AT or pt-BR.")
 	}
 	p.Language = tag.String()
 	return p, nil
@@ -212,7 +212,7 @@ func (h Hand) SetDailyCredits(ctx context.Context, credits *int64) error {
 			return done{}, err
 		}
 		if credits != nil && (*credits < 0 || *credits > maxDailyCredits || offered.Offered != terms.Unlimited && *credits > offered.Offered) {
-			return done{}, fault.Invalid(fault.OutOfRange, "daily_credits", "Your own limit has to be a whole number from 0 up to what the plan allows.")
+			return done{}, apierr.Invalid(apierr.OutOfRange, "daily_credits", "Your own limit has to be a whole number from 0 up to what the plan allows.")
 		}
 		return done{h.team, map[string]any{"credits": credits}}, h.set(ctx, tx, `own_daily_credits = ?`, credits)
 	})

@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/team"
 )
 
@@ -69,7 +69,7 @@ func TestHandsOfOthers(t *testing.T) {
 				if c.admins && who == "an admin" {
 					continue
 				}
-				if err := c.try(w.Hand(person, w.team.ID)); !fault.Is(err, fault.NotFound) {
+				if err := c.try(w.Hand(person, w.team.ID)); !apierr.Is(err, apierr.NotFound) {
 					t.Errorf("%s by %s: %v", name, who, err)
 				}
 			}
@@ -77,7 +77,7 @@ func TestHandsOfOthers(t *testing.T) {
 		if err := w.SetHold(ctx, s.owner, true); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Hand(s.owner, w.team.ID).SetAccess(ctx, false); !fault.Is(err, fault.NotFound) {
+		if err := w.Hand(s.owner, w.team.ID).SetAccess(ctx, false); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("by an owner on hold: %v", err)
 		}
 		if b, err := w.Barriers(ctx, w.team.ID); err != nil || b.Off || !b.OwnerHeld {
@@ -96,7 +96,7 @@ func TestHandKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := h.AddKey(ctx, n, "one sending"); reason(err) != fault.WrongState {
+		if _, _, err := h.AddKey(ctx, n, "one sending"); reason(err) != apierr.WrongState {
 			t.Errorf("sent twice: %v", err)
 		}
 		if _, err := w.Authenticate(ctx, value); err != nil {
@@ -147,21 +147,21 @@ func TestHandChangesKeys(t *testing.T) {
 		if err := h.RevokeKey(ctx, k.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Authenticate(ctx, value); !fault.Is(err, fault.Unauthorized) {
+		if _, err := w.Authenticate(ctx, value); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a revoked key: %v", err)
 		}
-		if err := h.RevokeKey(ctx, k.ID); reason(err) != fault.WrongState {
+		if err := h.RevokeKey(ctx, k.ID); reason(err) != apierr.WrongState {
 			t.Errorf("revoked twice: %v", err)
 		}
-		if err := h.ChangeKey(ctx, k.ID, access.Full, 7); reason(err) != fault.WrongState {
+		if err := h.ChangeKey(ctx, k.ID, access.Full, 7); reason(err) != apierr.WrongState {
 			t.Errorf("a revoked key changed: %v", err)
 		}
 	})
 }
 
-func reason(err error) any { return fault.Of(err).Context["reason"] }
+func reason(err error) any { return apierr.Of(err).Context["reason"] }
 
-func argument(err error) any { return fault.Of(err).Context["argument"] }
+func argument(err error) any { return apierr.Of(err).Context["argument"] }
 
 func TestKeysThatAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
@@ -185,7 +185,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := w.Hand(s.owner, other.ID).AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, "once"); !fault.Is(err, fault.PlanLapsed) {
+		if _, _, err := w.Hand(s.owner, other.ID).AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, "once"); !apierr.Is(err, apierr.PlanLapsed) {
 			t.Errorf("on a plan without keys: %v", err)
 		}
 		k, _ := w.key(t, access.Full, time.Time{})
@@ -194,11 +194,11 @@ func TestKeysThatAreRefused(t *testing.T) {
 			"revoke":  w.Hand(s.owner, other.ID).RevokeKey(ctx, k.ID),
 			"missing": h.RevokeKey(ctx, 999_999),
 		} {
-			if !fault.Is(err, fault.NotFound) {
+			if !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%s of another team's key: %v", name, err)
 			}
 		}
-		if _, err := w.KeyLine(ctx, other.ID, k.ID); !fault.Is(err, fault.NotFound) {
+		if _, err := w.KeyLine(ctx, other.ID, k.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's key: %v", err)
 		}
 	})
@@ -295,7 +295,7 @@ func TestTheLastOperatorStays(t *testing.T) {
 			}
 		}
 		runs(s.editor, true)
-		if err := owner.Remove(ctx, s.editor); reason(err) != fault.WrongState {
+		if err := owner.Remove(ctx, s.editor); reason(err) != apierr.WrongState {
 			t.Errorf("the last operator is taken out: %v", err)
 		}
 		runs(s.admin, true)
@@ -316,7 +316,7 @@ func TestHandMembers(t *testing.T) {
 			"themselves":             owner.Remove(ctx, s.owner),
 			"the team to themselves": owner.HandOn(ctx, s.owner),
 		} {
-			if reason(err) != fault.WrongState {
+			if reason(err) != apierr.WrongState {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -339,10 +339,10 @@ func TestHandMembers(t *testing.T) {
 		if err := owner.Remove(ctx, s.editor); err != nil { // an admin now
 			t.Fatal(err)
 		}
-		if _, err := w.Member(ctx, w.team.ID, s.editor); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Member(ctx, w.team.ID, s.editor); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a removed member: %v", err)
 		}
-		if err := owner.Remove(ctx, s.editor); !fault.Is(err, fault.NotFound) {
+		if err := owner.Remove(ctx, s.editor); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("removed twice: %v", err)
 		}
 		page, err := w.MemberPage(ctx, w.team.ID, s.owner, 10)

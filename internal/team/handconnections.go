@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // May is what a connection may do now: what was granted, as far as its person's role has it.
@@ -80,7 +80,7 @@ func (h Hand) limitBefore(ctx context.Context, tx *db.Tx, connection int64) (int
 	var before int64
 	err := tx.QueryRow(ctx, `SELECT daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant'`, connection, h.team).Scan(&before)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	if err != nil {
 		return 0, fmt.Errorf("reading a connection before its change: %w", err)
@@ -112,7 +112,7 @@ func (h Hand) mayEnd(ctx context.Context, q db.Querier, connection int64) error 
 		return fmt.Errorf("looking whose a connection is: %w", err)
 	}
 	if own == 0 {
-		return fault.Missing()
+		return apierr.Missing()
 	}
 	return nil
 }

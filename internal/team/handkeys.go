@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 	"pressroom/internal/terms"
 )
@@ -70,7 +70,7 @@ func (s *Service) line(ctx context.Context, team int64, kind Kind, key int64) (K
 		return KeyLine{}, err
 	}
 	if len(found) == 0 {
-		return KeyLine{}, fault.Missing()
+		return KeyLine{}, apierr.Missing()
 	}
 	return found[0], nil
 }
@@ -83,7 +83,7 @@ func (s *Service) KeyHome(ctx context.Context, key int64, teams []int64) (int64,
 func (s *Service) homeOf(ctx context.Context, kind Kind, key int64, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `api_keys WHERE kind = '`+string(kind)+`' AND id = ?`, key, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return home, err
 }
@@ -148,16 +148,16 @@ func (s *Service) Barriers(ctx context.Context, team int64) (Barriers, error) {
 }
 
 var (
-	errKeyName        = fault.Invalid(fault.Malformed, "name", "A key needs a name, "+ofOneLine+".")
-	errKeyLevel       = fault.Invalid(fault.NotAllowedValue, "level", "Choose what the key may do.")
-	errKeyLimit       = fault.Invalid(fault.OutOfRange, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more.")
-	errKeyEnds        = fault.Invalid(fault.InThePast, "expires", "The key would have ended already. Take a later day.")
-	errKeyTwice       = fault.BadState("made", "This key was made already. Its value was shown once and cannot be shown again; if it is lost, revoke the key and make a new one.")
-	errConnectionOver = fault.BadState("ended", "This connection has ended already.")
+	errKeyName        = apierr.Invalid(apierr.Malformed, "name", "A key needs a name, "+ofOneLine+".")
+	errKeyLevel       = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose what the key may do.")
+	errKeyLimit       = apierr.Invalid(apierr.OutOfRange, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more.")
+	errKeyEnds        = apierr.Invalid(apierr.InThePast, "expires", "The key would have ended already. Take a later day.")
+	errKeyTwice       = apierr.BadState("made", "This key was made already. Its value was shown once and cannot be shown again; if it is lost, revoke the key and make a new one.")
+	errConnectionOver = apierr.BadState("ended", "This connection has ended already.")
 
-	errKeyOver   = fault.BadState("ended", "This key has ended and cannot be changed.")
-	errNoKeys    = fault.New(fault.PlanLapsed, "The team’s plan has no API keys. With another plan the owner can make some.")
-	errNoSending = fault.Invalid(fault.Malformed, "once", "This page was open for too long. Load it again, then repeat.")
+	errKeyOver   = apierr.BadState("ended", "This key has ended and cannot be changed.")
+	errNoKeys    = apierr.New(apierr.PlanLapsed, "The team’s plan has no API keys. With another plan the owner can make some.")
+	errNoSending = apierr.Invalid(apierr.Malformed, "once", "This page was open for too long. Load it again, then repeat.")
 )
 
 func checkKeyTerms(level access.Level, credits int64) error {
@@ -281,7 +281,7 @@ func (h Hand) keyBefore(ctx context.Context, tx *db.Tx, key int64, level access.
 	var limit int64
 	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`, key, h.team).Scan(&was, &limit)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fault.Missing()
+		return nil, apierr.Missing()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a key before its change: %w", err)
@@ -310,7 +310,7 @@ func (h Hand) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed
 	}
 	switch {
 	case n == 0:
-		return fault.Missing()
+		return apierr.Missing()
 	case kind == OfAssistant:
 		return errConnectionOver
 	}

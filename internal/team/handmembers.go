@@ -5,15 +5,15 @@ import (
 	"fmt"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 var (
-	errOwnRole   = fault.BadState("own", "Nobody changes the own role or takes out themselves here. Ask another owner or admin.")
-	errOwnerRole = fault.BadState("owner", "The owner’s role changes only when the owner hands the team on to somebody else.")
-	errRuns      = fault.BadState("last_operator", "This is the only person who runs this service, and is in no other team: without this one nobody could. First that person has to give somebody else the right, or be added to another team.")
-	errBadRole   = fault.Invalid(fault.NotAllowedValue, "role", "Choose one of the roles.")
+	errOwnRole   = apierr.BadState("own", "Nobody changes the own role or takes out themselves here. Ask another owner or admin.")
+	errOwnerRole = apierr.BadState("owner", "The owner’s role changes only when the owner hands the team on to somebody else.")
+	errRuns      = apierr.BadState("last_operator", "This is the only person who runs this service, and is in no other team: without this one nobody could. First that person has to give somebody else the right, or be added to another team.")
+	errBadRole   = apierr.Invalid(apierr.NotAllowedValue, "role", "Choose one of the roles.")
 )
 
 // SetRole gives another member a role, for the owner and admins. Owners are not made by it.
@@ -36,7 +36,7 @@ func (h Hand) other(ctx context.Context, tx *db.Tx, person int64) error {
 	case err != nil:
 		return err
 	case len(found) == 0:
-		return fault.Missing()
+		return apierr.Missing()
 	case person == h.person:
 		return errOwnRole
 	case found[0].Role == access.Owner:
@@ -95,7 +95,7 @@ func (s *Service) Member(ctx context.Context, team, person int64) (Member, error
 		return Member{}, err
 	}
 	if len(found) == 0 {
-		return Member{}, fault.Missing()
+		return Member{}, apierr.Missing()
 	}
 	return found[0], nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/loadshed"
 )
 
@@ -78,7 +78,7 @@ func (q *hashQueue) do(ctx context.Context, a asker, work func() error) error {
 
 func errHashing() error {
 	const text = "Too many people are signing in right now. Wait a few seconds, then try again."
-	return fault.New(fault.RateLimited, text).With("scope", "sign_in").After(loadshed.ComeAgain())
+	return apierr.New(apierr.RateLimited, text).With("scope", "sign_in").After(loadshed.ComeAgain())
 }
 
 // hashLine bounds the requests that hash or wait, in all and by key.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 )
 
@@ -34,7 +34,7 @@ func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 					}()
 				}
 				for range all - c.wait {
-					if f := fault.Of(<-errs); f.Code != fault.RateLimited || f.RetryAfter <= 0 {
+					if f := apierr.Of(<-errs); f.Code != apierr.RateLimited || f.RetryAfter <= 0 {
 						t.Errorf("a stranger who finds no room: %v", f)
 					}
 				}
@@ -43,7 +43,7 @@ func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 				}
 				release()
 				for range c.wait {
-					if err := <-errs; !fault.Is(err, fault.Unauthorized) {
+					if err := <-errs; !apierr.Is(err, apierr.Unauthorized) {
 						t.Errorf("a stranger who waited: %v", err)
 					}
 				}
@@ -62,7 +62,7 @@ func TestJoiningWithAnAccountMakesNoHash(t *testing.T) {
 		defer release()
 		for i := range 11 {
 			_, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword, From: "192.0.2.1"})
-			if i < 10 && !strings.Contains(fault.Of(err).Detail, "That did not work.") || i == 10 && !fault.Is(err, fault.RateLimited) {
+			if i < 10 && !strings.Contains(apierr.Of(err).Detail, "That did not work.") || i == 10 && !apierr.Is(err, apierr.RateLimited) {
 				t.Errorf("attempt %d: %v", i, err)
 			}
 		}
@@ -78,13 +78,13 @@ func TestGuessingFromOneSite(t *testing.T) {
 			_, err := door.SignIn(t.Context(), team.Attempt{Email: email, Password: password, From: from, Browser: browser})
 			return err
 		}
-		if err := try("a@example.com", "wrong", "2001:db8:1:a::/64", ""); !fault.Is(err, fault.Unauthorized) {
+		if err := try("a@example.com", "wrong", "2001:db8:1:a::/64", ""); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the last free try: %v", err)
 		}
-		if err := try("b@example.com", "wrong", "2001:db8:1:b::/64", ""); !fault.Is(err, fault.RateLimited) {
+		if err := try("b@example.com", "wrong", "2001:db8:1:b::/64", ""); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("one more, from another network of the site: %v", err)
 		}
-		if err := try("b@example.com", "wrong", "2001:db8:2:b::/64", ""); !fault.Is(err, fault.Unauthorized) {
+		if err := try("b@example.com", "wrong", "2001:db8:2:b::/64", ""); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("from another site: %v", err)
 		}
 		if err := try("ada@example.com", "correct horse", "2001:db8:1:b::/64", known); err != nil {
@@ -101,14 +101,14 @@ func TestGuessedCodesDoNotReachKnownBrowsers(t *testing.T) {
 		guess := func(browser string, err error) error {
 			return door.GuessCode(t.Context(), w.owner.ID, browser, func() error { return err })
 		}
-		wrong := fault.New(fault.Unauthorized, "wrong")
+		wrong := apierr.New(apierr.Unauthorized, "wrong")
 		for _, browser := range []string{"", known} {
 			for range 5 {
-				if err := guess(browser, wrong); !fault.Is(err, fault.Unauthorized) {
+				if err := guess(browser, wrong); !apierr.Is(err, apierr.Unauthorized) {
 					t.Errorf("a free try: %v", err)
 				}
 			}
-			if err := guess(browser, nil); !fault.Is(err, fault.RateLimited) {
+			if err := guess(browser, nil); !apierr.Is(err, apierr.RateLimited) {
 				t.Errorf("after five wrong codes: %v", err)
 			}
 			if err := guess(second, nil); err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 	"pressroom/internal/team"
 )
@@ -69,10 +69,10 @@ func TestDirectoryTakesAnUnprovedAccountOver(t *testing.T) {
 		if err != nil || p.ID != 1 || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse"}); !fault.Is(err, fault.Unauthorized) {
+		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse"}); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the former password: %v", err)
 		}
-		if _, err := w.Recovering(t.Context(), r.Token); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Recovering(t.Context(), r.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a link that was made before: %v", err)
 		}
 		if line, err := w.ConnectionLine(t.Context(), w.team.ID, assistant); err != nil || line.RevokedAt.IsZero() || w.count(t, "passkeys") != 0 {
@@ -105,7 +105,7 @@ func TestDirectoryLinksAProvedAccount(t *testing.T) {
 			"no subject":      identity("", "ada@example.com"),
 			"no issuer":       {Subject: "ada", Email: "ada@example.com"},
 		} {
-			if _, err := w.FromDirectory(t.Context(), who, ""); !fault.Is(err, fault.Unauthorized) {
+			if _, err := w.FromDirectory(t.Context(), who, ""); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -139,7 +139,7 @@ func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
 		if p, err := w.Unlink(ctx, "ada@example.com"); err != nil || p.EmailConfirmed {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := w.Recovering(ctx, mailed.Token); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Recovering(ctx, mailed.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a recovery link from before: %v", err)
 		}
 		if o, err := w.Accept(ctx, invited, 1); err != nil || !o.Waiting {
@@ -149,7 +149,7 @@ func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
 			t.Errorf("after unlinking: %+v (%v)", p, err)
 		}
 		_, err = door.SignIn(ctx, team.Attempt{Email: "ada@example.com", Password: goodPassword})
-		if n := w.count(t, "passkeys"); !fault.Is(err, fault.Unauthorized) || n != 0 {
+		if n := w.count(t, "passkeys"); !apierr.Is(err, apierr.Unauthorized) || n != 0 {
 			t.Errorf("the former person's password: %v; %d passkeys", err, n)
 		}
 	})
@@ -196,7 +196,7 @@ func TestSecondTeamWaits(t *testing.T) {
 		if !o.Waiting || isMember() {
 			t.Fatalf("waits: %t, member: %t", o.Waiting, isMember())
 		}
-		if _, err := w.Accept(ctx, token, 1); !strings.Contains(fault.Of(err).Detail, "has to confirm") {
+		if _, err := w.Accept(ctx, token, 1); !strings.Contains(apierr.Of(err).Detail, "has to confirm") {
 			t.Errorf("again: %v", err)
 		}
 		waiting, err := w.Waiting(ctx, other.ID)
@@ -210,12 +210,12 @@ func TestSecondTeamWaits(t *testing.T) {
 			t.Errorf("%+v (%v)", seats, err)
 		}
 		for name, hand := range map[string]team.Hand{"another team's owner": w.Hand(1, w.team.ID), "the person itself": w.Hand(1, other.ID)} {
-			if err := errors.Join(hand.ConfirmMember(ctx, waiting[0].Invitation)); !fault.Is(err, fault.NotFound) {
+			if err := errors.Join(hand.ConfirmMember(ctx, waiting[0].Invitation)); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%s confirms: %v", name, err)
 			}
 		}
 		must(t, w.Hand(olga, other.ID).DeclineMember(ctx, waiting[0].Invitation))
-		if err := w.Hand(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation); !fault.Is(err, fault.NotFound) || isMember() {
+		if err := w.Hand(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation); !apierr.Is(err, apierr.NotFound) || isMember() {
 			t.Errorf("after declining: %v", err)
 		}
 		asks()
@@ -244,17 +244,17 @@ func TestProofCompletesWhatWaits(t *testing.T) {
 			return nil
 		})
 		must(t, letters.Confirm(t.Context(), 1))
-		if err := w.ConfirmEmail(t.Context(), link, olga); !fault.Is(err, fault.NotFound) {
+		if err := w.ConfirmEmail(t.Context(), link, olga); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("somebody else uses the link: %v", err)
 		}
 		must(t, w.ConfirmEmail(t.Context(), link, 1))
 		if w.count(t, "memberships WHERE team_id = ? AND person_id = 1 AND role = 'viewer'", other.ID) != 1 {
 			t.Error("the person still waits")
 		}
-		if err := w.ConfirmEmail(t.Context(), link, 1); !strings.Contains(fault.Of(err).Detail, "used already") {
+		if err := w.ConfirmEmail(t.Context(), link, 1); !strings.Contains(apierr.Of(err).Detail, "used already") {
 			t.Errorf("a second time: %v", err)
 		}
-		if err := letters.Confirm(t.Context(), 1); !strings.Contains(fault.Of(err).Detail, "confirmed already") {
+		if err := letters.Confirm(t.Context(), 1); !strings.Contains(apierr.Of(err).Detail, "confirmed already") {
 			t.Errorf("once confirmed: %v", err)
 		}
 	})
@@ -273,7 +273,7 @@ func TestConfirmationLinks(t *testing.T) {
 		for range 5 {
 			must(t, letters.Confirm(t.Context(), 1))
 		}
-		if err := letters.Confirm(t.Context(), 1); !fault.Is(err, fault.RateLimited) || len(links) != 5 {
+		if err := letters.Confirm(t.Context(), 1); !apierr.Is(err, apierr.RateLimited) || len(links) != 5 {
 			t.Errorf("%v, %d mails", err, len(links))
 		}
 		for i, link := range links {
@@ -286,7 +286,7 @@ func TestConfirmationLinks(t *testing.T) {
 			}
 		}
 		w.clock.Advance(time.Hour)
-		if err := w.ConfirmEmail(t.Context(), links[4], 1); !strings.Contains(fault.Of(err).Detail, "expired") {
+		if err := w.ConfirmEmail(t.Context(), links[4], 1); !strings.Contains(apierr.Of(err).Detail, "expired") {
 			t.Errorf("an hour later: %v", err)
 		}
 		must(t, letters.Confirm(t.Context(), 1))
@@ -321,13 +321,13 @@ func TestMailedInvitations(t *testing.T) {
 
 		answer = errors.New("550 no such mailbox")
 		_, err = letters.Invite(ctx, 1, w.team.ID, "gone@example.com", access.Editor)
-		if !fault.Is(err, fault.ProviderUnavailable) {
+		if !apierr.Is(err, apierr.ProviderUnavailable) {
 			t.Errorf("%v", err)
 		}
 		if open, err := w.Invitations(ctx, w.team.ID); err != nil || len(open) != 0 {
 			t.Errorf("open although the mail was refused: %+v (%v)", open, err)
 		}
-		if _, err := w.Invited(ctx, tokenOf(sent[1])); !strings.Contains(fault.Of(err).Detail, "revoked") {
+		if _, err := w.Invited(ctx, tokenOf(sent[1])); !strings.Contains(apierr.Of(err).Detail, "revoked") {
 			t.Errorf("the link that was not mailed: %v", err)
 		}
 	})
@@ -360,7 +360,7 @@ func TestMailedInvitationsAreBounded(t *testing.T) {
 			_, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor)
 			must(t, err)
 		}
-		if _, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor); !fault.Is(err, fault.RateLimited) {
+		if _, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("%v", err)
 		}
 		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 1 {
@@ -441,7 +441,7 @@ func TestMailedRecoveryProvesTheAddress(t *testing.T) {
 			t.Errorf("%+v (%v)", a, err)
 		}
 		none := team.NewLetters(w.Service, "", nil)
-		if _, err := none.Recover(t.Context(), "ada@example.com"); none.Possible() || fault.Of(err).Code != fault.ValidationFailed {
+		if _, err := none.Recover(t.Context(), "ada@example.com"); none.Possible() || apierr.Of(err).Code != apierr.ValidationFailed {
 			t.Errorf("without a mail server: %v", err)
 		}
 	})
@@ -491,14 +491,14 @@ func TestRemoveApp(t *testing.T) {
 		ada := w.owner.ID
 		w.exec(t, `INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, 0, 1)`, ada, []byte("sealed"))
 		w.exec(t, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, []byte("hash"), ada)
-		if err := w.RemoveApp(t.Context(), ada, team.KeepFactor); !fault.Is(err, fault.ValidationFailed) || w.count(t, "totp_secrets") != 1 {
+		if err := w.RemoveApp(t.Context(), ada, team.KeepFactor); !apierr.Is(err, apierr.ValidationFailed) || w.count(t, "totp_secrets") != 1 {
 			t.Errorf("the only second factor of a person who needs one: %v", err)
 		}
 		must(t, w.RemoveApp(t.Context(), ada, nil))
 		if w.count(t, "totp_secrets") != 0 || w.count(t, "totp_recovery_codes") != 0 {
 			t.Error("something of the app is left")
 		}
-		if err := w.RemoveApp(t.Context(), ada, nil); !fault.Is(err, fault.NotFound) {
+		if err := w.RemoveApp(t.Context(), ada, nil); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a second time: %v", err)
 		}
 	})

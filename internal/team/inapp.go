@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // InApp is a person who acts in the app, in one team; not_found for whoever is on hold or no member of it. A pause of
@@ -23,7 +23,7 @@ func (s *Service) InApp(ctx context.Context, person, team int64) (*access.Actor,
 		FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id WHERE m.person_id = ? AND m.team_id = ? AND p.held_at = 0`, person, team).
 		Scan(&a.TeamID, &a.TeamName, &zone, &a.Language, &a.Plan, &until, &closed, &a.PersonID, &a.PersonName, &a.Role)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fault.Missing()
+		return nil, apierr.Missing()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking up who acts: %w", err)

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 	"pressroom/internal/terms"
 )
@@ -37,19 +37,19 @@ type Invitation struct {
 }
 
 var (
-	errEmail     = fault.Invalid(fault.Malformed, "email", "This is no e-mail address.")
-	errMember    = fault.Invalid(fault.NotAllowedValue, "email", "This person is in the team already.")
-	errRole      = fault.Invalid(fault.NotAllowedValue, "role", "Invite admins, editors, viewers or clients. A team has one owner, who can hand the ownership on to a member.")
-	errSeats     = fault.New(fault.PlanLimitReached, "The team’s plan has no seat left. Open invitations count as seats: take one back, remove a member or change the plan.").With("limit", "seats")
-	errNoSeat    = fault.New(fault.PlanLimitReached, "The team’s plan has no seat left. Ask the person who invited you.").With("limit", "seats")
-	errAccepted  = fault.BadState("used", "This invitation was accepted already. Sign in to go on.")
-	errRevoked   = fault.BadState("revoked", "This invitation was revoked. Ask for a new one.")
-	errEnded     = fault.BadState("ended", "This invitation has ended. Ask for a new one.")
-	errOther     = fault.New(fault.NotFound, "This invitation is for another e-mail address.")
-	errTeamShut  = fault.BadState("closed", "This team is closed. Nobody can join it.")
-	errKnown     = fault.BadState("known", "That did not work. If you have an account with this e-mail address, sign in with it to join. If you cannot sign in, ask the people who run this service for a link to set a new password.")
-	errNoPerson  = fault.Invalid(fault.Malformed, "name", "Say your name, "+ofOneLine+".")
-	errNoManager = fault.Missing()
+	errEmail     = apierr.Invalid(apierr.Malformed, "email", "This is no e-mail address.")
+	errMember    = apierr.Invalid(apierr.NotAllowedValue, "email", "This person is in the team already.")
+	errRole      = apierr.Invalid(apierr.NotAllowedValue, "role", "Invite admins, editors, viewers or clients. A team has one owner, who can hand the ownership on to a member.")
+	errSeats     = apierr.New(apierr.PlanLimitReached, "The team’s plan has no seat left. Open invitations count as seats: take one back, remove a member or change the plan.").With("limit", "seats")
+	errNoSeat    = apierr.New(apierr.PlanLimitReached, "The team’s plan has no seat left. Ask the person who invited you.").With("limit", "seats")
+	errAccepted  = apierr.BadState("used", "This invitation was accepted already. Sign in to go on.")
+	errRevoked   = apierr.BadState("revoked", "This invitation was revoked. Ask for a new one.")
+	errEnded     = apierr.BadState("ended", "This invitation has ended. Ask for a new one.")
+	errOther     = apierr.New(apierr.NotFound, "This invitation is for another e-mail address.")
+	errTeamShut  = apierr.BadState("closed", "This team is closed. Nobody can join it.")
+	errKnown     = apierr.BadState("known", "That did not work. If you have an account with this e-mail address, sign in with it to join. If you cannot sign in, ask the people who run this service for a link to set a new password.")
+	errNoPerson  = apierr.Invalid(apierr.Malformed, "name", "Say your name, "+ofOneLine+".")
+	errNoManager = apierr.Missing()
 )
 
 // foldEmail writes an e-mail address as people are known by it.
@@ -118,7 +118,7 @@ func keepInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitatio
 // mayInvite holds the team and refuses who may not invite, and whom the team has already.
 func (s *Service) mayInvite(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
 	if _, err := s.lockOwner(ctx, tx, team); err != nil {
-		return fault.Missing()
+		return apierr.Missing()
 	}
 	if err := manages(ctx, tx, by, team); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error 
 			return fmt.Errorf("taking an invitation back: %w", err)
 		}
 		if n == 0 {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		return event.Record(ctx, tx, team, event.Actor{PersonID: by}, "invitation.revoked", id(invitation), nil)
 	})
@@ -226,7 +226,7 @@ func (s *Service) offer(ctx context.Context, q db.Querier, token string, now tim
 		FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by WHERE i.token_hash = ?`, hash[:]).
 		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &ends, &accepted, &revoked, &o.TeamID, &o.TeamName, &closed, &stands, &mailed, &waits)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Offer{}, fault.Missing()
+		return Offer{}, apierr.Missing()
 	}
 	if err != nil {
 		return Offer{}, fmt.Errorf("reading an invitation: %w", err)
@@ -287,7 +287,7 @@ func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (jo
 	var proved, made, teams, member int64
 	err := tx.QueryRow(ctx, `SELECT email, email_proved_at, made_by_operator FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(), person).Scan(&j.email, &proved, &made)
 	if errors.Is(err, sql.ErrNoRows) {
-		return j, fault.Missing()
+		return j, apierr.Missing()
 	}
 	if err == nil {
 		err = tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN team_id = ? THEN 1 END) FROM memberships WHERE person_id = ?`, team, person).Scan(&teams, &member)

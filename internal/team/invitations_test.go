@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/team"
 )
 
@@ -50,7 +50,7 @@ func TestWhoInvitesWhom(t *testing.T) {
 		}
 		for role, person := range people {
 			_, _, err := w.Invite(t.Context(), person, w.team.ID, "new@example.com", access.Editor)
-			if may := role == access.Owner || role == access.Admin; may != (err == nil) || !may && !fault.Is(err, fault.NotFound) {
+			if may := role == access.Owner || role == access.Admin; may != (err == nil) || !may && !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%q invites: %v", role, err)
 			}
 		}
@@ -60,20 +60,20 @@ func TestWhoInvitesWhom(t *testing.T) {
 			field  string
 			reason string
 		}{
-			"an owner":         {"x@example.com", access.Owner, "role", fault.NotAllowedValue},
-			"no role":          {"x@example.com", "king", "role", fault.NotAllowedValue},
-			"a member":         {"Editor@example.com ", access.Viewer, "email", fault.NotAllowedValue},
-			"no address":       {"x", access.Viewer, "email", fault.Malformed},
-			"a name beside it": {"X <x@example.com>", access.Viewer, "email", fault.Malformed},
-			"not a character":  {"x@example.com\ufffd", access.Viewer, "email", fault.Malformed},
-			"nothing":          {"", access.Viewer, "email", fault.Malformed},
+			"an owner":         {"x@example.com", access.Owner, "role", apierr.NotAllowedValue},
+			"no role":          {"x@example.com", "king", "role", apierr.NotAllowedValue},
+			"a member":         {"Editor@example.com ", access.Viewer, "email", apierr.NotAllowedValue},
+			"no address":       {"x", access.Viewer, "email", apierr.Malformed},
+			"a name beside it": {"X <x@example.com>", access.Viewer, "email", apierr.Malformed},
+			"not a character":  {"x@example.com\ufffd", access.Viewer, "email", apierr.Malformed},
+			"nothing":          {"", access.Viewer, "email", apierr.Malformed},
 		} {
 			_, _, err := w.Invite(t.Context(), 1, w.team.ID, c.email, c.role)
-			if f := fault.Of(err); f.Code != fault.ValidationFailed || f.Context["argument"] != c.field || f.Context["reason"] != c.reason {
+			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["argument"] != c.field || f.Context["reason"] != c.reason {
 				t.Errorf("%s: %v %v", name, err, f.Context)
 			}
 		}
-		if _, _, err := w.Invite(t.Context(), 1, w.team.ID+1, "x@example.com", access.Viewer); !fault.Is(err, fault.NotFound) {
+		if _, _, err := w.Invite(t.Context(), 1, w.team.ID+1, "x@example.com", access.Viewer); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a team that is not there: %v", err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 		}
 		// Whoever has another address cannot use it.
 		bea := w.person(t, "bea@example.com", "", "")
-		if _, err := w.Accept(t.Context(), token, bea.ID); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Accept(t.Context(), token, bea.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another person: %v", err)
 		}
 		var wg sync.WaitGroup
@@ -113,7 +113,7 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 		for _, err := range results {
 			if err == nil {
 				joined++
-			} else if f := fault.Of(err); f.Code != fault.ValidationFailed {
+			} else if f := apierr.Of(err); f.Code != apierr.ValidationFailed {
 				t.Errorf("%v", err)
 			}
 		}
@@ -152,7 +152,7 @@ func TestInvitationsEnd(t *testing.T) {
 			_, seen := w.Invited(t.Context(), token)
 			_, joined := team.NewSignIns(w.Service).Join(t.Context(), token, team.Newcomer{Name: "New", Password: goodPassword})
 			for _, err := range []error{seen, joined} {
-				if f := fault.Of(err); f.Code != fault.ValidationFailed || !strings.Contains(f.Detail, c.says) {
+				if f := apierr.Of(err); f.Code != apierr.ValidationFailed || !strings.Contains(f.Detail, c.says) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -160,11 +160,11 @@ func TestInvitationsEnd(t *testing.T) {
 		if n := w.roleOf(t, "new@example.com"); n != "" {
 			t.Errorf("joined as %q", n)
 		}
-		if _, err := w.Invited(t.Context(), "nothing"); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Invited(t.Context(), "nothing"); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("no invitation: %v", err)
 		}
 		i, _ := w.invite(t, 1, "last@example.com", access.Viewer)
-		if err := w.Revoke(t.Context(), 1, w.team.ID+1, i.ID); !fault.Is(err, fault.NotFound) {
+		if err := w.Revoke(t.Context(), 1, w.team.ID+1, i.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's: %v", err)
 		}
 	})
@@ -185,7 +185,7 @@ func TestSeats(t *testing.T) {
 			_, tokens[n] = w.invite(t, 1, fmt.Sprintf("p%d@example.com", n), access.Viewer)
 		}
 		_, _, err := w.Invite(t.Context(), 1, w.team.ID, "late@example.com", access.Viewer)
-		if f := fault.Of(err); f.Code != fault.PlanLimitReached || f.Context["limit"] != "seats" {
+		if f := apierr.Of(err); f.Code != apierr.PlanLimitReached || f.Context["limit"] != "seats" {
 			t.Fatalf("an eleventh: %v", err)
 		}
 		w.invite(t, 1, "p0@example.com", access.Editor) // in place of its own
@@ -194,7 +194,7 @@ func TestSeats(t *testing.T) {
 		must(t, w.Revoke(t.Context(), 1, w.team.ID, open[0].ID))
 		_, late := w.invite(t, 1, "late@example.com", access.Viewer)
 		must(t, w.SetPlan(t.Context(), w.team.ID, "creator", time.Time{})) // one seat
-		if _, err := team.NewSignIns(w.Service).Join(t.Context(), late, team.Newcomer{Name: "Late", Password: goodPassword}); !fault.Is(err, fault.PlanLimitReached) {
+		if _, err := team.NewSignIns(w.Service).Join(t.Context(), late, team.Newcomer{Name: "Late", Password: goodPassword}); !apierr.Is(err, apierr.PlanLimitReached) {
 			t.Errorf("joined beyond the plan: %v", err)
 		}
 		must(t, w.SetPlan(t.Context(), w.team.ID, "team", time.Time{}))
@@ -211,10 +211,10 @@ func TestKnownPeopleJoin(t *testing.T) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		w.person(t, "bea@example.com", "pass word", "")
 		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
-		if _, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(fault.Of(err).Detail, "sign in") {
+		if _, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.Of(err).Detail, "sign in") {
 			t.Errorf("somebody takes a known person's place: %v", err)
 		}
-		if _, err := door.Invitee(t.Context(), token, try("", "wrong")); !fault.Is(err, fault.Unauthorized) {
+		if _, err := door.Invitee(t.Context(), token, try("", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a wrong password: %v", err)
 		}
 		invitee, err := door.Invitee(t.Context(), token, try("", "pass word"))
@@ -235,7 +235,7 @@ func TestKnownPeopleJoin(t *testing.T) {
 		for range 10 {
 			_, _ = door.Invitee(t.Context(), token, try("", "wrong"))
 		}
-		if _, err := door.Invitee(t.Context(), token, try("", "pass word")); !fault.Is(err, fault.RateLimited) {
+		if _, err := door.Invitee(t.Context(), token, try("", "pass word")); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("guessed without end: %v", err)
 		}
 	})
@@ -253,7 +253,7 @@ func TestFromDirectory(t *testing.T) {
 		must(t, w.SetHold(t.Context(), held.ID, true))
 		w.person(t, "teamless@example.com", "", "")
 		for _, email := range []string{"nobody@example.com", "held@example.com", "teamless@example.com", "", "no address"} {
-			if _, err := enter(email, ""); !fault.Is(err, fault.Unauthorized) {
+			if _, err := enter(email, ""); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", email, err)
 			}
 		}
@@ -318,7 +318,7 @@ func TestNamesHoldNoWebAddress(t *testing.T) {
 		for what, err := range map[string]error{
 			"a renamed team": h.SetProfile(t.Context(), profile), "a renamed person": w.SetName(t.Context(), 1, address),
 		} {
-			if fault.Of(err).Context["reason"] != fault.NotAllowedValue || !strings.Contains(fault.Of(err).Detail, "://") {
+			if apierr.Of(err).Context["reason"] != apierr.NotAllowedValue || !strings.Contains(apierr.Of(err).Detail, "://") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -348,7 +348,7 @@ func TestMailsOfNewTeamsAndToOneAddress(t *testing.T) {
 		refused := func(want string, to string, by int64) {
 			t.Helper()
 			_, err := letters.Invite(t.Context(), by, w.team.ID, to, access.Editor)
-			if got := fault.Of(err).Detail; want == "" && err != nil || want != "" && !strings.Contains(got, want) {
+			if got := apierr.Of(err).Detail; want == "" && err != nil || want != "" && !strings.Contains(got, want) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		}

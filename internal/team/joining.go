@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // Newcomer is who joins by an invitation without being known yet.
@@ -21,7 +21,7 @@ type Newcomer struct {
 	Also func(ctx context.Context, tx *db.Tx, person int64) error
 }
 
-var errNoWayIn = fault.Invalid(fault.MissingArgument, "password", "Choose a password, or make a passkey.")
+var errNoWayIn = apierr.Invalid(apierr.MissingArgument, "password", "Choose a password, or make a passkey.")
 
 // Join makes a new person with the e-mail address of an invitation and a member of its team. After several attempts by
 // the same invitation or from the same client that added nobody it is rate_limited.
@@ -39,7 +39,7 @@ func (s *SignIns) Join(ctx context.Context, token string, n Newcomer) (Person, e
 		return p, err
 	}
 	p, err = s.joinOnce(ctx, token, o, p, n)
-	if err == nil || fault.Is(err, fault.RateLimited) {
+	if err == nil || apierr.Is(err, apierr.RateLimited) {
 		undo()
 	}
 	return p, err
@@ -151,4 +151,4 @@ func (s *SignIns) Invitee(ctx context.Context, token string, a Attempt) (Person,
 }
 
 // errJoin is the same if nobody has the e-mail address.
-var errJoin = fault.New(fault.Unauthorized, "Incorrect password, or no account with this e-mail address. Try again, or create an account.")
+var errJoin = apierr.New(apierr.Unauthorized, "Incorrect password, or no account with this e-mail address. Try again, or create an account.")

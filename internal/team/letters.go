@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/plaintext"
 )
 
@@ -49,8 +49,8 @@ func NewLetters(s *Service, publicURL string, send func(context.Context, Letter)
 func (l *Letters) Possible() bool { return l != nil && l.send != nil }
 
 var (
-	errNoMail  = fault.BadState("no_mail", "This service has no mail server, so it cannot mail a link.")
-	errNotSent = fault.New(fault.ProviderUnavailable, "The mail server did not accept the mail, so nothing was sent. Try again in a few minutes. If it goes on, tell the people who run this service.")
+	errNoMail  = apierr.BadState("no_mail", "This service has no mail server, so it cannot mail a link.")
+	errNotSent = apierr.New(apierr.ProviderUnavailable, "The mail server did not accept the mail, so nothing was sent. Try again in a few minutes. If it goes on, tell the people who run this service.")
 )
 
 // post sends a letter and waits until the mail server has accepted it.
@@ -174,7 +174,7 @@ func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) er
 		return fmt.Errorf("reading how old a team is: %w", err)
 	}
 	if text := n.refusal(by, db.Time(made).After(since)); text != "" {
-		return fault.New(fault.RateLimited, text+" Try again tomorrow.").With("scope", "mail").After(day)
+		return apierr.New(apierr.RateLimited, text+" Try again tomorrow.").With("scope", "mail").After(day)
 	}
 	return nil
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/passwordcheck"
 )
 
@@ -21,17 +21,17 @@ const (
 
 // checkPassword refuses a password that others guess soon. The person may be left empty.
 func checkPassword(password string, whose Person) error {
-	refuse := func(reason, text string) error { return fault.Invalid(reason, "password", text) }
+	refuse := func(reason, text string) error { return apierr.Invalid(reason, "password", text) }
 	length, folded := utf8.RuneCountInString(password), strings.ToLower(password)
 	switch {
 	case !utf8.ValidString(password):
-		return refuse(fault.Malformed, "The password has characters that cannot be read.")
+		return refuse(apierr.Malformed, "The password has characters that cannot be read.")
 	case length < passwordLeast:
-		return refuse(fault.TooShort, fmt.Sprintf("The password needs at least %d characters. Several words do well.", passwordLeast))
+		return refuse(apierr.TooShort, fmt.Sprintf("The password needs at least %d characters. Several words do well.", passwordLeast))
 	case length > passwordMost:
-		return refuse(fault.TooLong, fmt.Sprintf("The password can have at most %d characters.", passwordMost))
+		return refuse(apierr.TooLong, fmt.Sprintf("The password can have at most %d characters.", passwordMost))
 	case folded == whose.Email, folded == strings.ToLower(whose.Name), passwordcheck.Guessable(password, whose.Name, whose.Email, "pressroom"):
-		return refuse(fault.NotAllowedValue, "This password is easily guessed. Choose four or more unrelated words, or have a password manager make one.")
+		return refuse(apierr.NotAllowedValue, "This password is easily guessed. Choose four or more unrelated words, or have a password manager make one.")
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ type Change struct {
 	NeedsFactor bool // refuse to remove the person's only second factor
 }
 
-var errOldPassword = fault.Invalid(fault.NotAllowedValue, "old", "This is not your current password.")
+var errOldPassword = apierr.Invalid(apierr.NotAllowedValue, "old", "This is not your current password.")
 
 // ChangePassword gives a signed-in person another password. The present one is asked for if there is one. Wrong ones
 // delay the next try of the same person, in every browser. All of the person's sessions end: the caller begins a new
@@ -95,7 +95,7 @@ func (s *Service) personAndHash(ctx context.Context, person int64) (Person, stri
 	var hash string
 	err := s.db.QueryRow(ctx, `SELECT name, email, epoch, password_hash FROM people WHERE id = ? AND held_at = 0`, person).Scan(&p.Name, &p.Email, &p.Epoch, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
-		return p, "", fault.Missing()
+		return p, "", apierr.Missing()
 	}
 	if err != nil {
 		return p, "", fmt.Errorf("reading a person: %w", err)
@@ -107,7 +107,7 @@ func (s *Service) personAndHash(ctx context.Context, person int64) (Person, stri
 func (s *Service) SetName(ctx context.Context, person int64, name string) error {
 	name = strings.TrimSpace(name)
 	if !isLine(name) {
-		return fault.Invalid(fault.Malformed, "name", "You need a name, "+ofOneLine+".")
+		return apierr.Invalid(apierr.Malformed, "name", "You need a name, "+ofOneLine+".")
 	}
 	if holdsAddress(name) {
 		return errAddress
@@ -118,13 +118,13 @@ func (s *Service) SetName(ctx context.Context, person int64, name string) error 
 			return fmt.Errorf("renaming a person: %w", err)
 		}
 		if n == 0 {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.renamed", id(person), nil)
 	})
 }
 
-var errChangedMeanwhile = fault.BadState("changed", "The password was changed meanwhile. Sign in again.")
+var errChangedMeanwhile = apierr.BadState("changed", "The password was changed meanwhile. Sign in again.")
 
 // setPassword keeps a new hash where the former one still stands, and ends all sessions.
 func setPassword(ctx context.Context, tx *db.Tx, p *Person, hash, former, kind string) error {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 )
 
@@ -16,12 +16,12 @@ func TestPasswordsThatAreTaken(t *testing.T) {
 		door := team.NewSignIns(w.Service)
 		bea := w.person(t, "bea-of-harbour@example.com", "", access.Editor)
 		for password, reason := range map[string]string{
-			"eleven char": fault.TooShort, strings.Repeat("ab cde", 34): fault.TooLong, "aaaaaaaaaaaab": fault.NotAllowedValue, "Bea-of-Harbour@example.com": fault.NotAllowedValue,
-			"Password1234": fault.NotAllowedValue, "Bea-of-Harbour-2026": fault.NotAllowedValue, "harbour.example": fault.NotAllowedValue, "pressroompressroom": fault.NotAllowedValue,
-			"": fault.TooShort, "not \xff readable text": fault.Malformed,
+			"eleven char": apierr.TooShort, strings.Repeat("ab cde", 34): apierr.TooLong, "aaaaaaaaaaaab": apierr.NotAllowedValue, "Bea-of-Harbour@example.com": apierr.NotAllowedValue,
+			"Password1234": apierr.NotAllowedValue, "Bea-of-Harbour-2026": apierr.NotAllowedValue, "harbour.example": apierr.NotAllowedValue, "pressroompressroom": apierr.NotAllowedValue,
+			"": apierr.TooShort, "not \xff readable text": apierr.Malformed,
 		} {
 			_, err := door.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: password})
-			if f := fault.Of(err); f.Code != fault.ValidationFailed || f.Context["reason"] != reason || f.Context["argument"] != "password" {
+			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["reason"] != reason || f.Context["argument"] != "password" {
 				t.Errorf("%q: %v %v", password, err, f.Context)
 			}
 		}
@@ -43,20 +43,20 @@ func TestChangePassword(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door := team.NewSignIns(w.Service)
 		_, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
-		if f := fault.Of(err); f.Context["argument"] != "old" {
+		if f := apierr.Of(err); f.Context["argument"] != "old" {
 			t.Errorf("%v", err)
 		}
 		p, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse", New: goodPassword})
 		if err != nil || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: "correct horse"}); !fault.Is(err, fault.Unauthorized) {
+		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: "correct horse"}); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the former password: %v", err)
 		}
 		for range 5 {
 			_, _ = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
 		}
-		if _, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: goodPassword, New: goodPassword + "!"}); !fault.Is(err, fault.RateLimited) {
+		if _, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: goodPassword, New: goodPassword + "!"}); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("guessed without end: %v", err)
 		}
 	})
@@ -72,13 +72,13 @@ func TestRecovery(t *testing.T) {
 		must(t, err)
 		second, err := w.Recover(t.Context(), "ada@example.com")
 		must(t, err)
-		if _, err := w.Recovering(t.Context(), first.Token); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Recovering(t.Context(), first.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("an earlier link: %v", err)
 		}
 		if p, err := w.Recovering(t.Context(), second.Token); err != nil || p.Email != "ada@example.com" {
 			t.Errorf("%+v (%v)", p, err)
 		}
-		if _, err := door.Recover(t.Context(), second.Token, "short", team.Choice{}); fault.Of(err).Context["reason"] != fault.TooShort {
+		if _, err := door.Recover(t.Context(), second.Token, "short", team.Choice{}); apierr.Of(err).Context["reason"] != apierr.TooShort {
 			t.Errorf("%v", err)
 		}
 		p, err := door.Recover(t.Context(), second.Token, goodPassword, team.Choice{})
@@ -88,18 +88,18 @@ func TestRecovery(t *testing.T) {
 		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: goodPassword}); err != nil {
 			t.Error(err)
 		}
-		if _, err := door.Recover(t.Context(), second.Token, goodPassword+"!", team.Choice{}); !strings.Contains(fault.Of(err).Detail, "used") {
+		if _, err := door.Recover(t.Context(), second.Token, goodPassword+"!", team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "used") {
 			t.Errorf("used twice: %v", err)
 		}
 		late, err := w.Recover(t.Context(), "ada@example.com")
 		must(t, err)
 		must(t, w.SetHold(t.Context(), 1, true))
-		if _, err := w.Recovering(t.Context(), late.Token); !fault.Is(err, fault.NotFound) {
+		if _, err := w.Recovering(t.Context(), late.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("on hold: %v", err)
 		}
 		must(t, w.SetHold(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
-		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!", team.Choice{}); !strings.Contains(fault.Of(err).Detail, "ended") {
+		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!", team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "ended") {
 			t.Errorf("too late: %v", err)
 		}
 	})
@@ -172,7 +172,7 @@ func TestGuardedTries(t *testing.T) {
 		_, token := w.invite(t, 1, "new@example.com", access.Viewer)
 		for i := range 40 {
 			must(t, look(token))
-			if err := look("wrong"); fault.Is(err, fault.NotFound) != (i < 30) || fault.Is(err, fault.RateLimited) != (i >= 30) {
+			if err := look("wrong"); apierr.Is(err, apierr.NotFound) != (i < 30) || apierr.Is(err, apierr.RateLimited) != (i >= 30) {
 				t.Errorf("wrong link %d: %v", i, err)
 			}
 		}

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 )
 
@@ -23,9 +23,9 @@ const (
 )
 
 var (
-	errProofUsed  = fault.BadState("used", "This link was used already. Your account shows whether your e-mail address is confirmed.")
-	errProofEnded = fault.BadState("ended", "This link has expired. Send yourself a new one from your account page.")
-	errProved     = fault.BadState("proved", "Your e-mail address is confirmed already.")
+	errProofUsed  = apierr.BadState("used", "This link was used already. Your account shows whether your e-mail address is confirmed.")
+	errProofEnded = apierr.BadState("ended", "This link has expired. Send yourself a new one from your account page.")
+	errProved     = apierr.BadState("proved", "Your e-mail address is confirmed already.")
 )
 
 // proveEmail notes that a person's address is the person's own, and how that was proved. Teams that the person waits for
@@ -53,7 +53,7 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 		err := tx.QueryRow(ctx, `SELECT name, email, email_proved_at FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(), person).Scan(&p.Name, &p.Email, &proved)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return fault.Missing()
+			return apierr.Missing()
 		case err != nil:
 			return fmt.Errorf("reading whose address is to be confirmed: %w", err)
 		case proved > 0:
@@ -86,7 +86,7 @@ func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
 		return nil
 	}
 	wait := db.Time(oldest).Add(time.Hour).Sub(tx.Now())
-	return fault.New(fault.RateLimited, fmt.Sprintf("You have asked for %d links within an hour. Try again in %d minutes.", proofsPerHour, int(wait/time.Minute)+1)).With("scope", "mail").After(wait)
+	return apierr.New(apierr.RateLimited, fmt.Sprintf("You have asked for %d links within an hour. Try again in %d minutes.", proofsPerHour, int(wait/time.Minute)+1)).With("scope", "mail").After(wait)
 }
 
 // dropProof ends the link of a token that nobody can have.
@@ -112,7 +112,7 @@ func checkProof(ctx context.Context, q db.Querier, token string, person int64, n
 	err := q.QueryRow(ctx, `SELECT expires_at, used_at FROM email_proofs WHERE token_hash = ? AND person_id = ?`, hash[:], person).Scan(&ends, &used)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return fault.Missing()
+		return apierr.Missing()
 	case err != nil:
 		return fmt.Errorf("reading a link: %w", err)
 	case used > 0:

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 )
 
@@ -80,8 +80,8 @@ func (s *Service) dropRecoveries(ctx context.Context, person int64) error {
 }
 
 var (
-	errRecoveryUsed  = fault.BadState("used", "This link was used already. Ask whoever runs the service for a new one.")
-	errRecoveryEnded = fault.BadState("ended", "This link has ended. Ask whoever runs the service for a new one.")
+	errRecoveryUsed  = apierr.BadState("used", "This link was used already. Ask whoever runs the service for a new one.")
+	errRecoveryEnded = apierr.BadState("ended", "This link has ended. Ask whoever runs the service for a new one.")
 )
 
 // Recovering tells whose password a link sets: not_found for a link that never was and for a person on hold, wrong_state for
@@ -100,7 +100,7 @@ func (s *Service) recovering(ctx context.Context, q db.Querier, token string, no
 		WHERE r.token_hash = ? AND p.held_at = 0`, hash[:]).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &former, &ends, &used)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return Person{}, "", fault.Missing()
+		return Person{}, "", apierr.Missing()
 	case err != nil:
 		return Person{}, "", fmt.Errorf("reading a link: %w", err)
 	case used > 0:

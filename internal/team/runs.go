@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
-var errNobodyRuns = fault.Refusal("this is the only person who runs the service and can sign in; give somebody else that right first (pressroom admin people operator EMAIL --on), or repeat this with --force")
+var errNobodyRuns = apierr.Refusal("this is the only person who runs the service and can sign in; give somebody else that right first (pressroom admin people operator EMAIL --on), or repeat this with --force")
 
 // running counts who runs the service and can sign in: who is not on hold, and in a team that is not being deleted.
 const running = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0

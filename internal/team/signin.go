@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // How fast tries may follow each other.
@@ -68,10 +68,10 @@ type Attempt struct {
 }
 
 // errSignIn does not tell whether there is such a person.
-var errSignIn = fault.New(fault.Unauthorized, "Incorrect e-mail or password.")
+var errSignIn = apierr.New(apierr.Unauthorized, "Incorrect e-mail or password.")
 
 // ErrNoTeam is what somebody in no team is told who has shown who it is, and nobody else.
-var ErrNoTeam = fault.New(fault.Unauthorized, "You are in no team any more: your team was deleted, or you are not a member of it now. Your account is still there. Ask an owner or admin of a team for an invitation: its link lets you in with the password that you have.")
+var ErrNoTeam = apierr.New(apierr.Unauthorized, "You are in no team any more: your team was deleted, or you are not a member of it now. Your account is still there. Ask an owner or admin of a team for an invitation: its link lets you in with the password that you have.")
 
 // nobodysHash is hashed against where there is no password to compare with, so that both take the same time.
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
@@ -250,7 +250,7 @@ func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 		return Account{}, fmt.Errorf("looking up who is signed in: %w", err)
 	}
 	if len(teams) == 0 {
-		return Account{}, fault.Missing()
+		return Account{}, apierr.Missing()
 	}
 	a.Teams = teams
 	return a, nil

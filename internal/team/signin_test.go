@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 )
 
@@ -55,7 +55,7 @@ func TestSignIn(t *testing.T) {
 			{"teamless@example.com", "wrong"}, {"teamless@example.com", ""}, {"", ""}, {"ada@example.com", ""}, {"ada@example.com\x00", "correct horse"}, {"\xff", "\xff"},
 		} {
 			_, err := door.SignIn(t.Context(), try(c[0], c[1]))
-			if !fault.Is(err, fault.Unauthorized) {
+			if !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", c[0], err)
 			}
 			if refusal != nil && refusal.Error() != err.Error() {
@@ -97,13 +97,13 @@ func TestGuessingPasswords(t *testing.T) {
 		}
 		w.clock.Advance(24 * time.Hour)
 		for i := range 5 {
-			if err := try("ada@example.com", "wrong"); !fault.Is(err, fault.Unauthorized) {
+			if err := try("ada@example.com", "wrong"); !apierr.Is(err, apierr.Unauthorized) {
 				t.Fatalf("guess %d: %v", i, err)
 			}
 		}
 		w.clock.Advance(5 * time.Second)
 		err := try(" Ada@example.com", "correct horse")
-		if f := fault.Of(err); f.Code != fault.RateLimited || f.RetryAfter != 55*time.Second || !strings.Contains(f.Detail, "in 55 seconds") {
+		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.RetryAfter != 55*time.Second || !strings.Contains(f.Detail, "in 55 seconds") {
 			t.Errorf("the right password after five wrong ones: %v", err)
 		}
 		if err := try("bea@example.com", "pass word"); err != nil {
@@ -112,10 +112,10 @@ func TestGuessingPasswords(t *testing.T) {
 		w.clock.Advance(55 * time.Second)
 		for _, minutes := range []int{2, 4, 8, 16, 32, 60, 60} {
 			delay := time.Duration(minutes) * time.Minute
-			if err := try("ada@example.com", "wrong"); !fault.Is(err, fault.Unauthorized) {
+			if err := try("ada@example.com", "wrong"); !apierr.Is(err, apierr.Unauthorized) {
 				t.Fatalf("before the delay of %s: %v", delay, err)
 			}
-			if wait := fault.Of(try("ada@example.com", "wrong")).RetryAfter; wait != delay {
+			if wait := apierr.Of(try("ada@example.com", "wrong")).RetryAfter; wait != delay {
 				t.Fatalf("the delay is %s, want %s", wait, delay)
 			}
 			w.clock.Advance(delay)
@@ -132,7 +132,7 @@ func TestGuessingAtManyAddresses(t *testing.T) {
 		door := team.NewSignIns(w.Service)
 		for i := range 31 {
 			_, err := door.SignIn(t.Context(), team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "one client"})
-			if fault.Is(err, fault.RateLimited) != (i == 30) {
+			if apierr.Is(err, apierr.RateLimited) != (i == 30) {
 				t.Errorf("address %d of one client: %v", i, err)
 			}
 		}
@@ -147,7 +147,7 @@ func TestFewClientsLockNobodyOut(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		for range 5 {
-			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); !fault.Is(err, fault.Unauthorized) {
+			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
 				t.Fatal(err)
 			}
 		}
@@ -177,8 +177,8 @@ func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 		checked := 0
 		for range 300 {
 			_, err := door.SignIn(t.Context(), try("ada@example.com", "wrong"))
-			longest = max(longest, fault.Of(err).RetryAfter)
-			if fault.Is(err, fault.Unauthorized) {
+			longest = max(longest, apierr.Of(err).RetryAfter)
+			if apierr.Is(err, apierr.Unauthorized) {
 				checked++
 			}
 			w.clock.Advance(2 * time.Minute)
@@ -190,7 +190,7 @@ func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 		for _, browser := range []string{"", others, strings.Repeat("x", 5000), ".."} {
 			right.Browser = browser
 			_, err := other.SignIn(t.Context(), right)
-			if f := fault.Of(err); f.Code != fault.RateLimited || !strings.Contains(f.Detail, "Sign in from a browser you have used before or with a passkey") {
+			if f := apierr.Of(err); f.Code != apierr.RateLimited || !strings.Contains(f.Detail, "Sign in from a browser you have used before or with a passkey") {
 				t.Errorf("a stranger on another node: %v", err)
 			}
 		}
@@ -219,7 +219,7 @@ func TestEverybodyIsOneClient(t *testing.T) {
 			_, _ = door.SignIn(t.Context(), team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "the proxy"})
 		}
 		right := team.Attempt{Email: "ada@example.com", Password: "correct horse", From: "the proxy"}
-		if _, err := door.SignIn(t.Context(), right); !fault.Is(err, fault.RateLimited) {
+		if _, err := door.SignIn(t.Context(), right); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("a stranger: %v", err)
 		}
 		right.Browser = known
@@ -245,7 +245,7 @@ func TestStolenBrowserIsNoOracle(t *testing.T) {
 			if i%2 == 1 {
 				node = other
 			}
-			if _, err := node.SignIn(t.Context(), a); fault.Is(err, fault.Unauthorized) {
+			if _, err := node.SignIn(t.Context(), a); apierr.Is(err, apierr.Unauthorized) {
 				checked++
 			}
 		}
@@ -254,7 +254,7 @@ func TestStolenBrowserIsNoOracle(t *testing.T) {
 		}
 		a := try("ada@example.com", "correct horse")
 		a.Browser = stolen
-		if _, err := other.SignIn(t.Context(), a); !fault.Is(err, fault.RateLimited) {
+		if _, err := other.SignIn(t.Context(), a); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("the right password after them: %v", err)
 		}
 		if _, err := door.SignIn(t.Context(), try("ada@example.com", "correct horse")); err != nil {
@@ -292,7 +292,7 @@ func TestManyAddressesFillNothing(t *testing.T) {
 		door.Full()
 		checked := 0
 		for range 30 {
-			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); fault.Is(err, fault.Unauthorized) {
+			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); apierr.Is(err, apierr.Unauthorized) {
 				checked++
 			}
 		}
@@ -311,7 +311,7 @@ func TestGuessingAtOnce(t *testing.T) {
 		for range 40 {
 			a := try("ada@example.com", "wrong")
 			wg.Go(func() {
-				if _, err := door.SignIn(t.Context(), a); fault.Is(err, fault.Unauthorized) {
+				if _, err := door.SignIn(t.Context(), a); apierr.Is(err, apierr.Unauthorized) {
 					checked.Add(1)
 				}
 			})
@@ -327,7 +327,7 @@ func TestGuessingAtOnce(t *testing.T) {
 func TestGuessingCodes(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		doors := []*team.SignIns{team.NewSignIns(w.Service), team.NewSignIns(w.Service)}
-		wrong := fault.New(fault.Unauthorized, "wrong")
+		wrong := apierr.New(apierr.Unauthorized, "wrong")
 		checked := 0
 		for i := range 20 {
 			_ = doors[i%2].GuessCode(t.Context(), 7, "", func() error { checked++; return wrong })
@@ -338,7 +338,7 @@ func TestGuessingCodes(t *testing.T) {
 		right := func(person int64) error {
 			return doors[0].GuessCode(t.Context(), person, "", func() error { return nil })
 		}
-		if err := right(7); !fault.Is(err, fault.RateLimited) {
+		if err := right(7); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("the right code: %v", err)
 		}
 		if err := right(8); err != nil {
@@ -423,7 +423,7 @@ func TestAccount(t *testing.T) {
 			if err := change(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := w.Account(t.Context(), bea.ID); !fault.Is(err, fault.NotFound) {
+			if _, err := w.Account(t.Context(), bea.ID); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if err := w.SetHold(t.Context(), bea.ID, false); err != nil {

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/terms"
 )
 
@@ -92,13 +92,13 @@ func isLine(text string) bool {
 }
 
 // errAddress refuses a name that mails to strangers would carry as a link.
-var errAddress = fault.Invalid(fault.NotAllowedValue, "name", "A name cannot hold a web address. Leave out “://”.")
+var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "A name cannot hold a web address. Leave out “://”.")
 
 // holdsAddress reports whether a name holds a web address with its scheme. Names such as Booking.com hold none.
 func holdsAddress(name string) bool { return strings.Contains(name, "://") }
 
 // invalid refuses what the operator asked for; the text says what to mend.
-func invalid(format string, args ...any) error { return fault.Refusal(fmt.Sprintf(format, args...)) }
+func invalid(format string, args ...any) error { return apierr.Refusal(fmt.Sprintf(format, args...)) }
 
 // AddPerson makes a person. The password may be empty: such a person cannot sign in yet.
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/limit"
 	"pressroom/internal/secret"
 	"pressroom/internal/team"
@@ -90,7 +90,7 @@ func TestAuthenticate(t *testing.T) {
 			}
 		}
 		for _, wrong := range []string{"", value[:len(value)-1], secret.New(secret.APIKey), secret.New(secret.Upload), "prk_"} {
-			if _, err := w.Authenticate(t.Context(), wrong); !fault.Is(err, fault.Unauthorized) {
+			if _, err := w.Authenticate(t.Context(), wrong); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", wrong, err)
 			}
 		}
@@ -141,7 +141,7 @@ func TestKeysEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.clock.Advance(time.Hour)
-		if _, err := w.Authenticate(t.Context(), value); !fault.Is(err, fault.Unauthorized) {
+		if _, err := w.Authenticate(t.Context(), value); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("after its end: %v", err)
 		}
 	})
@@ -153,9 +153,9 @@ func TestWrongKeysAreSlowedDown(t *testing.T) {
 		wrong, limited := secret.New(secret.APIKey), 0
 		for range 40 {
 			_, err := w.Authenticate(t.Context(), wrong)
-			if fault.Is(err, fault.RateLimited) {
+			if apierr.Is(err, apierr.RateLimited) {
 				limited++
-				if f := fault.Of(err); f.RetryAfter < time.Second || f.Context["scope"] != "failed_authentication" {
+				if f := apierr.Of(err); f.RetryAfter < time.Second || f.Context["scope"] != "failed_authentication" {
 					t.Fatalf("%+v", f)
 				}
 			}
@@ -163,7 +163,7 @@ func TestWrongKeysAreSlowedDown(t *testing.T) {
 		if limited < 15 || limited > 25 {
 			t.Errorf("%d of 40 were slowed down", limited)
 		}
-		if _, err := w.Authenticate(t.Context(), secret.New(secret.APIKey)); !fault.Is(err, fault.Unauthorized) {
+		if _, err := w.Authenticate(t.Context(), secret.New(secret.APIKey)); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("another wrong key: %v", err)
 		}
 	})

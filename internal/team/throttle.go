@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // pace says how wrong tries turn into a delay. The first ones are free. After that the delay doubles with each.
@@ -355,13 +355,13 @@ func (s *SignIns) guess(ctx context.Context, tries []try, check func() error) er
 }
 
 func isWrong(err error) bool {
-	return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Unauthorized)
+	return apierr.Is(err, apierr.NotFound) || apierr.Is(err, apierr.Unauthorized)
 }
 
 // tooMany is the refusal of a try that has to wait.
 func tooMany(refusal string, wait time.Duration) error {
 	wait = (wait + time.Second - 1).Truncate(time.Second)
-	return fault.New(fault.RateLimited, refusal+" Try again in "+inWords(wait)+".").With("scope", "sign_in").After(wait)
+	return apierr.New(apierr.RateLimited, refusal+" Try again in "+inWords(wait)+".").With("scope", "sign_in").After(wait)
 }
 
 // inWords returns a whole number of seconds as people say it, rounded up.

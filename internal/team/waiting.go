@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // waitingLife is for how long somebody who accepted an invitation waits to be confirmed.
@@ -27,7 +27,7 @@ type Waiting struct {
 	AccountMade time.Time
 }
 
-var errWaiting = fault.BadState("waiting", "An owner or admin of this team has to confirm that it is you. You are in the team as soon as that is done, or as soon as you confirm your e-mail address under Your account.")
+var errWaiting = apierr.BadState("waiting", "An owner or admin of this team has to confirm that it is you. You are in the team as soon as that is done, or as soon as you confirm your e-mail address under Your account.")
 
 // wait notes that a person accepted an invitation and has to be confirmed.
 func (s *Service) wait(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {
@@ -86,7 +86,7 @@ func (h Hand) waiting(ctx context.Context, tx *db.Tx, invitation int64) (Offer, 
 	err := tx.QueryRow(ctx, `SELECT i.id, i.email, i.role, i.waiting_person FROM invitations i WHERE i.id = ? AND i.team_id = ? AND i.waiting_person > 0 AND `+isOpen,
 		invitation, h.team, db.Micros(tx.Now())).Scan(&o.ID, &o.Email, &o.Role, &person)
 	if errors.Is(err, sql.ErrNoRows) {
-		return o, 0, fault.Missing()
+		return o, 0, apierr.Missing()
 	}
 	if err != nil {
 		return o, 0, fmt.Errorf("looking up who waits: %w", err)
@@ -107,7 +107,7 @@ func (s *Service) endWaiting(ctx context.Context, tx *db.Tx, person int64) error
 		if _, err := s.lockOwner(ctx, tx, o.TeamID); err != nil {
 			return err
 		}
-		if err := s.letIn(ctx, tx, o, person); err != nil && !fault.Is(err, fault.PlanLimitReached) {
+		if err := s.letIn(ctx, tx, o, person); err != nil && !apierr.Is(err, apierr.PlanLimitReached) {
 			return err
 		}
 	}

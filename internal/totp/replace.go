@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/secret"
 )
 
@@ -21,7 +21,7 @@ func IsRecovery(code string) bool { return len(folded(code)) > longestCode }
 func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, current string) (Added, error) {
 	setup, err := s.Resume(h.Person, "", kept)
 	if err != nil {
-		return Added{}, fault.BadState("ended", "This setup is over. Start again.")
+		return Added{}, apierr.BadState("ended", "This setup is over. Start again.")
 	}
 	sealed, err := s.sealer.Seal([]byte(setup.Secret), bond(h.Person))
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 
 	"github.com/pquerna/otp/hotp"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/seal"
 )
 
@@ -43,12 +43,12 @@ type Service struct {
 func New(d *db.DB, sealer *seal.Sealer, issuer string) *Service { return &Service{d, sealer, issuer} }
 
 var (
-	errWrong   = fault.New(fault.Unauthorized, "That code is not valid. Wait for your app to show the next one, then try again.")
-	errConfirm = fault.Invalid(fault.NotAllowedValue, "code", "That code is not valid. Check that your phone’s clock is right and enter the code that the app shows now.")
-	errUsed    = fault.New(fault.Unauthorized, "That recovery code is not valid, or it was used before.")
-	errEnded   = fault.BadState("ended", "This sign-in is over. Start again.")
-	errHas     = fault.BadState("exists", "You already have an authenticator app. Replace it instead.")
-	errHasNone = fault.BadState("none", "You have no authenticator app.")
+	errWrong   = apierr.New(apierr.Unauthorized, "That code is not valid. Wait for your app to show the next one, then try again.")
+	errConfirm = apierr.Invalid(apierr.NotAllowedValue, "code", "That code is not valid. Check that your phone’s clock is right and enter the code that the app shows now.")
+	errUsed    = apierr.New(apierr.Unauthorized, "That recovery code is not valid, or it was used before.")
+	errEnded   = apierr.BadState("ended", "This sign-in is over. Start again.")
+	errHas     = apierr.BadState("exists", "You already have an authenticator app. Replace it instead.")
+	errHasNone = apierr.BadState("none", "You have no authenticator app.")
 )
 
 // Setup is a secret that a person has not confirmed yet.
@@ -100,7 +100,7 @@ type Added struct {
 func (s *Service) Add(ctx context.Context, person int64, kept []byte, code string) (Added, error) {
 	setup, err := s.Resume(person, "", kept)
 	if err != nil {
-		return Added{}, fault.BadState("ended", "This setup is over. Start again.")
+		return Added{}, apierr.BadState("ended", "This setup is over. Start again.")
 	}
 	sealed, err := s.sealer.Seal([]byte(setup.Secret), bond(person))
 	if err != nil {

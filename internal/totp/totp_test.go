@@ -9,8 +9,8 @@ import (
 
 	"github.com/pquerna/otp/hotp"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/seal"
 	"pressroom/internal/testkit"
 )
@@ -95,7 +95,7 @@ func each(t *testing.T, run func(t *testing.T, h *house)) {
 		setup, err := h.Begin(h.holder.Person, "ada@example.com")
 		must(t, err)
 		h.secret = setup.Secret
-		if _, err := h.Add(t.Context(), h.holder.Person, setup.Kept, "000000"); !fault.Is(err, fault.ValidationFailed) {
+		if _, err := h.Add(t.Context(), h.holder.Person, setup.Kept, "000000"); !apierr.Is(err, apierr.ValidationFailed) {
 			t.Fatalf("a wrong code confirms a setup: %v", err)
 		}
 		added, err := h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0))
@@ -109,20 +109,20 @@ func each(t *testing.T, run func(t *testing.T, h *house)) {
 func TestReplayedCodeIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		check := func(code string) error { return h.Check(t.Context(), h.holder, code) }
-		if err := check(h.code(0)); !fault.Is(err, fault.Unauthorized) {
+		if err := check(h.code(0)); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the code that confirmed the app signs in: %v", err)
 		}
 		h.clock.Advance(2 * period)
 		next := h.code(1)
 		must(t, check(next[:3]+" "+next[3:]))
 		for _, replayed := range []string{next, h.code(0), h.code(-1)} {
-			if err := check(replayed); !fault.Is(err, fault.Unauthorized) {
+			if err := check(replayed); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%s is accepted after %s: %v", replayed, next, err)
 			}
 		}
 		h.clock.Advance(10 * period)
 		for _, far := range []int{-2, 2} {
-			if err := check(h.code(far)); !fault.Is(err, fault.Unauthorized) {
+			if err := check(h.code(far)); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("a code of %d steps away is accepted: %v", far, err)
 			}
 		}
@@ -160,12 +160,12 @@ func TestRecoveryCodes(t *testing.T) {
 		if err != nil || left != 9 {
 			t.Fatalf("%d left (%v)", left, err)
 		}
-		if _, err := h.Recover(t.Context(), h.holder, h.codes[3]); !fault.Is(err, fault.Unauthorized) {
+		if _, err := h.Recover(t.Context(), h.holder, h.codes[3]); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a recovery code works twice: %v", err)
 		}
 		anew, err := h.NewCodes(t.Context(), h.holder.Person)
 		must(t, err)
-		if _, err := h.Recover(t.Context(), h.holder, h.codes[4]); !fault.Is(err, fault.Unauthorized) {
+		if _, err := h.Recover(t.Context(), h.holder, h.codes[4]); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("an earlier code works: %v", err)
 		}
 		if _, err := h.Recover(t.Context(), h.holder, anew[0]); err != nil {

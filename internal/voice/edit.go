@@ -7,15 +7,15 @@ import (
 	"strconv"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 )
 
 var (
-	errTaken = fault.Invalid(fault.NotAllowedValue, "name", "Another brand voice of the team goes by this name.")
-	errFull  = fault.Invalid(fault.OutOfRange, "", fmt.Sprintf("A team has at most %d brand voices. Delete one, or change one.", MaxVoices))
+	errTaken = apierr.Invalid(apierr.NotAllowedValue, "name", "Another brand voice of the team goes by this name.")
+	errFull  = apierr.Invalid(apierr.OutOfRange, "", fmt.Sprintf("A team has at most %d brand voices. Delete one, or change one.", MaxVoices))
 )
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/testkit"
 )
@@ -192,7 +192,7 @@ func TestDefaultIsOneUnderRaces(t *testing.T) {
 		}
 		w.exec(`DELETE FROM brand_voices WHERE id BETWEEN 2 AND 8`)
 		together(24, func(s *Service, i int) {
-			if _, err := s.Create(ctx, w.call, named(fmt.Sprint("new ", i%16))); err != nil && !fault.Is(err, fault.ValidationFailed) {
+			if _, err := s.Create(ctx, w.call, named(fmt.Sprint("new ", i%16))); err != nil && !apierr.Is(err, apierr.ValidationFailed) {
 				t.Error(err)
 			}
 		})
@@ -209,7 +209,7 @@ func TestDefaultIsOneUnderRaces(t *testing.T) {
 			if i%3 == 0 {
 				do = s.Delete
 			}
-			if err := do(ctx, w.call, id); err != nil && !fault.Is(err, fault.NotFound) {
+			if err := do(ctx, w.call, id); err != nil && !apierr.Is(err, apierr.NotFound) {
 				t.Error(err)
 			}
 			if n := w.number(`SELECT COUNT(*) FROM brand_voices WHERE is_default = 1`); n != 1 {
@@ -268,7 +268,7 @@ func TestTheirsIsNotThere(t *testing.T) {
 				"get": got, "change": changed, "add": added, "materials": listed, "delete": w.Delete(ctx, theirs, id),
 				"default": w.MakeDefault(ctx, theirs, id), "remove": w.RemoveMaterial(ctx, theirs, id, m.ID),
 			} {
-				if asJSON(fault.Of(err)) != asJSON(fault.Missing()) {
+				if asJSON(apierr.Of(err)) != asJSON(apierr.Missing()) {
 					t.Errorf("%s of %d: %v", name, id, err)
 				}
 			}
@@ -287,7 +287,7 @@ func TestTheirsIsNotThere(t *testing.T) {
 func TestWhoMayChange(t *testing.T) {
 	each(t, func(w world) {
 		ctx, id := w.t.Context(), w.make("Plain")
-		refused := func(call operation.Call, code fault.Code) {
+		refused := func(call operation.Call, code apierr.Code) {
 			t.Helper()
 			_, created := w.Create(ctx, call, named("Other"))
 			_, changed := w.Change(ctx, call, id, named("Other"))
@@ -295,13 +295,13 @@ func TestWhoMayChange(t *testing.T) {
 				w.mustRefuse(err, code, "", "")
 			}
 		}
-		refused(as(w.call, access.Viewer, 0), fault.WriteNotAllowed)
-		refused(as(w.call, access.Client, 0), fault.WriteNotAllowed)
+		refused(as(w.call, access.Viewer, 0), apierr.WriteNotAllowed)
+		refused(as(w.call, access.Client, 0), apierr.WriteNotAllowed)
 		if _, err := w.Change(ctx, as(w.call, access.Editor, 0), id, named("Plainer")); err != nil {
 			t.Error(err)
 		}
 		w.exec(`UPDATE teams SET closed_at = 5 WHERE id = ?`, w.call.TeamID)
-		refused(w.call, fault.NotFound)
+		refused(w.call, apierr.NotFound)
 		w.mustStand("Plainer*")
 	})
 }
@@ -323,9 +323,9 @@ func TestChange(t *testing.T) {
 			t.Errorf("%d events for a change of nothing", n-events)
 		}
 		_, err = w.Change(ctx, w.call, b, named("HARBOUR ＣＯＦＦＥＥ"))
-		w.mustRefuse(err, fault.ValidationFailed, fault.NotAllowedValue, "name")
+		w.mustRefuse(err, apierr.ValidationFailed, apierr.NotAllowedValue, "name")
 		_, err = w.Create(ctx, w.call, named("harbour coffee"))
-		w.mustRefuse(err, fault.ValidationFailed, fault.NotAllowedValue, "name")
+		w.mustRefuse(err, apierr.ValidationFailed, apierr.NotAllowedValue, "name")
 		_, err = w.Change(ctx, w.call, a, named("harbour coffee"))
 		w.must(err)
 		w.mustStand("B", "harbour coffee*")

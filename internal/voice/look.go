@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 )
 
@@ -27,7 +27,7 @@ func (s *Service) Draft(ctx context.Context, call operation.Call, id int64) (Dra
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `brand_voices WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return home, err
 }

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/fetch"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
@@ -53,9 +53,9 @@ type NewMaterial struct {
 }
 
 var (
-	errOneMaterial  = fault.Invalid(fault.ExactlyOneOf, "text", "Give exactly one of a text, a link and a post.")
-	errNoPost       = fault.Missing().With("argument", "post_id")
-	errManyMaterial = fault.Invalid(fault.OutOfRange, "", fmt.Sprintf("A brand voice has at most %d pieces of material.", MaxMaterials))
+	errOneMaterial  = apierr.Invalid(apierr.ExactlyOneOf, "text", "Give exactly one of a text, a link and a post.")
+	errNoPost       = apierr.Missing().With("argument", "post_id")
+	errManyMaterial = apierr.Invalid(apierr.OutOfRange, "", fmt.Sprintf("A brand voice has at most %d pieces of material.", MaxMaterials))
 )
 
 // AddMaterial keeps what a voice is researched from. What is there already stays as it is.
@@ -83,7 +83,7 @@ func (s *Service) AddMaterial(ctx context.Context, call operation.Call, voice in
 // mayResearch lets people in the app alone to material, those who may write.
 func mayResearch(call operation.Call) error {
 	if !call.InApp() {
-		return fault.Missing()
+		return apierr.Missing()
 	}
 	return call.Require(access.Write)
 }
@@ -121,7 +121,7 @@ func linked(address string) (Material, error) {
 		if refused, ok := errors.AsType[*fetch.Error](err); ok {
 			detail = refused.Detail
 		}
-		return Material{}, fault.Invalid(fault.NotAllowedValue, "link", detail).Wrap(err)
+		return Material{}, apierr.Invalid(apierr.NotAllowedValue, "link", detail).Wrap(err)
 	}
 	return Material{Kind: Linked, Content: link}, nil
 }
@@ -139,7 +139,7 @@ func (s *Service) ownPost(ctx context.Context, team int64, id string) (Material,
 	case err != nil:
 		return m, fmt.Errorf("reading a post for a brand voice: %w", err)
 	case m.Content == "":
-		return m, fault.Invalid(fault.NotAllowedValue, "post_id", "This post has no text.")
+		return m, apierr.Invalid(apierr.NotAllowedValue, "post_id", "This post has no text.")
 	}
 	return m, nil
 }
@@ -214,7 +214,7 @@ func (s *Service) Material(ctx context.Context, call operation.Call, voice, id i
 	}
 	err := m.scan(s.db.QueryRow(ctx, materialQuery, voice, id, call.TeamID).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return m, fault.Missing()
+		return m, apierr.Missing()
 	}
 	if err != nil {
 		return m, fmt.Errorf("reading material of a brand voice: %w", err)
@@ -236,7 +236,7 @@ func (s *Service) RemoveMaterial(ctx context.Context, call operation.Call, voice
 			return 0, fmt.Errorf("removing material from a brand voice: %w", err)
 		}
 		if n == 0 {
-			return 0, fault.Missing()
+			return 0, apierr.Missing()
 		}
 		return voice, nil
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
 	"pressroom/internal/testkit"
@@ -60,9 +60,9 @@ func TestMaterial(t *testing.T) {
 		if got := w.materials(other); len(got) != 0 {
 			t.Errorf("the other voice has %+v", got)
 		}
-		w.mustRefuse(w.RemoveMaterial(ctx, w.call, other, 2), fault.NotFound, "", "")
+		w.mustRefuse(w.RemoveMaterial(ctx, w.call, other, 2), apierr.NotFound, "", "")
 		w.must(w.RemoveMaterial(ctx, w.call, id, 2))
-		w.mustRefuse(w.RemoveMaterial(ctx, w.call, id, 2), fault.NotFound, "", "")
+		w.mustRefuse(w.RemoveMaterial(ctx, w.call, id, 2), apierr.NotFound, "", "")
 		if diff := cmp.Diff([]Material{want[0], want[2]}, w.materials(id)); diff != "" {
 			t.Error(diff)
 		}
@@ -82,25 +82,25 @@ func TestMaterialRefused(t *testing.T) {
 		key := secret.New(secret.APIKey)
 		for name, c := range map[string]struct {
 			given            NewMaterial
-			code             fault.Code
+			code             apierr.Code
 			reason, argument string
 		}{
-			"nothing":              {NewMaterial{}, fault.ValidationFailed, fault.ExactlyOneOf, "text"},
-			"nothing that is seen": {NewMaterial{Text: " \n\u200b"}, fault.ValidationFailed, fault.ExactlyOneOf, "text"},
-			"a text and a link":    {NewMaterial{Text: "a", Link: "https://harbour.example.com/"}, fault.ValidationFailed, fault.ExactlyOneOf, "text"},
-			"a link and a post":    {NewMaterial{Link: "https://harbour.example.com/", PostID: "p"}, fault.ValidationFailed, fault.ExactlyOneOf, "text"},
-			"a long text":          {NewMaterial{Text: strings.Repeat("a", MaxMaterial+1)}, fault.ValidationFailed, fault.TooLong, "text"},
-			"a key in a text":      {NewMaterial{Text: key}, fault.ValidationFailed, fault.SecretInArgument, "text"},
-			"a key in a link":      {NewMaterial{Link: "https://harbour.example.com/?key=" + key}, fault.ValidationFailed, fault.SecretInArgument, "link"},
-			"http":                 {NewMaterial{Link: "http://harbour.example.com/"}, fault.ValidationFailed, fault.NotAllowedValue, "link"},
-			"a file":               {NewMaterial{Link: "file:///etc/passwd"}, fault.ValidationFailed, fault.NotAllowedValue, "link"},
-			"this machine":         {NewMaterial{Link: "https://localhost/"}, fault.ValidationFailed, fault.NotAllowedValue, "link"},
-			"an address":           {NewMaterial{Link: "https://169.254.169.254/latest"}, fault.ValidationFailed, fault.NotAllowedValue, "link"},
-			"a password":           {NewMaterial{Link: "https://ada:secret@harbour.example.com/"}, fault.ValidationFailed, fault.NotAllowedValue, "link"},
-			"no post":              {NewMaterial{PostID: "p2"}, fault.NotFound, "", "post_id"},
-			"another team's post":  {NewMaterial{PostID: "theirs"}, fault.NotFound, "", "post_id"},
-			"no post's id":         {NewMaterial{PostID: "p\x00\xff"}, fault.NotFound, "", "post_id"},
-			"a post without text":  {NewMaterial{PostID: "wordless"}, fault.ValidationFailed, fault.NotAllowedValue, "post_id"},
+			"nothing":              {NewMaterial{}, apierr.ValidationFailed, apierr.ExactlyOneOf, "text"},
+			"nothing that is seen": {NewMaterial{Text: " \n\u200b"}, apierr.ValidationFailed, apierr.ExactlyOneOf, "text"},
+			"a text and a link":    {NewMaterial{Text: "a", Link: "https://harbour.example.com/"}, apierr.ValidationFailed, apierr.ExactlyOneOf, "text"},
+			"a link and a post":    {NewMaterial{Link: "https://harbour.example.com/", PostID: "p"}, apierr.ValidationFailed, apierr.ExactlyOneOf, "text"},
+			"a long text":          {NewMaterial{Text: strings.Repeat("a", MaxMaterial+1)}, apierr.ValidationFailed, apierr.TooLong, "text"},
+			"a key in a text":      {NewMaterial{Text: key}, apierr.ValidationFailed, apierr.SecretInArgument, "text"},
+			"a key in a link":      {NewMaterial{Link: "https://harbour.example.com/?key=" + key}, apierr.ValidationFailed, apierr.SecretInArgument, "link"},
+			"http":                 {NewMaterial{Link: "http://harbour.example.com/"}, apierr.ValidationFailed, apierr.NotAllowedValue, "link"},
+			"a file":               {NewMaterial{Link: "file:///etc/passwd"}, apierr.ValidationFailed, apierr.NotAllowedValue, "link"},
+			"this machine":         {NewMaterial{Link: "https://localhost/"}, apierr.ValidationFailed, apierr.NotAllowedValue, "link"},
+			"an address":           {NewMaterial{Link: "https://169.254.169.254/latest"}, apierr.ValidationFailed, apierr.NotAllowedValue, "link"},
+			"a password":           {NewMaterial{Link: "https://ada:secret@harbour.example.com/"}, apierr.ValidationFailed, apierr.NotAllowedValue, "link"},
+			"no post":              {NewMaterial{PostID: "p2"}, apierr.NotFound, "", "post_id"},
+			"another team's post":  {NewMaterial{PostID: "theirs"}, apierr.NotFound, "", "post_id"},
+			"no post's id":         {NewMaterial{PostID: "p\x00\xff"}, apierr.NotFound, "", "post_id"},
+			"a post without text":  {NewMaterial{PostID: "wordless"}, apierr.ValidationFailed, apierr.NotAllowedValue, "post_id"},
 		} {
 			_, err := w.AddMaterial(ctx, w.call, id, c.given)
 			if w.mustRefuse(err, c.code, c.reason, c.argument); strings.Contains(fmt.Sprint(err), key) {
@@ -125,7 +125,7 @@ func TestMaterialHasALimit(t *testing.T) {
 		var wg sync.WaitGroup
 		for n := range 10 {
 			wg.Go(func() {
-				if _, err := nodes[n%2].AddMaterial(ctx, w.call, id, NewMaterial{Text: fmt.Sprint("more ", n)}); err != nil && !fault.Is(err, fault.ValidationFailed) {
+				if _, err := nodes[n%2].AddMaterial(ctx, w.call, id, NewMaterial{Text: fmt.Sprint("more ", n)}); err != nil && !apierr.Is(err, apierr.ValidationFailed) {
 					t.Error(err)
 				}
 			})
@@ -135,7 +135,7 @@ func TestMaterialHasALimit(t *testing.T) {
 			t.Errorf("%d pieces of material, want %d", n, MaxMaterials)
 		}
 		_, err := w.AddMaterial(ctx, w.call, id, NewMaterial{Text: "one more"})
-		w.mustRefuse(err, fault.ValidationFailed, fault.OutOfRange, "")
+		w.mustRefuse(err, apierr.ValidationFailed, apierr.OutOfRange, "")
 		_, err = w.AddMaterial(ctx, w.call, id, NewMaterial{Text: "text 0"})
 		w.must(err)
 	})
@@ -149,11 +149,11 @@ func TestMaterialIsForWritersInTheApp(t *testing.T) {
 		w.must(err)
 		for _, c := range []struct {
 			call operation.Call
-			code fault.Code
+			code apierr.Code
 		}{
-			{as(w.call, access.Owner, 7), fault.NotFound},
-			{as(w.call, access.Viewer, 0), fault.WriteNotAllowed},
-			{as(w.call, access.Client, 0), fault.WriteNotAllowed},
+			{as(w.call, access.Owner, 7), apierr.NotFound},
+			{as(w.call, access.Viewer, 0), apierr.WriteNotAllowed},
+			{as(w.call, access.Client, 0), apierr.WriteNotAllowed},
 		} {
 			_, err := w.Materials(ctx, c.call, id)
 			w.mustRefuse(err, c.code, "", "")

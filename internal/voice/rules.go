@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/secret"
 	"pressroom/internal/source"
 )
@@ -23,7 +23,7 @@ func tidy(d Draft) (Draft, error) {
 	var t tidier
 	d.Name = t.line("name", d.Name, MaxName)
 	if d.Name == "" {
-		t.refuse(fault.Invalid(fault.MissingArgument, "name", "A brand voice needs a name."))
+		t.refuse(apierr.Invalid(apierr.MissingArgument, "name", "A brand voice needs a name."))
 	}
 	d.BusinessDescription = t.lines("business_description", d.BusinessDescription, MaxDescription)
 	d.Tone = t.lines("tone", d.Tone, MaxTone)
@@ -46,7 +46,7 @@ func tidy(d Draft) (Draft, error) {
 func inAll(d Draft) error {
 	text, err := assemble(d)
 	if err == nil && utf8.RuneCountInString(text) > MaxText {
-		err = fault.Invalid(fault.TooLong, "", fmt.Sprintf("All that a brand voice says takes at most %d characters together.", MaxText))
+		err = apierr.Invalid(apierr.TooLong, "", fmt.Sprintf("All that a brand voice says takes at most %d characters together.", MaxText))
 	}
 	return err
 }
@@ -73,7 +73,7 @@ func (t *tidier) line(argument, text string, most int) string {
 func (t *tidier) fit(argument, text string, most int, tidy func(string) string) string {
 	switch {
 	case !utf8.ValidString(text):
-		t.refuse(fault.Invalid(fault.Malformed, argument, "The argument "+argument+" is not valid Unicode."))
+		t.refuse(apierr.Invalid(apierr.Malformed, argument, "The argument "+argument+" is not valid Unicode."))
 		return ""
 	case secret.In(text):
 		t.refuse(errSecret.With("argument", argument))
@@ -81,12 +81,12 @@ func (t *tidier) fit(argument, text string, most int, tidy func(string) string) 
 	}
 	text = tidy(text)
 	if utf8.RuneCountInString(text) > most {
-		t.refuse(fault.Invalid(fault.TooLong, argument, fmt.Sprintf("The argument %s takes at most %d characters. It is not shortened.", argument, most)))
+		t.refuse(apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s takes at most %d characters. It is not shortened.", argument, most)))
 	}
 	return text
 }
 
-var errSecret = fault.Invalid(fault.SecretInArgument, "", "This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
+var errSecret = apierr.Invalid(apierr.SecretInArgument, "", "This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
 
 func (t *tidier) audiences(given []Audience) []Audience {
 	out := []Audience{}
@@ -97,7 +97,7 @@ func (t *tidier) audiences(given []Audience) []Audience {
 			continue
 		}
 		if a.Name == "" {
-			t.refuse(fault.Invalid(fault.MissingArgument, "audiences.name", "Each audience needs a name."))
+			t.refuse(apierr.Invalid(apierr.MissingArgument, "audiences.name", "Each audience needs a name."))
 		}
 		out = append(out, a)
 	}
@@ -124,20 +124,20 @@ func (t *tidier) list(argument string, given []string, most, longest int) []stri
 
 func (t *tidier) most(argument string, n, most int) {
 	if n > most {
-		t.refuse(fault.Invalid(fault.TooLong, argument, fmt.Sprintf("The argument %s takes at most %d items.", argument, most)))
+		t.refuse(apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s takes at most %d items.", argument, most)))
 	}
 }
 
 // apart refuses what is to be used and to be avoided.
 func (t *tidier) apart(argument string, use, avoid []string) {
 	if slices.ContainsFunc(avoid, func(text string) bool { return slices.Contains(use, text) }) {
-		t.refuse(fault.Invalid(fault.NotAllowedValue, argument, "The argument "+argument+" holds what is to be used as well."))
+		t.refuse(apierr.Invalid(apierr.NotAllowedValue, argument, "The argument "+argument+" holds what is to be used as well."))
 	}
 }
 
 func (t *tidier) oneOf(argument, value string, values ...string) {
 	if value != "" && !slices.Contains(values, value) {
-		t.refuse(fault.Invalid(fault.NotAllowedValue, argument, fmt.Sprintf("The argument %s takes one of: %s.", argument, strings.Join(values, ", "))))
+		t.refuse(apierr.Invalid(apierr.NotAllowedValue, argument, fmt.Sprintf("The argument %s takes one of: %s.", argument, strings.Join(values, ", "))))
 	}
 }
 
@@ -147,7 +147,7 @@ func (t *tidier) language(text string) string {
 	}
 	name, ok := canonical(text)
 	if !ok {
-		t.refuse(fault.Invalid(fault.Malformed, "content_language", "The argument content_language has to be a language of BCP 47, such as en, pt-BR or zh-Hant."))
+		t.refuse(apierr.Invalid(apierr.Malformed, "content_language", "The argument content_language has to be a language of BCP 47, such as en, pt-BR or zh-Hant."))
 	}
 	return name
 }

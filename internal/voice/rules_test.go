@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/secret"
 )
 
@@ -27,43 +27,43 @@ func TestTidyRefuses(t *testing.T) {
 		change           func(d *Draft)
 		reason, argument string
 	}{
-		"no name":                {func(d *Draft) { d.Name = " \u200b\t" }, fault.MissingArgument, "name"},
-		"a long name":            {func(d *Draft) { d.Name = strings.Repeat("é", MaxName+1) }, fault.TooLong, "name"},
-		"a name in no encoding":  {func(d *Draft) { d.Name = "a\xff" }, fault.Malformed, "name"},
-		"a long description":     {func(d *Draft) { d.BusinessDescription = strings.Repeat("a", MaxDescription+1) }, fault.TooLong, "business_description"},
-		"a long tone":            {func(d *Draft) { d.Tone = strings.Repeat("a", MaxTone+1) }, fault.TooLong, "tone"},
-		"long instructions":      {func(d *Draft) { d.CustomInstructions = strings.Repeat("a", MaxInstructions+1) }, fault.TooLong, "custom_instructions"},
-		"a point of view":        {func(d *Draft) { d.PointOfView = "fourth_person" }, fault.NotAllowedValue, "point_of_view"},
-		"an emoji policy":        {func(d *Draft) { d.EmojiPolicy = "☕" }, fault.NotAllowedValue, "emoji_policy"},
-		"an audience, no name":   {func(d *Draft) { d.Audiences = []Audience{{Description: "x"}} }, fault.MissingArgument, "audiences.name"},
-		"an audience's name":     {func(d *Draft) { d.Audiences = []Audience{{Name: strings.Repeat("a", MaxName+1)}} }, fault.TooLong, "audiences.name"},
-		"a long audience":        {func(d *Draft) { d.Audiences = []Audience{{"a", strings.Repeat("a", MaxAudience+1)}} }, fault.TooLong, "audiences.description"},
-		"many audiences":         {func(d *Draft) { d.Audiences = make21() }, fault.TooLong, "audiences"},
-		"many words":             {func(d *Draft) { d.Use.Words = many(MaxWords+1, "w%d") }, fault.TooLong, "use.words"},
-		"a long word":            {func(d *Draft) { d.Avoid.Words = []string{strings.Repeat("a", MaxWord+1)} }, fault.TooLong, "avoid.words"},
-		"many phrases":           {func(d *Draft) { d.Avoid.Phrases = many(MaxPhrases+1, "p %d") }, fault.TooLong, "avoid.phrases"},
-		"a long phrase":          {func(d *Draft) { d.Use.Phrases = []string{strings.Repeat("a", MaxPhrase+1)} }, fault.TooLong, "use.phrases"},
-		"a word both ways":       {func(d *Draft) { d.Use.Words, d.Avoid.Words = []string{"a", "b"}, []string{" b"} }, fault.NotAllowedValue, "avoid.words"},
-		"a phrase both ways":     {func(d *Draft) { d.Use.Phrases, d.Avoid.Phrases = []string{"a\nb"}, []string{"a b"} }, fault.NotAllowedValue, "avoid.phrases"},
-		"no language":            {func(d *Draft) { d.ContentLanguage = "german" }, fault.Malformed, "content_language"},
-		"an unknown language":    {func(d *Draft) { d.ContentLanguage = "qq" }, fault.Malformed, "content_language"},
-		"any language":           {func(d *Draft) { d.ContentLanguage = "und" }, fault.Malformed, "content_language"},
-		"a private language":     {func(d *Draft) { d.ContentLanguage = "x-ours" }, fault.Malformed, "content_language"},
-		"an extended language":   {func(d *Draft) { d.ContentLanguage = "en-u-ca-buddhist" }, fault.Malformed, "content_language"},
-		"a language and more":    {func(d *Draft) { d.ContentLanguage = "en\n# Heading" }, fault.Malformed, "content_language"},
-		"a long language":        {func(d *Draft) { d.ContentLanguage = "en-" + strings.Repeat("abcdefgh-", 5) + "a" }, fault.Malformed, "content_language"},
-		"a key in instructions":  {func(d *Draft) { d.CustomInstructions = "use " + key }, fault.SecretInArgument, "custom_instructions"},
-		"a key in a phrase":      {func(d *Draft) { d.Use.Phrases = []string{key} }, fault.SecretInArgument, "use.phrases"},
-		"a key in an audience":   {func(d *Draft) { d.Audiences = []Audience{{"a", key}} }, fault.SecretInArgument, "audiences.description"},
-		"more than all together": {func(d *Draft) { d.Use.Phrases = many(70, strings.Repeat("a", 290)+"%d") }, fault.TooLong, ""},
+		"no name":                {func(d *Draft) { d.Name = " \u200b\t" }, apierr.MissingArgument, "name"},
+		"a long name":            {func(d *Draft) { d.Name = strings.Repeat("é", MaxName+1) }, apierr.TooLong, "name"},
+		"a name in no encoding":  {func(d *Draft) { d.Name = "a\xff" }, apierr.Malformed, "name"},
+		"a long description":     {func(d *Draft) { d.BusinessDescription = strings.Repeat("a", MaxDescription+1) }, apierr.TooLong, "business_description"},
+		"a long tone":            {func(d *Draft) { d.Tone = strings.Repeat("a", MaxTone+1) }, apierr.TooLong, "tone"},
+		"long instructions":      {func(d *Draft) { d.CustomInstructions = strings.Repeat("a", MaxInstructions+1) }, apierr.TooLong, "custom_instructions"},
+		"a point of view":        {func(d *Draft) { d.PointOfView = "fourth_person" }, apierr.NotAllowedValue, "point_of_view"},
+		"an emoji policy":        {func(d *Draft) { d.EmojiPolicy = "☕" }, apierr.NotAllowedValue, "emoji_policy"},
+		"an audience, no name":   {func(d *Draft) { d.Audiences = []Audience{{Description: "x"}} }, apierr.MissingArgument, "audiences.name"},
+		"an audience's name":     {func(d *Draft) { d.Audiences = []Audience{{Name: strings.Repeat("a", MaxName+1)}} }, apierr.TooLong, "audiences.name"},
+		"a long audience":        {func(d *Draft) { d.Audiences = []Audience{{"a", strings.Repeat("a", MaxAudience+1)}} }, apierr.TooLong, "audiences.description"},
+		"many audiences":         {func(d *Draft) { d.Audiences = make21() }, apierr.TooLong, "audiences"},
+		"many words":             {func(d *Draft) { d.Use.Words = many(MaxWords+1, "w%d") }, apierr.TooLong, "use.words"},
+		"a long word":            {func(d *Draft) { d.Avoid.Words = []string{strings.Repeat("a", MaxWord+1)} }, apierr.TooLong, "avoid.words"},
+		"many phrases":           {func(d *Draft) { d.Avoid.Phrases = many(MaxPhrases+1, "p %d") }, apierr.TooLong, "avoid.phrases"},
+		"a long phrase":          {func(d *Draft) { d.Use.Phrases = []string{strings.Repeat("a", MaxPhrase+1)} }, apierr.TooLong, "use.phrases"},
+		"a word both ways":       {func(d *Draft) { d.Use.Words, d.Avoid.Words = []string{"a", "b"}, []string{" b"} }, apierr.NotAllowedValue, "avoid.words"},
+		"a phrase both ways":     {func(d *Draft) { d.Use.Phrases, d.Avoid.Phrases = []string{"a\nb"}, []string{"a b"} }, apierr.NotAllowedValue, "avoid.phrases"},
+		"no language":            {func(d *Draft) { d.ContentLanguage = "german" }, apierr.Malformed, "content_language"},
+		"an unknown language":    {func(d *Draft) { d.ContentLanguage = "qq" }, apierr.Malformed, "content_language"},
+		"any language":           {func(d *Draft) { d.ContentLanguage = "und" }, apierr.Malformed, "content_language"},
+		"a private language":     {func(d *Draft) { d.ContentLanguage = "x-ours" }, apierr.Malformed, "content_language"},
+		"an extended language":   {func(d *Draft) { d.ContentLanguage = "en-u-ca-buddhist" }, apierr.Malformed, "content_language"},
+		"a language and more":    {func(d *Draft) { d.ContentLanguage = "en\n# Heading" }, apierr.Malformed, "content_language"},
+		"a long language":        {func(d *Draft) { d.ContentLanguage = "en-" + strings.Repeat("abcdefgh-", 5) + "a" }, apierr.Malformed, "content_language"},
+		"a key in instructions":  {func(d *Draft) { d.CustomInstructions = "use " + key }, apierr.SecretInArgument, "custom_instructions"},
+		"a key in a phrase":      {func(d *Draft) { d.Use.Phrases = []string{key} }, apierr.SecretInArgument, "use.phrases"},
+		"a key in an audience":   {func(d *Draft) { d.Audiences = []Audience{{"a", key}} }, apierr.SecretInArgument, "audiences.description"},
+		"more than all together": {func(d *Draft) { d.Use.Phrases = many(70, strings.Repeat("a", 290)+"%d") }, apierr.TooLong, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := full()
 			c.change(&d)
 			got, err := tidy(d)
-			f := fault.Of(err)
-			if err == nil || f.Code != fault.ValidationFailed || f.Context["reason"] != c.reason || c.argument != "" && f.Context["argument"] != c.argument {
+			f := apierr.Of(err)
+			if err == nil || f.Code != apierr.ValidationFailed || f.Context["reason"] != c.reason || c.argument != "" && f.Context["argument"] != c.argument {
 				t.Fatalf("got %v %v (%+v)", err, f.Context, got)
 			}
 			if strings.Contains(f.Error(), key) {
@@ -168,7 +168,7 @@ func kept(r *rapid.T) Draft {
 	given := drafts().Draw(r, "draft")
 	d, err := tidy(given)
 	if err != nil {
-		if !fault.Is(err, fault.ValidationFailed) {
+		if !apierr.Is(err, apierr.ValidationFailed) {
 			r.Fatalf("refused by %v", err)
 		}
 		r.Skip("refused")

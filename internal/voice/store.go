@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // record is a voice as it is kept. Guide is JSON, empty where it was not asked for.
@@ -49,7 +49,7 @@ func find(ctx context.Context, q db.Querier, team, id int64) (record, error) {
 	var r record
 	err := r.scan(q.QueryRow(ctx, findQuery, id, team).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, fault.Missing()
+		return r, apierr.Missing()
 	}
 	if err != nil {
 		return r, fmt.Errorf("reading a brand voice: %w", err)
@@ -62,7 +62,7 @@ func find(ctx context.Context, q db.Querier, team, id int64) (record, error) {
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) error {
 	err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ? AND closed_at = 0`+s.db.ForUpdate(), team).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
-		return fault.Missing()
+		return apierr.Missing()
 	}
 	if err != nil {
 		return fmt.Errorf("locking a team's brand voices: %w", err)

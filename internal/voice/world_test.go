@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
@@ -81,9 +81,9 @@ func (w world) must(err error) {
 }
 
 // mustRefuse holds a refusal against its code, and its reason where it is validation_failed.
-func (w world) mustRefuse(err error, code fault.Code, reason, argument string) {
+func (w world) mustRefuse(err error, code apierr.Code, reason, argument string) {
 	w.t.Helper()
-	got := fault.Of(err)
+	got := apierr.Of(err)
 	if err == nil || got.Code != code || reason != "" && got.Context["reason"] != reason || argument != "" && got.Context["argument"] != argument {
 		w.t.Errorf("got %v %v, want %s %s %s", err, got.Context, code, reason, argument)
 	}

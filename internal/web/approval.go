@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
@@ -97,14 +97,14 @@ type deadLink struct{ Heading, Why, Comment string }
 // refuseLink tells a client that a link shows nothing, and shows what the client wrote. Posts that were deleted and posts
 // that never existed look alike.
 func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error, said post.Decision) {
-	f := fault.Of(err)
+	f := apierr.Of(err)
 	if f.Ours() {
 		a.Refuse(w, r, err)
 		return
 	}
 	page := deadLink{"This link no longer works", f.Detail, said.Comment}
 	switch state, _ := f.Context["state"].(string); {
-	case f.Code == fault.NotFound:
+	case f.Code == apierr.NotFound:
 		page.Heading, page.Why = "No longer up for approval", "This post is no longer up for approval. Ask the team that sent you the link."
 	case state == "changed":
 		page.Heading = "The post has changed"
@@ -121,14 +121,14 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	said.Round, _ = strconv.ParseInt(r.PostForm.Get("round"), 10, 64) // what is no number is no version
 	var err error
 	if !said.Approve && r.PostForm.Get("decision") != "reject" {
-		err = fault.Invalid(fault.MissingArgument, "decision", "Choose whether you approve the post.")
+		err = apierr.Invalid(apierr.MissingArgument, "decision", "Choose whether you approve the post.")
 	} else {
 		err = a.Approvals.Decide(r.Context(), r.PathValue("token"), said)
 	}
-	switch f := fault.Of(err); {
+	switch f := apierr.Of(err); {
 	case err == nil:
 		frame.Redirect(w, r, r.URL.EscapedPath())
-	case f.Ours() || f.Code == fault.NotFound:
+	case f.Ours() || f.Code == apierr.NotFound:
 		a.refuseLink(w, r, err, said)
 	default:
 		a.showApproval(w, r, frame.StatusOf(err), approvalView{Wrong: f.Detail, Field: fieldOf(f), Said: said})
@@ -139,13 +139,13 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 const maxLinkFiles = 48
 
 // fieldOf returns the field of a form that a refusal is about; empty for none.
-func fieldOf(f *fault.Error) string {
+func fieldOf(f *apierr.Error) string {
 	field, _ := f.Context["argument"].(string)
 	return field
 }
 
 // errManyFiles refuses a link of which more files are on their way than any page of a post shows.
-var errManyFiles = fault.New(fault.RateLimited, "Too many files of this link are being loaded. Try again in a moment.").With("scope", "approval_link").After(time.Second)
+var errManyFiles = apierr.New(apierr.RateLimited, "Too many files of this link are being loaded. Try again in a moment.").With("scope", "approval_link").After(time.Second)
 
 // approvalPicture sends the thumbnail of an image of a post to anybody who has the post's approval link.
 func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
@@ -182,7 +182,7 @@ func (a *App) approvalFile(w http.ResponseWriter, r *http.Request, kind string, 
 		return
 	}
 	if m, ok := shown.Shows(id); !ok || m.Kind != kind {
-		a.Refuse(w, r, fault.Missing())
+		a.Refuse(w, r, apierr.Missing())
 		return
 	}
 	file, err := open(r.Context(), shown.TeamID, id)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/network"
 	"pressroom/internal/social"
 	"pressroom/internal/web/frame"
@@ -70,10 +70,10 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	given := network.Credentials{Server: strings.TrimSpace(r.PostForm.Get("server")), Identifier: strings.TrimSpace(r.PostForm.Get("identifier")), Password: r.PostForm.Get("password")}
 	account, err := a.Connector.SignIn(r.Context(), person, token, given)
 	a.noteRefusal(r, err)
-	switch f := fault.Of(err); {
+	switch f := apierr.Of(err); {
 	case err == nil:
 		frame.Redirect(w, r, connectedPath(account.ID))
-	case f.Ours() || f.Code == fault.NotFound:
+	case f.Ours() || f.Code == apierr.NotFound:
 		a.Refuse(w, r, err)
 	default:
 		a.showConnect(w, r, frame.StatusOf(err), connectView{Server: given.Server, Identifier: given.Identifier, Wrong: f.Detail})
@@ -102,8 +102,8 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	out, err := a.Connector.Return(r.Context(), v.ID, social.Returned{Platform: r.PathValue("platform"), State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error")})
 	a.noteRefusal(r, err)
-	switch f := fault.Of(err); {
-	case err != nil && (out.Retry == "" || f.Ours() || f.Code == fault.NotFound):
+	switch f := apierr.Of(err); {
+	case err != nil && (out.Retry == "" || f.Ours() || f.Code == apierr.NotFound):
 		a.Refuse(w, r, err)
 	case err != nil:
 		a.Show(w, r, frame.StatusOf(err), pages["connectend"], "Not connected", connectEnd{f.Detail, social.ConnectPath + out.Retry})
@@ -165,7 +165,7 @@ func (a *App) choose(w http.ResponseWriter, r *http.Request) {
 func numberIn(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return id, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/media"
 	"pressroom/internal/problem"
 	"pressroom/internal/web/frame"
@@ -109,14 +109,14 @@ func disposition(download bool, name string) string {
 func mediaID(r *http.Request) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id < 1 {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return id, nil
 }
 
 // tellProblem answers a program with a problem document. What failed on our side is logged.
 func (a *App) tellProblem(w http.ResponseWriter, r *http.Request, err error) {
-	if err = a.Told(r, err); !frame.Gone(r) && fault.Of(err).Code == fault.Internal {
+	if err = a.Told(r, err); !frame.Gone(r) && apierr.Of(err).Code == apierr.Internal {
 		a.Log.ErrorContext(r.Context(), "a request failed", "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	problem.Write(w, err, a.PublicURL)

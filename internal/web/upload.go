@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/media"
 	"pressroom/internal/secret"
 	"pressroom/internal/web/frame"
@@ -80,7 +80,7 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 func batchID(r *http.Request) (string, error) {
 	id, err := uuid.Parse(r.PathValue("batch"))
 	if err != nil || id.String() != r.PathValue("batch") {
-		return "", fault.Missing()
+		return "", apierr.Missing()
 	}
 	return id.String(), nil
 }
@@ -93,7 +93,7 @@ func inZone(at time.Time, zone string) string {
 	return at.In(place).Format("15:04 on Monday 2 January") + " (" + zone + ")"
 }
 
-var errSignedOut = fault.New(fault.Unauthorized, "You are signed out. Sign in again in another tab, then repeat.")
+var errSignedOut = apierr.New(apierr.Unauthorized, "You are signed out. Sign in again in another tab, then repeat.")
 
 // answer is how the page's script is told of a file that has arrived.
 type answer struct {
@@ -176,7 +176,7 @@ func (a *App) checkForm(r *http.Request) error {
 	return a.Library.CheckBatchForm(r.Context(), frame.VisitorOf(r.Context()).ID, id, r.ContentLength)
 }
 
-var errForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
+var errForm = apierr.Invalid(apierr.Malformed, "", "This form cannot be read.")
 
 // addParts adds each file of a form and returns what was refused, in words. An error ends the form: nothing of it was
 // added, or the rest cannot be read.
@@ -201,9 +201,9 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 			return append(problems, media.TooManyFormFiles), nil
 		}
 		_, err = a.add(r, media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
-		switch f := fault.Of(err); {
+		switch f := apierr.Of(err); {
 		case err == nil:
-		case f.Code == fault.NotFound, f.Code == fault.Internal, f.Ours() && files == 1:
+		case f.Code == apierr.NotFound, f.Code == apierr.Internal, f.Ours() && files == 1:
 			return nil, err
 		default:
 			problems = append(problems, part.FileName()+": "+f.Detail)
@@ -212,7 +212,7 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 }
 
 // errBrokenOff is told where the client ended the upload or sent nothing for a while; mostly nobody hears it.
-var errBrokenOff = fault.Invalid(fault.Malformed, "", "The upload broke off. Send the file again.")
+var errBrokenOff = apierr.Invalid(apierr.Malformed, "", "The upload broke off. Send the file again.")
 
 // refuseFile answers for a file that was not taken.
 func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *frame.Arriving, err error) {
@@ -282,7 +282,7 @@ type receivedData struct {
 func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPut {
 		w.Header().Set("Allow", http.MethodPut)
-		a.tellProblem(w, r, fault.New(fault.MethodNotAllowed, "An upload link takes PUT alone."))
+		a.tellProblem(w, r, apierr.New(apierr.MethodNotAllowed, "An upload link takes PUT alone."))
 		return
 	}
 	body := frame.ArrivingIn(w, r)

@@ -67,7 +67,7 @@ func everything() bool {
 }
 
 func everyReasonMet() error {
-	all, err := reasons("../../internal/fault/fault.go")
+	all, err := reasons("../../internal/apierr/apierr.go")
 	if err != nil {
 		return err
 	}

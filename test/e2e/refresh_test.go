@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/server"
 )
@@ -63,7 +63,7 @@ func refresh(ctx context.Context, p server.Parts, call operation.Call, in refres
 	case brokenOne:
 		return out, errors.New("the figures make no sense")
 	default:
-		return out, fault.Missing()
+		return out, apierr.Missing()
 	}
 	return out, p.DB.Write(ctx, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
 		_, err := p.Credits.Settle(ctx, tx, call.Reservation, charged)

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/terms"
 )
@@ -52,7 +52,7 @@ func (in CreateInput) list(team int64) (List, error) {
 	return l, err
 }
 
-var errPlanFull = fault.New(fault.PlanLimitReached, "The team has as many hashtag lists as its plan allows. Delete one first.").With("limit", "hashtag_lists")
+var errPlanFull = apierr.New(apierr.PlanLimitReached, "The team has as many hashtag lists as its plan allows. Delete one first.").With("limit", "hashtag_lists")
 
 // mayHaveAnother refuses one more list than the plan allows. It holds the team's row, so that two calls cannot both make
 // the last one.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 )
 
 // Change is what becomes of a list; what is nil stays. An empty colour or icon is taken away.
@@ -65,7 +65,7 @@ func (s *Service) Remove(ctx context.Context, team int64, by event.Actor, id int
 			return fmt.Errorf("taking a hashtag out of a list: %w", err)
 		}
 		if gone == 0 {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		l.Size -= gone
 		if err := l.keepSize(ctx, tx); err != nil {

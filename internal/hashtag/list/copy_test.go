@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 )
 
@@ -31,18 +31,18 @@ func TestFill(t *testing.T) {
 			}
 		}
 		_, err := w.Fill(ctx, call, into, from.ID)
-		refused(t, err, fault.ValidationFailed, fault.WrongState)
+		refused(t, err, apierr.ValidationFailed, apierr.WrongState)
 		_, err = w.Fill(ctx, operation.Call{Actor: &access.Actor{TeamID: w.team, Role: access.Viewer, Capabilities: access.OfRole(access.Viewer)}}, from.ID, into)
-		refused(t, err, fault.WriteNotAllowed, "")
+		refused(t, err, apierr.WriteNotAllowed, "")
 		other := w.newTeam(t, "creator")
 		theirs := other.call("hashtag_lists")
 		theirs.Capabilities = access.OfRole(access.Editor)
 		_, err = w.Fill(ctx, theirs, into, into)
-		refused(t, err, fault.NotFound, "")
+		refused(t, err, apierr.NotFound, "")
 		if home, err := w.Home(ctx, into, []int64{other.team, w.team}); err != nil || home != w.team {
 			t.Errorf("it is of team %d (%v)", home, err)
 		}
 		_, err = w.Home(ctx, into, []int64{other.team})
-		refused(t, err, fault.NotFound, "")
+		refused(t, err, apierr.NotFound, "")
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/operation"
 	"pressroom/internal/report/tag"
@@ -54,15 +54,15 @@ func TestCreateIsRefused(t *testing.T) {
 			in     CreateInput
 			reason string
 		}{
-			"spaces":       {CreateInput{Name: "   "}, fault.TooShort},
-			"two lines":    {CreateInput{Name: "a\nb"}, fault.Malformed},
-			"a long name":  {CreateInput{Name: strings.Repeat("n", 51)}, fault.TooLong},
-			"a color":      {CreateInput{Name: "n", Color: "#12ab9f\n"}, fault.Malformed},
-			"another icon": {CreateInput{Name: "n", Icon: "ri-no-such-icon"}, fault.NotAllowedValue},
+			"spaces":       {CreateInput{Name: "   "}, apierr.TooShort},
+			"two lines":    {CreateInput{Name: "a\nb"}, apierr.Malformed},
+			"a long name":  {CreateInput{Name: strings.Repeat("n", 51)}, apierr.TooLong},
+			"a color":      {CreateInput{Name: "n", Color: "#12ab9f\n"}, apierr.Malformed},
+			"another icon": {CreateInput{Name: "n", Icon: "ri-no-such-icon"}, apierr.NotAllowedValue},
 		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := w.create(t.Context(), w.call("create_hashtag_list"), c.in)
-				refused(t, err, fault.ValidationFailed, c.reason)
+				refused(t, err, apierr.ValidationFailed, c.reason)
 			})
 		}
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_lists`); n != 0 {
@@ -83,27 +83,27 @@ func TestArguments(t *testing.T) {
 		reason string
 	}{
 		"name alone":        {"create_hashtag_list", operation.Arguments{"name": "n"}, ""},
-		"no name":           {"create_hashtag_list", operation.Arguments{}, fault.MissingArgument},
-		"empty name":        {"create_hashtag_list", operation.Arguments{"name": ""}, fault.TooShort},
-		"51 characters":     {"create_hashtag_list", operation.Arguments{"name": strings.Repeat("é", 51)}, fault.TooLong},
+		"no name":           {"create_hashtag_list", operation.Arguments{}, apierr.MissingArgument},
+		"empty name":        {"create_hashtag_list", operation.Arguments{"name": ""}, apierr.TooShort},
+		"51 characters":     {"create_hashtag_list", operation.Arguments{"name": strings.Repeat("é", 51)}, apierr.TooLong},
 		"50 characters":     {"create_hashtag_list", operation.Arguments{"name": strings.Repeat("é", 50)}, ""},
-		"a platform":        {"create_hashtag_list", operation.Arguments{"name": "n", "platform": "facebook"}, fault.NotAllowedValue},
-		"a line break":      {"create_hashtag_list", operation.Arguments{"name": "n", "color": "#12ab9f\n"}, fault.Malformed},
-		"an icon":           {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-<script>"}, fault.Malformed},
-		"a bare icon":       {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-"}, fault.Malformed},
-		"empty icon":        {"create_hashtag_list", operation.Arguments{"name": "n", "icon": ""}, fault.Malformed},
-		"a text":            {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": "travel"}, fault.NotAList},
-		"a number":          {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": []any{int64(5)}}, fault.Malformed},
-		"too many":          {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": slices.Repeat([]any{"a"}, 5001)}, fault.TooLong},
+		"a platform":        {"create_hashtag_list", operation.Arguments{"name": "n", "platform": "facebook"}, apierr.NotAllowedValue},
+		"a line break":      {"create_hashtag_list", operation.Arguments{"name": "n", "color": "#12ab9f\n"}, apierr.Malformed},
+		"an icon":           {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-<script>"}, apierr.Malformed},
+		"a bare icon":       {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-"}, apierr.Malformed},
+		"empty icon":        {"create_hashtag_list", operation.Arguments{"name": "n", "icon": ""}, apierr.Malformed},
+		"a text":            {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": "travel"}, apierr.NotAList},
+		"a number":          {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": []any{int64(5)}}, apierr.Malformed},
+		"too many":          {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": slices.Repeat([]any{"a"}, 5001)}, apierr.TooLong},
 		"many":              {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": slices.Repeat([]any{"a"}, 5000)}, ""},
-		"unknown":           {"create_hashtag_list", operation.Arguments{"name": "n", "shared": true}, fault.UnknownArgument},
-		"nothing to add":    {"add_hashtags", operation.Arguments{"list_id": int64(1)}, fault.MissingArgument},
-		"a long label":      {"add_hashtags", operation.Arguments{"list_id": int64(1), "hashtags": []any{"a"}, "subcategory": strings.Repeat("s", 51)}, fault.TooLong},
-		"paging of a list":  {"get_hashtag_list", operation.Arguments{"list_id": int64(1), "limit": int64(20)}, fault.UnknownArgument},
-		"another scope":     {"list_hashtag_lists", operation.Arguments{"scope": "mine"}, fault.NotAllowedValue},
+		"unknown":           {"create_hashtag_list", operation.Arguments{"name": "n", "shared": true}, apierr.UnknownArgument},
+		"nothing to add":    {"add_hashtags", operation.Arguments{"list_id": int64(1)}, apierr.MissingArgument},
+		"a long label":      {"add_hashtags", operation.Arguments{"list_id": int64(1), "hashtags": []any{"a"}, "subcategory": strings.Repeat("s", 51)}, apierr.TooLong},
+		"paging of a list":  {"get_hashtag_list", operation.Arguments{"list_id": int64(1), "limit": int64(20)}, apierr.UnknownArgument},
+		"another scope":     {"list_hashtag_lists", operation.Arguments{"scope": "mine"}, apierr.NotAllowedValue},
 		"the usual scope":   {"list_hashtag_lists", operation.Arguments{}, ""},
-		"more than a page":  {"list_hashtag_lists", operation.Arguments{"limit": int64(51)}, fault.OutOfRange},
-		"lists of facebook": {"list_hashtag_lists", operation.Arguments{"platform": "facebook"}, fault.NotAllowedValue},
+		"more than a page":  {"list_hashtag_lists", operation.Arguments{"limit": int64(51)}, apierr.OutOfRange},
+		"lists of facebook": {"list_hashtag_lists", operation.Arguments{"platform": "facebook"}, apierr.NotAllowedValue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := byTool[c.tool]
@@ -112,7 +112,7 @@ func TestArguments(t *testing.T) {
 				must(t, err)
 				return
 			}
-			refused(t, err, fault.ValidationFailed, c.reason)
+			refused(t, err, apierr.ValidationFailed, c.reason)
 		})
 	}
 }
@@ -147,7 +147,7 @@ func TestAdd(t *testing.T) {
 		}
 		in.Subcategory = "a\nb"
 		_, err = w.add(t.Context(), w.call("add_hashtags"), in)
-		refused(t, err, fault.ValidationFailed, fault.Malformed)
+		refused(t, err, apierr.ValidationFailed, apierr.Malformed)
 	})
 }
 
@@ -163,7 +163,7 @@ func TestWhoseListItIs(t *testing.T) {
 			_, add := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: id, Hashtags: []string{"x"}})
 			_, change := w.Change(t.Context(), w.team, w.by(), id, Change{Name: &name})
 			for _, err := range []error{open, add, change, w.Remove(t.Context(), w.team, w.by(), id, "theirs"), w.Delete(t.Context(), w.team, w.by(), id)} {
-				if diff := cmp.Diff(fault.Missing(), fault.Of(err)); diff != "" {
+				if diff := cmp.Diff(apierr.Missing(), apierr.Of(err)); diff != "" {
 					t.Errorf("%d: %s", id, diff)
 				}
 			}
@@ -173,11 +173,11 @@ func TestWhoseListItIs(t *testing.T) {
 		}
 		before := w.look(t, 1)
 		_, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: 1, Hashtags: []string{"intruder"}})
-		refused(t, err, fault.ValidationFailed, fault.WrongState)
-		if state := fault.Of(err).Context["state"]; state != "ready_made" {
+		refused(t, err, apierr.ValidationFailed, apierr.WrongState)
+		if state := apierr.Of(err).Context["state"]; state != "ready_made" {
 			t.Errorf("state %v", state)
 		}
-		refused(t, w.Delete(t.Context(), w.team, w.by(), 1), fault.ValidationFailed, fault.WrongState)
+		refused(t, w.Delete(t.Context(), w.team, w.by(), 1), apierr.ValidationFailed, apierr.WrongState)
 		if diff := cmp.Diff(before, w.look(t, 1), unwritten); diff != "" {
 			t.Error(diff)
 		}
@@ -264,8 +264,8 @@ func TestLimits(t *testing.T) {
 		}
 		w.make(t, CreateInput{})
 		_, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n"})
-		refused(t, err, fault.PlanLimitReached, "")
-		if limit := fault.Of(err).Context["limit"]; limit != "hashtag_lists" {
+		refused(t, err, apierr.PlanLimitReached, "")
+		if limit := apierr.Of(err).Context["limit"]; limit != "hashtag_lists" {
 			t.Errorf("limit %v", limit)
 		}
 		w.newTeam(t, "creator").make(t, CreateInput{}) // another team's lists do not count
@@ -280,7 +280,7 @@ func TestLimits(t *testing.T) {
 		}
 		w.allow(0, 0)
 		_, err = w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n"})
-		refused(t, err, fault.PlanLimitReached, "")
+		refused(t, err, apierr.PlanLimitReached, "")
 		if c := w.put(t, l.ID, "a", "f"); c.Size != 5 || len(c.AlreadyPresent) != 1 || len(c.Refused) != 1 {
 			t.Errorf("a list longer than the plan allows: %+v", c)
 		}
@@ -301,7 +301,7 @@ func TestRaceForTheLastList(t *testing.T) {
 				good++
 				continue
 			}
-			refused(t, err, fault.PlanLimitReached, "")
+			refused(t, err, apierr.PlanLimitReached, "")
 		}
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ?`, w.team); n != 3 || good != 3 {
 			t.Errorf("%d lists, %d were made", n, good)
@@ -378,7 +378,7 @@ func TestListIsASequence(t *testing.T) {
 						must(t, err)
 						model = slices.Delete(model, n, n+1)
 					} else {
-						refused(t, err, fault.NotFound, "")
+						refused(t, err, apierr.NotFound, "")
 					}
 				}
 				sent := rapid.SliceOfN(names, 0, 9).Draw(t, "sent")
@@ -435,7 +435,7 @@ func TestLists(t *testing.T) {
 		call := w.call("list_hashtag_lists")
 		call.Filters = []byte(`{"scope":"own"}`)
 		_, err = w.lists(t.Context(), call, ListInput{Scope: scopeOwn, Limit: 3, Cursor: &answer.Page.Cursor})
-		refused(t, err, fault.ValidationFailed, fault.InvalidCursor)
+		refused(t, err, apierr.ValidationFailed, apierr.InvalidCursor)
 	})
 }
 
@@ -481,7 +481,7 @@ func TestChange(t *testing.T) {
 			}
 		}
 		for _, c := range []Change{{Name: new("")}, {Color: new("red")}, {Name: new("kept"), Icon: new("ri-none-such")}} {
-			if _, err := w.Change(t.Context(), w.team, w.by(), l.ID, c); !fault.Is(err, fault.ValidationFailed) {
+			if _, err := w.Change(t.Context(), w.team, w.by(), l.ID, c); !apierr.Is(err, apierr.ValidationFailed) {
 				t.Error(err)
 			}
 		}
@@ -489,10 +489,10 @@ func TestChange(t *testing.T) {
 			t.Errorf("half a change was kept: %q", name)
 		}
 		must(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"))
-		refused(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"), fault.NotFound, "")
+		refused(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"), apierr.NotFound, "")
 		w.sound(t, l.ID)
 		must(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
-		refused(t, w.Delete(t.Context(), w.team, w.by(), l.ID), fault.NotFound, "")
+		refused(t, w.Delete(t.Context(), w.team, w.by(), l.ID), apierr.NotFound, "")
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_list_items`); n != 0 {
 			t.Errorf("%d hashtags of a list that is gone", n)
 		}
@@ -545,12 +545,12 @@ func TestWantedAhead(t *testing.T) {
 		must(t, w.wantForNew(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many", Hashtags: tags}))
 		check(700)
 		l := w.make(t, CreateInput{Name: "many", Hashtags: tags[:90]})
-		if err := w.wantForNew(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another", Hashtags: tags}); !fault.Is(err, fault.PlanLimitReached) {
+		if err := w.wantForNew(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another", Hashtags: tags}); !apierr.Is(err, apierr.PlanLimitReached) {
 			t.Error(err)
 		}
 		must(t, w.wantForMore(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}))
 		check(700, 610)
-		if err := w.newTeam(t, "agency").wantForMore(t.Context(), w.newTeam(t, "agency").call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}); !fault.Is(err, fault.NotFound) {
+		if err := w.newTeam(t, "agency").wantForMore(t.Context(), w.newTeam(t, "agency").call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}); !apierr.Is(err, apierr.NotFound) {
 			t.Error(err)
 		}
 		check(700, 610)

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/source"
 )
 
@@ -126,9 +126,9 @@ func line(argument, text string, most int) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case utf8.RuneCountInString(text) > most:
-		return "", fault.Invalid(fault.TooLong, argument, fmt.Sprintf("The argument %s takes at most %d characters. It is not shortened.", argument, most))
+		return "", apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s takes at most %d characters. It is not shortened.", argument, most))
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }):
-		return "", fault.Invalid(fault.Malformed, argument, "The argument "+argument+" has to be one line without control characters.")
+		return "", apierr.Invalid(apierr.Malformed, argument, "The argument "+argument+" has to be one line without control characters.")
 	}
 	return text, nil
 }
@@ -137,7 +137,7 @@ func line(argument, text string, most int) (string, error) {
 func named(text string) (string, error) {
 	name, err := line("name", text, MaxName)
 	if err == nil && !strings.ContainsFunc(name, drawn) {
-		err = fault.Invalid(fault.TooShort, "name", "A list needs a name that can be seen.")
+		err = apierr.Invalid(apierr.TooShort, "name", "A list needs a name that can be seen.")
 	}
 	return name, err
 }
@@ -162,7 +162,7 @@ func drawn(r rune) bool {
 // icon reads the token of an icon; empty for none.
 func icon(token string) (string, error) {
 	if token != "" && !IsIcon(token) {
-		return "", fault.Invalid(fault.NotAllowedValue, "icon", "There is no such icon. The argument icon takes ri- and a name of Remix Icon, such as ri-hashtag or ri-plane-line.")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "icon", "There is no such icon. The argument icon takes ri- and a name of Remix Icon, such as ri-hashtag or ri-plane-line.")
 	}
 	return token, nil
 }
@@ -174,7 +174,7 @@ func color(text string) (string, error) {
 	}
 	digits, found := strings.CutPrefix(strings.ToLower(text), "#")
 	if !found || len(digits) != 6 || strings.Trim(digits, "0123456789abcdef") != "" {
-		return "", fault.Invalid(fault.Malformed, "color", "The argument color takes # and six hexadecimal digits.")
+		return "", apierr.Invalid(apierr.Malformed, "color", "The argument color takes # and six hexadecimal digits.")
 	}
 	return "#" + digits, nil
 }

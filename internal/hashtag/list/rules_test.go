@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/source"
 )
 
@@ -130,24 +130,24 @@ func TestNames(t *testing.T) {
 		"spaces around":      {text: "  Summer\u3000", want: "Summer"},
 		"the longest":        {text: strings.Repeat("é", 50), want: strings.Repeat("é", 50)},
 		"emoji":              {text: "👩\u200d🚀 space", want: "👩\u200d🚀 space"},
-		"too long":           {text: strings.Repeat("é", 51), reason: fault.TooLong},
-		"empty":              {text: "", reason: fault.TooShort},
-		"spaces alone":       {text: " \t\u3000", reason: fault.TooShort},
-		"nothing seen":       {text: "\u200b\u2060", reason: fault.TooShort},
-		"fillers alone":      {text: "\u3164\u115f\uffa0", reason: fault.TooShort},
-		"no dots of braille": {text: "\u2800", reason: fault.TooShort},
-		"selectors alone":    {text: "\ufe0f\u034f", reason: fault.TooShort},
+		"too long":           {text: strings.Repeat("é", 51), reason: apierr.TooLong},
+		"empty":              {text: "", reason: apierr.TooShort},
+		"spaces alone":       {text: " \t\u3000", reason: apierr.TooShort},
+		"nothing seen":       {text: "\u200b\u2060", reason: apierr.TooShort},
+		"fillers alone":      {text: "\u3164\u115f\uffa0", reason: apierr.TooShort},
+		"no dots of braille": {text: "\u2800", reason: apierr.TooShort},
+		"selectors alone":    {text: "\ufe0f\u034f", reason: apierr.TooShort},
 		"Korean":             {text: "서울\u3164여행", want: "서울\u3164여행"},
-		"a line break":       {text: "a\nb", reason: fault.Malformed},
-		"a separator":        {text: "a\u2028b", reason: fault.Malformed},
-		"a control":          {text: "a\x07b", reason: fault.Malformed},
-		"no valid Unicode":   {text: "a\xff", reason: fault.Malformed},
-		"an escape to ring":  {text: "\x1b[31mred", reason: fault.Malformed},
+		"a line break":       {text: "a\nb", reason: apierr.Malformed},
+		"a separator":        {text: "a\u2028b", reason: apierr.Malformed},
+		"a control":          {text: "a\x07b", reason: apierr.Malformed},
+		"no valid Unicode":   {text: "a\xff", reason: apierr.Malformed},
+		"an escape to ring":  {text: "\x1b[31mred", reason: apierr.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := named(c.text)
 			if c.reason != "" {
-				refused(t, err, fault.ValidationFailed, c.reason)
+				refused(t, err, apierr.ValidationFailed, c.reason)
 				return
 			}
 			if got != c.want || err != nil {
@@ -164,14 +164,14 @@ func TestLabels(t *testing.T) {
 		"a mark alone":  {text: "\u200f"},
 		"filler alone":  {text: "\u3164"},
 		"with a mark":   {text: "\u200fקפה", want: "\u200fקפה"},
-		"too long":      {text: strings.Repeat("s", 51), reason: fault.TooLong},
-		"a line break":  {text: "a\nb", reason: fault.Malformed},
-		"unseen, split": {text: "\u200f\n\u200f", reason: fault.Malformed},
+		"too long":      {text: strings.Repeat("s", 51), reason: apierr.TooLong},
+		"a line break":  {text: "a\nb", reason: apierr.Malformed},
+		"unseen, split": {text: "\u200f\n\u200f", reason: apierr.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := labelled(c.text)
 			if c.reason != "" {
-				refused(t, err, fault.ValidationFailed, c.reason)
+				refused(t, err, apierr.ValidationFailed, c.reason)
 				return
 			}
 			if got != c.want || err != nil {
@@ -214,6 +214,6 @@ func TestIcons(t *testing.T) {
 			t.Errorf("%q was taken", token)
 			continue
 		}
-		refused(t, err, fault.ValidationFailed, fault.NotAllowedValue)
+		refused(t, err, apierr.ValidationFailed, apierr.NotAllowedValue)
 	}
 }

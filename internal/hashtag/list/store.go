@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 const columns = `id, team_id, name, platform, color, icon, size, last_position, revision, created_at`
@@ -27,7 +27,7 @@ func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, 
 	var l List
 	err := scan(q.QueryRow(ctx, `SELECT `+columns+` FROM hashtag_lists WHERE team_id = ? AND id = ?`+end, team, id).Scan, &l)
 	if errors.Is(err, sql.ErrNoRows) {
-		return l, fault.Missing()
+		return l, apierr.Missing()
 	}
 	if err != nil {
 		return l, fmt.Errorf("reading a hashtag list: %w", err)
@@ -39,9 +39,9 @@ func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, 
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team, id int64) (List, error) {
 	if id < firstOwn {
 		if _, found := s.readyMade(id); !found {
-			return List{}, fault.Missing()
+			return List{}, apierr.Missing()
 		}
-		return List{}, fault.BadState("ready_made", "Ready-made lists cannot be changed. Make a list of your own.")
+		return List{}, apierr.BadState("ready_made", "Ready-made lists cannot be changed. Make a list of your own.")
 	}
 	return read(ctx, tx, team, id, s.db.ForUpdate())
 }
@@ -150,7 +150,7 @@ func (*Service) Held(ctx context.Context, q db.Querier, platform, hashtag string
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return home, err
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/operation"
 	"pressroom/internal/terms"
@@ -232,9 +232,9 @@ func (w world) events(t fatal) []string {
 }
 
 // refused fails unless an error is a refusal of this code and, of a validation, this reason.
-func refused(t fatal, err error, code fault.Code, reason string) {
+func refused(t fatal, err error, code apierr.Code, reason string) {
 	t.Helper()
-	got := fault.Of(err)
+	got := apierr.Of(err)
 	if err == nil || got.Code != code {
 		t.Fatalf("%v instead of %s", err, code)
 	}

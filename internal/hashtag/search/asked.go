@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // Asked is what a search looks for.
@@ -21,7 +21,7 @@ func AskedBy(ctx context.Context, q db.Querier, team int64, job string) (Asked, 
 	var out Asked
 	err := q.QueryRow(ctx, `SELECT s.words, s.platform FROM hashtag_search_jobs s JOIN jobs j ON j.id = s.job_id WHERE j.id = ? AND j.team_id = ?`, job, team).Scan(&out.Words, &out.Platform)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, fault.Missing()
+		return out, apierr.Missing()
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading what the search %s looks for: %w", job, err)

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/report/words"
 	"pressroom/internal/source"
 )
@@ -29,9 +29,9 @@ const (
 )
 
 var (
-	errNothing  = fault.Invalid(fault.Malformed, "query", "Give a keyword, a phrase or a hashtag: letters or digits are looked for.")
-	errLink     = fault.Invalid(fault.Malformed, "query", "Of links, those to a hashtag's page on the platform are taken. Give its link there, or the hashtag.")
-	errTooMuch  = fault.Invalid(fault.TooLong, "query", "This is too long once it is written out. Give fewer words.")
+	errNothing  = apierr.Invalid(apierr.Malformed, "query", "Give a keyword, a phrase or a hashtag: letters or digits are looked for.")
+	errLink     = apierr.Invalid(apierr.Malformed, "query", "Of links, those to a hashtag's page on the platform are taken. Give its link there, or the hashtag.")
+	errTooMuch  = apierr.Invalid(apierr.TooLong, "query", "This is too long once it is written out. Give fewer words.")
 	schemeMarks = "://"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/source"
 )
 
@@ -54,7 +54,7 @@ func TestSameKeywords(t *testing.T) {
 }
 
 func TestRefusedQueries(t *testing.T) {
-	for query, want := range map[string]*fault.Error{
+	for query, want := range map[string]*apierr.Error{
 		"##": errNothing, "--": errNothing, "  ": errNothing, "🌊🌊": errNothing, "\u0301\u0301": errNothing, "#\u200e": errNothing, "//": errNothing,
 		"https://www.tiktok.com/tag/travel": errLink, "tiktok.com/tag/travel": errLink, "https://www.instagram.com/natgeo/": errLink, "https://example.com/beach": errLink,
 		longWords(33): errTooMuch,

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
@@ -267,13 +267,13 @@ func TestRefusedCallLeavesNothing(t *testing.T) {
 			w.begun(t, fmt.Sprint("harbour", i))
 		}
 		_, _, err := w.asked(t.Context(), Input{Query: "harbour"})
-		if !fault.Is(err, fault.RateLimited) {
+		if !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("%v", err)
 		}
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_searches WHERE keyword = 'harbour'`); n != 0 || w.balance(t) != granted-5*price {
 			t.Errorf("%d keywords, %d credits", n, w.balance(t))
 		}
-		if _, _, err := w.asked(t.Context(), Input{Query: "##"}); !fault.Is(err, fault.ValidationFailed) {
+		if _, _, err := w.asked(t.Context(), Input{Query: "##"}); !apierr.Is(err, apierr.ValidationFailed) {
 			t.Errorf("%v", err)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/directory"
-	"pressroom/internal/fault"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
@@ -111,7 +111,7 @@ func (p *Part) here(do http.HandlerFunc) http.HandlerFunc {
 
 // wrongOf is the sentence of a refusal that the person can mend at the form, and what stands in the way else.
 func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	f := fault.Of(err)
+	f := apierr.Of(err)
 	if f.Ours() {
 		p.Refuse(w, r, err)
 		return "", false
@@ -124,6 +124,6 @@ func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (strin
 
 // fieldOf is the field of a form that a refusal is about.
 func fieldOf(err error) string {
-	field, _ := fault.Of(err).Context["argument"].(string)
+	field, _ := apierr.Of(err).Context["argument"].(string)
 	return field
 }

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
 	"pressroom/internal/web/frame"
@@ -26,7 +26,7 @@ type waiting struct {
 	Invitation string    `json:"invitation,omitempty"` // the token of one to accept
 }
 
-var errCodeLate = fault.BadState("ended", "This sign-in is over. Enter your password again.")
+var errCodeLate = apierr.BadState("ended", "This sign-in is over. Enter your password again.")
 
 // codeForm is the page that asks for a code, with what the sign-in page knows.
 type codeForm struct {
@@ -36,7 +36,7 @@ type codeForm struct {
 }
 
 // errPasskeyAgain refuses a password in place of the passkey that is a session's second factor.
-var errPasskeyAgain = fault.BadState("passkey", "Your password alone is not enough here. Sign in with your passkey.")
+var errPasskeyAgain = apierr.BadState("passkey", "Your password alone is not enough here. Sign in with your passkey.")
 
 // enterBy signs in a person who has shown the first factor, or asks for a code if the person has an authenticator app,
 // also a person who only signs in again.
@@ -146,7 +146,7 @@ func (p *Part) checkCode(r *http.Request, of totp.Holder) (int, error) {
 
 // refuseCode shows the page again, or the first one if the sign-in is over.
 func (p *Part) refuseCode(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
-	if fault.Is(err, fault.ValidationFailed) {
+	if apierr.Is(err, apierr.ValidationFailed) {
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
@@ -175,18 +175,18 @@ func (p *Part) enterAfterCode(w http.ResponseWriter, r *http.Request, of waiting
 // enterWithoutTeam signs in a person whose code was right and whose invitation cannot be accepted any more. The code is
 // spent, so the person is signed in all the same and told why.
 func (p *Part) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person team.Person, why error) {
-	f := fault.Of(why)
+	f := apierr.Of(why)
 	if f.Ours() {
 		p.Refuse(w, r, why)
 		return
 	}
 	text := f.Detail
-	if f.Code == fault.NotFound {
+	if f.Code == apierr.NotFound {
 		text = "This invitation is no longer there. Ask for a new one."
 	}
 	err := p.SignIn(r.Context(), person, p.Proved(frame.Code))
 	switch {
-	case fault.Is(err, fault.NotFound): // in no other team
+	case apierr.Is(err, apierr.NotFound): // in no other team
 		p.Notice(w, r, http.StatusForbidden, "You did not join a team", text)
 	case err != nil:
 		p.Refuse(w, r, err)

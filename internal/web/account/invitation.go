@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
@@ -48,11 +48,11 @@ func (p *Part) showInvitation(w http.ResponseWriter, r *http.Request, status int
 
 // badLink refuses a link that somebody was sent. A link that is not known is explained: it may have been cut off.
 func (p *Part) badLink(w http.ResponseWriter, r *http.Request, err error) {
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		p.Notice(w, r, http.StatusNotFound, "This link does not work", "Check that you opened the whole link. If you did, ask for a new one.")
 		return
 	}
-	if f := fault.Of(err); f.Context["state"] == "used" && strings.HasPrefix(r.URL.Path, team.InvitationPath) {
+	if f := apierr.Of(err); f.Context["state"] == "used" && strings.HasPrefix(r.URL.Path, team.InvitationPath) {
 		p.Show(w, r, frame.StatusOf(err), pages["invitationused"], "Invitation already accepted", f.Detail)
 		return
 	}
@@ -61,14 +61,14 @@ func (p *Part) badLink(w http.ResponseWriter, r *http.Request, err error) {
 
 // refuseInvitation shows the page again with what is wrong, or why there is none.
 func (p *Part) refuseInvitation(w http.ResponseWriter, r *http.Request, err error) {
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		p.badLink(w, r, err)
 		return
 	}
 	p.logRefused(r, err)
 	if wrong, ok := p.wrongOf(w, r, err); ok {
 		field := fieldOf(err)
-		if fault.Is(err, fault.Unauthorized) {
+		if apierr.Is(err, apierr.Unauthorized) {
 			field = "present"
 		}
 		p.showInvitation(w, r, frame.StatusOf(err), invitationView{Name: r.PostForm.Get("name"), Wrong: wrong, Field: field})
@@ -157,7 +157,7 @@ func (p *Part) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o, err := p.Teams.Accept(r.Context(), r.PathValue("token"), person)
-	if fault.Is(err, fault.NotFound) {
+	if apierr.Is(err, apierr.NotFound) {
 		err = errOthers
 	}
 	if err != nil {
@@ -167,12 +167,12 @@ func (p *Part) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 	p.settle(w, r, o, person, frame.Passkey)
 }
 
-var errOthers = fault.New(fault.Unauthorized, "This passkey is of another e-mail address than the invitation.")
+var errOthers = apierr.New(apierr.Unauthorized, "This passkey is of another e-mail address than the invitation.")
 
 // settle signs somebody in who has accepted an invitation. Somebody who waits and is in no other team cannot sign in yet.
 func (p *Part) settle(w http.ResponseWriter, r *http.Request, o team.Offer, person int64, by frame.Method) {
 	account, err := p.Teams.Account(r.Context(), person)
-	if o.Waiting && fault.Is(err, fault.NotFound) {
+	if o.Waiting && apierr.Is(err, apierr.NotFound) {
 		p.tellWaiting(w, r, o, false)
 		return
 	}

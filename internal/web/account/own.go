@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
@@ -286,7 +286,7 @@ func (p *Part) endSessions(w http.ResponseWriter, r *http.Request) {
 func numberIn(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return id, nil
 }

@@ -3,7 +3,7 @@ package account
 import (
 	"net/http"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/passkey"
 	"pressroom/internal/web/frame"
 )
@@ -71,7 +71,7 @@ func (p *Part) ownPasskey(r *http.Request) (passkey.Passkey, error) {
 			return k, nil
 		}
 	}
-	return passkey.Passkey{}, fault.Missing()
+	return passkey.Passkey{}, apierr.Missing()
 }
 
 func (p *Part) passkeyPage(w http.ResponseWriter, r *http.Request) {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
 )
@@ -69,10 +69,10 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 		person, err = p.signIns.Recover(r.Context(), r.PathValue("token"), r.PostForm.Get("password"), choiceOf(r))
 		return err
 	})
-	switch f := fault.Of(err); {
+	switch f := apierr.Of(err); {
 	case err == nil:
 		p.renewOrTell(w, r, person)
-	case f.Code == fault.ValidationFailed && fieldOf(err) != "", f.Code == fault.RateLimited:
+	case f.Code == apierr.ValidationFailed && fieldOf(err) != "", f.Code == apierr.RateLimited:
 		if wrong, ok := p.wrongOf(w, r, err); ok {
 			p.showRecovery(w, r, frame.StatusOf(err), wrong)
 		}
@@ -83,7 +83,7 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 
 // renewOrTell signs the person in, or tells where that is not possible because no team has the person.
 func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.Person) {
-	if _, err := p.Teams.Account(r.Context(), person.ID); fault.Is(err, fault.NotFound) {
+	if _, err := p.Teams.Account(r.Context(), person.ID); apierr.Is(err, apierr.NotFound) {
 		p.Notice(w, r, http.StatusOK, "Your password is set", "You are in no team yet. Ask an owner or admin of your team for an invitation.")
 		return
 	}

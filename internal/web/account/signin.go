@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/directory"
-	"pressroom/internal/fault"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
@@ -111,7 +111,7 @@ func (p *Part) byPassword(w http.ResponseWriter, r *http.Request) {
 	}
 	form := p.sentForm(r)
 	person, err := p.signIns.SignIn(r.Context(), team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
-	if form.Again && fault.Is(err, fault.Unauthorized) && !errors.Is(err, team.ErrNoTeam) {
+	if form.Again && apierr.Is(err, apierr.Unauthorized) && !errors.Is(err, team.ErrNoTeam) {
 		err = errWrongAgain
 	}
 	if err != nil {
@@ -132,10 +132,10 @@ func (p *Part) sentForm(r *http.Request) signInForm {
 }
 
 // errWrongAgain refuses a wrong password of a signed-in person, whose e-mail address the form shows.
-var errWrongAgain = fault.New(fault.Unauthorized, "Incorrect password. Try again.")
+var errWrongAgain = apierr.New(apierr.Unauthorized, "Incorrect password. Try again.")
 
 // errOther refuses to let another person take over a session by signing in again.
-var errOther = fault.BadState("other_account", "That is another account. Sign in again with the account that you are using, or sign out first.")
+var errOther = apierr.BadState("other_account", "That is another account. Sign in again with the account that you are using, or sign out first.")
 
 // resumedText says what became of a form that was kept.
 const resumedText = "You are signed in again. What you wrote is in the form below. Nothing has been saved or sent yet."
@@ -162,7 +162,7 @@ func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person,
 
 func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if errors.Is(err, team.ErrNoTeam) {
-		p.Notice(w, r, http.StatusForbidden, "You are in no team any more", fault.Of(err).Detail)
+		p.Notice(w, r, http.StatusForbidden, "You are in no team any more", apierr.Of(err).Detail)
 		return
 	}
 	p.logRefused(r, err)
@@ -180,7 +180,7 @@ func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInF
 // logRefused logs a refused sign-in with the client's address, for operators who watch for guessing. Nothing of the form
 // is logged.
 func (p *Part) logRefused(r *http.Request, err error) {
-	if f := fault.Of(err); !f.Ours() {
+	if f := apierr.Of(err); !f.Ours() {
 		p.Log.InfoContext(r.Context(), "sign-in refused", "route", r.Pattern, "code", string(f.Code), "client", p.Client(r))
 	}
 }
@@ -239,7 +239,7 @@ func (p *Part) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 	}
 	account, err := p.Teams.Account(r.Context(), person)
 	if err != nil {
-		if fault.Is(err, fault.NotFound) {
+		if apierr.Is(err, apierr.NotFound) {
 			err = team.ErrNoTeam
 		}
 		p.refuseSignIn(w, r, form, err)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/insight"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
@@ -90,8 +90,8 @@ func (p *Part) actor(r *http.Request) (*access.Actor, error) {
 
 // mendable is the sentence of a refusal that stands on the page it came from; false where it has been answered.
 func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	told := fault.Of(err)
-	if told.Ours() || told.Code == fault.NotFound {
+	told := apierr.Of(err)
+	if told.Ours() || told.Code == apierr.NotFound {
 		p.Refuse(w, r, err)
 		return "", false
 	}

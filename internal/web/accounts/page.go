@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
@@ -196,8 +196,8 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request, a social.Account) 
 	days := periodOf(r)
 	found, _, err := p.figures(r, a.ID, days)
 	if err != nil {
-		if fault.Is(err, fault.PlanLimitReached) {
-			p.Notice(w, r, frame.StatusOf(err), "No figures", fault.Of(err).Detail)
+		if apierr.Is(err, apierr.PlanLimitReached) {
+			p.Notice(w, r, frame.StatusOf(err), "No figures", apierr.Of(err).Detail)
 			return
 		}
 		p.Refuse(w, r, err)

@@ -15,8 +15,8 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
@@ -93,7 +93,7 @@ func hasFiles(r *http.Request) bool {
 // held is a post of the team that is looked at.
 func (p *Part) held(r *http.Request, id string) (post.Post, error) {
 	if named, err := uuid.Parse(id); err != nil || named.String() != id {
-		return post.Post{}, fault.Missing()
+		return post.Post{}, apierr.Missing()
 	}
 	return p.posts.Look(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
 }

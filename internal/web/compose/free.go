@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 )
 
 // A free hour is looked for between these hours of the team's clocks, so many days ahead.
@@ -16,7 +16,7 @@ const (
 	freeAhead = 10 * time.Minute // before it somebody can still change the mind
 )
 
-var errNoneFree = fault.Invalid(fault.NotAllowedValue, "date", "Of the 60 days from then on every hour between 9:00 and 18:00 has a post. Choose a time yourself.")
+var errNoneFree = apierr.Invalid(apierr.NotAllowedValue, "date", "Of the 60 days from then on every hour between 9:00 and 18:00 has a post. Choose a time yourself.")
 
 // takeFree puts the next free hour into a form: from the day on that stands there, where it is to come.
 func (p *Part) takeFree(r *http.Request, s *sheet) error {

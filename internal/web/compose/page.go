@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/media"
 	"pressroom/internal/moment"
 	"pressroom/internal/network"
@@ -119,7 +119,7 @@ func (p *Part) editPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := held.MayCompose(); err != nil {
-		p.Say(r, fault.Of(err).Detail)
+		p.Say(r, apierr.Of(err).Detail)
 		frame.Redirect(w, r, "/posts/"+held.ID)
 		return
 	}
@@ -145,8 +145,8 @@ func (p *Part) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done 
 	}
 	status := http.StatusOK
 	if why != nil {
-		f := fault.Of(why)
-		if f.Context["argument"] == nil && (f.Ours() || f.Code == fault.NotFound) {
+		f := apierr.Of(why)
+		if f.Context["argument"] == nil && (f.Ours() || f.Code == apierr.NotFound) {
 			p.Refuse(w, r, why)
 			return
 		}
@@ -170,11 +170,11 @@ func (p *Part) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done 
 var fields = map[string]string{"scheduled_at": "date", "rule": "repeat"}
 
 // sentence is a refusal in the form's words.
-func sentence(f *fault.Error) string {
-	if f.Code == fault.PreflightBlocked {
+func sentence(f *apierr.Error) string {
+	if f.Code == apierr.PreflightBlocked {
 		return "A network would not take the post: what stops it stands under “How it looks”."
 	}
-	if f.Code == fault.NotFound {
+	if f.Code == apierr.NotFound {
 		return "An account or a file of this post is not there any more. It is taken out below; look at the post and save it again."
 	}
 	return f.Detail
@@ -195,8 +195,8 @@ func (p *Part) viewOf(r *http.Request, s sheet, id string) (view, error) {
 		}
 		out.Post, out.Path = &held, "/posts/"+id+"/edit"
 	}
-	if err := (operation.Call{Actor: actor}).Require(access.Publish); fault.Is(err, fault.ConnectionSuspended) {
-		out.Paused = fault.Of(err).Detail
+	if err := (operation.Call{Actor: actor}).Require(access.Publish); apierr.Is(err, apierr.ConnectionSuspended) {
+		out.Paused = apierr.Of(err).Detail
 	}
 	accounts, err := p.accounts(r)
 	if err != nil {
@@ -298,11 +298,11 @@ func (p *Part) known(ctx context.Context, team int64, s sheet) (map[int64]networ
 	ids = slices.Compact(ids)
 	out := map[int64]network.Media{}
 	found, err := p.library.Of(ctx, p.DB, team, ids)
-	if fault.Is(err, fault.NotFound) { // one of them is gone: each by itself
+	if apierr.Is(err, apierr.NotFound) { // one of them is gone: each by itself
 		found = nil
 		for _, id := range ids {
 			one, err := p.library.Of(ctx, p.DB, team, []int64{id})
-			if err != nil && !fault.Is(err, fault.NotFound) {
+			if err != nil && !apierr.Is(err, apierr.NotFound) {
 				return nil, err
 			}
 			found = append(found, one...)
@@ -359,13 +359,13 @@ func (p *Part) shelf(r *http.Request, s *sheet) (shelf, error) {
 		args["cursor"] = s.Picker.Cursor
 	}
 	list, got, err := frame.Ask[media.List](p.Frame, r, "list_media", args)
-	if err != nil && args["cursor"] != nil && fault.Is(err, fault.ValidationFailed) {
+	if err != nil && args["cursor"] != nil && apierr.Is(err, apierr.ValidationFailed) {
 		delete(args, "cursor")
 		s.Picker.Cursor = ""
 		list, got, err = frame.Ask[media.List](p.Frame, r, "list_media", args)
 	}
-	if fault.Is(err, fault.ValidationFailed) {
-		return shelf{Wrong: fault.Of(err).Detail}, nil
+	if apierr.Is(err, apierr.ValidationFailed) {
+		return shelf{Wrong: apierr.Of(err).Detail}, nil
 	}
 	if err != nil {
 		return shelf{}, err
@@ -444,13 +444,13 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 	out.Stands = held.IsTemplate
 	out.Next, err = p.next(ctx, s, *held, at, actor.Zone)
 	switch {
-	case err != nil && fault.Of(err).Ours():
+	case err != nil && apierr.Of(err).Ours():
 		return out, err
 	case err != nil && wrong == nil:
 		wrong = err
 	}
 	if wrong != nil {
-		out.Wrong = fault.Of(wrong).Detail
+		out.Wrong = apierr.Of(wrong).Detail
 	}
 	if !out.Stands { // what is made from it has days of its own
 		if err := p.beside(ctx, actor, s, held, &out); err != nil {
@@ -530,9 +530,9 @@ func (p *Part) beside(ctx context.Context, actor *access.Actor, s sheet, held *p
 }
 
 // errOver is told of a time that nothing can go out at any more.
-var errOver = fault.Invalid(fault.InThePast, "date", "The time is over. Choose one that is to come, or publish the post now.")
+var errOver = apierr.Invalid(apierr.InThePast, "date", "The time is over. Choose one that is to come, or publish the post now.")
 
-var errFar = fault.Invalid(fault.OutOfRange, "date", "That is more than ten years ahead. Check the year.")
+var errFar = apierr.Invalid(apierr.OutOfRange, "date", "That is more than ten years ahead. Check the year.")
 
 // count sums up what the networks say.
 func (o *outlook) count() {

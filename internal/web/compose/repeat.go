@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/post"
 )
 
@@ -51,9 +51,9 @@ func (r repeat) rule(begin time.Time) (string, error) {
 	case r.Often == "":
 		return "", nil
 	case !slices.Contains([]string{"daily", "weekly", "monthly"}, r.Often):
-		return "", fault.Invalid(fault.NotAllowedValue, "repeat", "Choose how often it recurs.")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "repeat", "Choose how often it recurs.")
 	case every < 1 || every > maxEvery:
-		return "", fault.Invalid(fault.OutOfRange, "every", fmt.Sprintf("Write a whole number from 1 to %d.", maxEvery))
+		return "", apierr.Invalid(apierr.OutOfRange, "every", fmt.Sprintf("Write a whole number from 1 to %d.", maxEvery))
 	}
 	parts := []string{"FREQ=" + strings.ToUpper(r.Often)}
 	if every > 1 {
@@ -96,13 +96,13 @@ func (r repeat) end() ([]string, error) {
 	case "until":
 		day, err := time.Parse(dateOnly, r.Until)
 		if err != nil {
-			return nil, fault.Invalid(fault.Malformed, "until", "Choose the last day.").Wrap(err)
+			return nil, apierr.Invalid(apierr.Malformed, "until", "Choose the last day.").Wrap(err)
 		}
 		return []string{"UNTIL=" + day.Format("20060102")}, nil
 	case "count":
 		times := number(r.Count)
 		if times < 1 || times > maxTimes {
-			return nil, fault.Invalid(fault.OutOfRange, "count", fmt.Sprintf("Write how often it goes out, from 1 to %d.", maxTimes))
+			return nil, apierr.Invalid(apierr.OutOfRange, "count", fmt.Sprintf("Write how often it goes out, from 1 to %d.", maxTimes))
 		}
 		return []string{fmt.Sprintf("COUNT=%d", times)}, nil
 	}
@@ -126,7 +126,7 @@ func ruleFor(s sheet, template post.Post) (string, error) {
 	}
 	rule, err := s.Repeat.rule(template.ScheduledAt.In(zone))
 	if err == nil && rule == "" {
-		err = fault.Invalid(fault.MissingArgument, "repeat", "Choose how often it recurs. To end the series, use “End the series” on its page.")
+		err = apierr.Invalid(apierr.MissingArgument, "repeat", "Choose how often it recurs. To end the series, use “End the series” on its page.")
 	}
 	return rule, err
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
@@ -87,7 +87,7 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 		s.add(id)
 	}
 	if why == nil && len(arrived) == 0 {
-		why = fault.Invalid(fault.MissingArgument, "files", "Choose a file first.")
+		why = apierr.Invalid(apierr.MissingArgument, "files", "Choose a file first.")
 	}
 	p.show(w, r, s, why)
 }
@@ -110,7 +110,7 @@ func (p *Part) admit(r *http.Request) (*access.Actor, func(), error) {
 	return actor, leave, nil
 }
 
-var errForm = fault.Invalid(fault.Malformed, "", "This form cannot be read.")
+var errForm = apierr.Invalid(apierr.Malformed, "", "This form cannot be read.")
 
 // parts reads a form with files: its fields, the items that the files are now, and why a file was refused. Without
 // fields the form could not be read. Files of whoever may not add any, and those for another team's library, are left out.
@@ -162,14 +162,14 @@ func (f *filesForm) add(part *multipart.Part) error {
 // take puts a file of a form into the library. A refusal is noted in the form; the error is what ends the form.
 func (p *Part) take(r *http.Request, actor *access.Actor, part *multipart.Part, f *filesForm) error {
 	if f.files++; f.files > media.MaxFormFiles {
-		f.refusal = fault.Invalid(fault.TooLong, "files", media.TooManyFormFiles)
+		f.refusal = apierr.Invalid(apierr.TooLong, "files", media.TooManyFormFiles)
 		return nil
 	}
 	id, err := p.arrive(r, actor, part)
 	switch {
 	case err == nil:
 		f.arrived = append(f.arrived, id)
-	case fault.Of(err).Code == fault.Internal:
+	case apierr.Of(err).Code == apierr.Internal:
 		return err
 	default:
 		f.refusal = err
@@ -186,8 +186,8 @@ func (p *Part) arrive(r *http.Request, actor *access.Actor, part *multipart.Part
 		got, err = p.library.Add(r.Context(), media.Owner{TeamID: actor.TeamID, PersonID: actor.PersonID},
 			media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
 	}
-	if f := fault.Of(err); err != nil && f.Code != fault.Internal {
-		err = fault.New(f.Code, part.FileName()+": "+f.Detail).With("argument", "files")
+	if f := apierr.Of(err); err != nil && f.Code != apierr.Internal {
+		err = apierr.New(f.Code, part.FileName()+": "+f.Detail).With("argument", "files")
 	}
 	return got.MediaID, err
 }
@@ -305,7 +305,7 @@ func (p *Part) ready(r *http.Request, s sheet, what string) error {
 		}
 	}
 	if at.IsZero() {
-		return fault.Invalid(fault.MissingArgument, "date", "Choose the day and the time at which it is to go out.")
+		return apierr.Invalid(apierr.MissingArgument, "date", "Choose the day and the time at which it is to go out.")
 	}
 	_, err = foreseen(s, at, actor.Zone)
 	return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
 )
@@ -162,7 +162,7 @@ func (s *sheet) piece() (post.Piece, error) {
 		}
 		after, err := strconv.ParseFloat(strings.Replace(s.Covers[video], ",", ".", 1), 64)
 		if err != nil || !(after >= 0 && after <= 24*60*60) { // also what is no number
-			return c, fault.Invalid(fault.Malformed, "cover-"+strconv.FormatInt(video, 10), "Write the time of the cover in seconds, such as 2.5.")
+			return c, apierr.Invalid(apierr.Malformed, "cover-"+strconv.FormatInt(video, 10), "Write the time of the cover in seconds, such as 2.5.")
 		}
 		c.Covers[video] = time.Duration(after * float64(time.Second)).Round(time.Millisecond)
 	}

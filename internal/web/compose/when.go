@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/moment"
 )
 
@@ -40,16 +40,16 @@ func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 	case w.open():
 		return time.Time{}, false, nil
 	case w.Date == "":
-		return time.Time{}, false, fault.Invalid(fault.MissingArgument, "date", "Choose the day, too.")
+		return time.Time{}, false, apierr.Invalid(apierr.MissingArgument, "date", "Choose the day, too.")
 	case w.Time == "":
-		return time.Time{}, false, fault.Invalid(fault.MissingArgument, "time", "Choose the time of day, too.")
+		return time.Time{}, false, apierr.Invalid(apierr.MissingArgument, "time", "Choose the time of day, too.")
 	}
 	at, err := moment.Parse(w.Date+"T"+w.Time, zone)
 	switch {
 	case errors.Is(err, moment.ErrSkipped):
-		return at, false, fault.Invalid(fault.TimeDoesNotExist, "time", skipped(w, zone))
+		return at, false, apierr.Invalid(apierr.TimeDoesNotExist, "time", skipped(w, zone))
 	case err != nil:
-		return at, false, fault.Invalid(fault.Malformed, "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15.").Wrap(err)
+		return at, false, apierr.Invalid(apierr.Malformed, "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15.").Wrap(err)
 	}
 	later, twice := other(at.In(zone))
 	if twice && w.Second {
@@ -64,7 +64,7 @@ func (w when) meant(zone *time.Location) (time.Time, error) {
 	at, twice, err := w.instant(zone)
 	if err == nil && twice && !w.Told {
 		local := at.In(zone)
-		err = fault.Invalid(fault.MissingArgument, "second", fmt.Sprintf("On %s the clocks in %s show %s twice. Choose which is meant; nothing is saved yet.",
+		err = apierr.Invalid(apierr.MissingArgument, "second", fmt.Sprintf("On %s the clocks in %s show %s twice. Choose which is meant; nothing is saved yet.",
 			local.Format("2 January 2006"), zone, local.Format(timeOnly)))
 	}
 	return at, err

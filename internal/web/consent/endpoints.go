@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/oauth"
 	"pressroom/internal/web/frame"
 )
@@ -128,15 +128,15 @@ type refusal struct {
 
 func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	var known *oauth.Error
-	told := fault.Of(p.Told(r, err))
+	told := apierr.Of(p.Told(r, err))
 	switch {
 	case errors.As(err, &known):
 		p.Log.InfoContext(r.Context(), "a program was refused", "route", r.Pattern, "error", known.Code, "why", known.Text)
 		tell(w, http.StatusBadRequest, refusal{known.Code, known.Text})
-	case told.Code == fault.RateLimited:
+	case told.Code == apierr.RateLimited:
 		w.Header().Set("Retry-After", strconv.Itoa(int((told.RetryAfter+time.Second-1)/time.Second)))
 		tell(w, http.StatusTooManyRequests, refusal{"temporarily_unavailable", told.Detail})
-	case told.Code == fault.Unavailable:
+	case told.Code == apierr.Unavailable:
 		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
 		tell(w, http.StatusServiceUnavailable, refusal{"temporarily_unavailable", told.Detail})
 	default:

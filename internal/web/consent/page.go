@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/oauth"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
@@ -61,7 +61,7 @@ func (p *Part) turn(w http.ResponseWriter, r *http.Request, err error) {
 		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Not done", turnedPage{turned.Client.Name, turned.Place(), turned.Why.Text, template.URL(turned.Back)}) //nolint:gosec // a scheme that checkRedirect of package oauth has let through
 		return
 	}
-	told := fault.Of(err)
+	told := apierr.Of(err)
 	if told.Ours() {
 		p.Broken(w, r, err)
 		return

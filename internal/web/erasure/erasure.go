@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/erasure"
-	"pressroom/internal/fault"
 	"pressroom/internal/operation"
 	"pressroom/internal/web/frame"
 )
@@ -76,7 +76,7 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wron
 	case err == nil:
 		progress.AskedAt = progress.AskedAt.In(zone(v))
 		view.Progress = &progress
-	case !fault.Is(err, fault.NotFound):
+	case !apierr.Is(err, apierr.NotFound):
 		p.Refuse(w, r, err)
 		return
 	}
@@ -180,8 +180,8 @@ func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
 // draftPage asks before a draft is deleted. One that is not the team's is not there.
 func (p *Part) draftPage(w http.ResponseWriter, r *http.Request) {
 	if _, err := p.Do(r, "get_post", operation.Arguments{"id": r.PathValue("id")}); err != nil {
-		if fault.Is(err, fault.ValidationFailed) {
-			err = fault.Missing() // it is no id
+		if apierr.Is(err, apierr.ValidationFailed) {
+			err = apierr.Missing() // it is no id
 		}
 		p.Refuse(w, r, err)
 		return

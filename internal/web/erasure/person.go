@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
 )
@@ -27,7 +27,7 @@ func leaveOf(r *http.Request) (leaveView, error) {
 	}
 	found := frame.LookedAt(v.Account, id)
 	if found.ID != id {
-		return leaveView{}, fault.Missing()
+		return leaveView{}, apierr.Missing()
 	}
 	return leaveView{OwnTeam: found, Only: len(v.Teams) == 1, Owner: found.Role == access.Owner}, nil
 }
@@ -84,7 +84,7 @@ func (p *Part) deletePerson(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := frame.VisitorOf(r.Context())
-	err := error(fault.Invalid(fault.NotAllowedValue, "email", "This is not your e-mail address. Type it as it stands above."))
+	err := error(apierr.Invalid(apierr.NotAllowedValue, "email", "This is not your e-mail address. Type it as it stands above."))
 	if r.PostForm.Get("email") == v.Email {
 		err = p.leaving.DeletePerson(r.Context(), v.ID)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
@@ -21,7 +21,7 @@ import (
 func (f *Frame) Acting(r *http.Request, what string) (operation.Call, error) {
 	v := VisitorOf(r.Context())
 	if v == nil {
-		return operation.Call{}, fault.Missing()
+		return operation.Call{}, apierr.Missing()
 	}
 	actor, err := f.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err == nil {
@@ -63,9 +63,9 @@ type Wrong struct{ Text, Field string }
 // WrongAt is what a form has to tell of a refusal, with the names that its fields have on the page. It is false for what
 // no form can mend, which is answered.
 func (f *Frame) WrongAt(w http.ResponseWriter, r *http.Request, err error, names map[string]string) (Wrong, bool) {
-	told := fault.Of(err)
+	told := apierr.Of(err)
 	field, _ := told.Context["argument"].(string)
-	if told.Ours() || told.Code == fault.NotFound && field == "" {
+	if told.Ours() || told.Code == apierr.NotFound && field == "" {
 		f.Refuse(w, r, err)
 		return Wrong{}, false
 	}
@@ -73,7 +73,7 @@ func (f *Frame) WrongAt(w http.ResponseWriter, r *http.Request, err error, names
 		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
 	}
 	text := told.Detail
-	if told.Code == fault.NotFound && text == fault.Missing().Detail { // which speaks of keys
+	if told.Code == apierr.NotFound && text == apierr.Missing().Detail { // which speaks of keys
 		text = "Something that was chosen is not there any more. Look at the page anew and choose again."
 	}
 	if name := names[field]; name != "" {
@@ -85,7 +85,7 @@ func (f *Frame) WrongAt(w http.ResponseWriter, r *http.Request, err error, names
 // Elsewhere leads a person to an item of another team of theirs, which is looked at from then on; whatever else is not
 // there stays so. Home tells which of some teams the item is of.
 func (f *Frame) Elsewhere(w http.ResponseWriter, r *http.Request, err error, home func(context.Context, []int64) (int64, error)) {
-	if !fault.Is(err, fault.NotFound) || r.Method != http.MethodGet {
+	if !apierr.Is(err, apierr.NotFound) || r.Method != http.MethodGet {
 		f.Refuse(w, r, err)
 		return
 	}
@@ -112,7 +112,7 @@ func (f *Frame) Elsewhere(w http.ResponseWriter, r *http.Request, err error, hom
 func IDIn(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return id, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 )
@@ -22,7 +22,7 @@ func (f *Frame) Do(r *http.Request, tool string, args operation.Arguments) (pipe
 	}
 	v := VisitorOf(r.Context())
 	if v == nil {
-		return pipeline.Outcome{}, fault.Missing()
+		return pipeline.Outcome{}, apierr.Missing()
 	}
 	actor, err := f.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err != nil {
@@ -59,4 +59,4 @@ func (f *Frame) keyOf(r *http.Request, op *operation.Operation) (pipeline.Key, e
 	return pipeline.Key{Given: true, Text: once}, nil
 }
 
-var errStale = fault.Invalid(fault.Malformed, "once", "This page was open for too long. Load it again, then repeat.")
+var errStale = apierr.Invalid(apierr.Malformed, "once", "This page was open for too long. Load it again, then repeat.")

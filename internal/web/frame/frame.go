@@ -9,8 +9,8 @@ import (
 	"net/url"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
@@ -133,7 +133,7 @@ func (f *Frame) Broken(w http.ResponseWriter, r *http.Request, err error) {
 	if Gone(r) {
 		return // nobody is there to be told, and nothing of ours failed
 	}
-	if err := f.Told(r, err); fault.Is(err, fault.Unavailable) {
+	if err := f.Told(r, err); apierr.Is(err, apierr.Unavailable) {
 		f.later(w, r, err)
 		return
 	}
@@ -143,11 +143,11 @@ func (f *Frame) Broken(w http.ResponseWriter, r *http.Request, err error) {
 
 // Refuse shows what came back from a service. What is not there and what one may not see are the same.
 func (f *Frame) Refuse(w http.ResponseWriter, r *http.Request, err error) {
-	told := fault.Of(err)
+	told := apierr.Of(err)
 	switch told.Code {
-	case fault.NotFound:
+	case apierr.NotFound:
 		f.Missing(w, r)
-	case fault.Internal, fault.Unavailable:
+	case apierr.Internal, apierr.Unavailable:
 		f.Broken(w, r, err)
 	default:
 		f.Notice(w, r, StatusOf(err), "Not done", told.Detail)

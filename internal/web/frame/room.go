@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/loadshed"
 )
 
@@ -55,7 +55,7 @@ func (f *Frame) Placed(next http.Handler, refuse func(http.ResponseWriter, *http
 				// A sender that stalls must not hold a place among pages.
 				leave, ok := f.enterLong(r)
 				if !ok {
-					refuse(w, r, fault.Full(loadshed.ComeAgain()))
+					refuse(w, r, apierr.Full(loadshed.ComeAgain()))
 					return
 				}
 				defer leave()
@@ -85,7 +85,7 @@ func (f *Frame) enterLong(r *http.Request) (func(), bool) {
 	}
 }
 
-var errManyUploads = fault.New(fault.RateLimited,
+var errManyUploads = apierr.New(apierr.RateLimited,
 	fmt.Sprintf("You have %d uploads under way already. Wait until one of them has ended, then send this one.", uploadsPerPerson)).
 	With("scope", "uploads_under_way").After(uploadsWait)
 
@@ -104,9 +104,9 @@ func (f *Frame) EnterUploads(r *http.Request) (func(), error) {
 // EnterUpload takes a place for a file that comes in. The function that it returns gives the place back. The error is service_unavailable if there is none.
 func (f *Frame) EnterUpload(r *http.Request) (func(), error) {
 	err := f.Enter(r, f.Rooms.Uploads)
-	if fault.Is(err, fault.Unavailable) {
-		err = fault.New(fault.Unavailable, "The service is receiving as many files as it can. Nothing of this one was kept: send it again in a moment.").
-			With("reason", fault.Busy).After(loadshed.ComeAgain())
+	if apierr.Is(err, apierr.Unavailable) {
+		err = apierr.New(apierr.Unavailable, "The service is receiving as many files as it can. Nothing of this one was kept: send it again in a moment.").
+			With("reason", apierr.Busy).After(loadshed.ComeAgain())
 	}
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func Gone(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Ca
 func (*Frame) Enter(r *http.Request, room *loadshed.Room) error {
 	err := room.Enter(r.Context())
 	if errors.Is(err, loadshed.ErrFull) {
-		return fault.Full(loadshed.ComeAgain())
+		return apierr.Full(loadshed.ComeAgain())
 	}
 	if err != nil {
 		return fmt.Errorf("waiting for a place: %w", err)
@@ -165,17 +165,17 @@ func (*Frame) Enter(r *http.Request, room *loadshed.Room) error {
 // Told says service_unavailable of what failed only because the node is cut off from what it stands on. What took all the time
 // that a page has while the database answers is no such thing: it would take as long again.
 func (f *Frame) Told(r *http.Request, err error) error {
-	if fault.Of(err).Code != fault.Internal || !f.Away(err) || errors.Is(r.Context().Err(), context.DeadlineExceeded) && f.Answers() {
+	if apierr.Of(err).Code != apierr.Internal || !f.Away(err) || errors.Is(r.Context().Err(), context.DeadlineExceeded) && f.Answers() {
 		return err
 	}
-	return fault.Away(err)
+	return apierr.Away(err)
 }
 
 // later asks the person to come again.
 func (f *Frame) later(w http.ResponseWriter, r *http.Request, err error) {
-	told := fault.Of(err)
+	told := apierr.Of(err)
 	text := full(r)
-	if told.Context["reason"] == fault.DiskFull {
+	if told.Context["reason"] == apierr.DiskFull {
 		text = told.Detail
 	} else if told.Err != nil {
 		f.Log.WarnContext(r.Context(), "a page cannot be shown now", "method", r.Method, "route", r.Pattern, "error", err)

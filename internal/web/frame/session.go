@@ -15,9 +15,9 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/team"
 )
 
@@ -114,7 +114,7 @@ func (f *Frame) recognize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account, err := f.signedIn(r)
 		switch {
-		case err != nil && !fault.Is(err, fault.NotFound):
+		case err != nil && !apierr.Is(err, apierr.NotFound):
 			f.Broken(w, r, err)
 			return
 		case err == nil:
@@ -129,7 +129,7 @@ func (f *Frame) signedIn(r *http.Request) (team.Account, error) {
 	ctx, m := r.Context(), f.sessions.manager
 	person := m.GetInt64(ctx, personKey)
 	if person == 0 {
-		return team.Account{}, fault.Missing()
+		return team.Account{}, apierr.Missing()
 	}
 	account, err := f.Teams.Account(ctx, person)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *Frame) signedIn(r *http.Request) (team.Account, error) {
 		if err := m.Destroy(ctx); err != nil {
 			return account, fmt.Errorf("ending a session: %w", err)
 		}
-		return account, fault.Missing()
+		return account, apierr.Missing()
 	}
 	// Pictures and scripts that are asked for beside a page would lose the token on their way.
 	if asks := r.Header.Get("Sec-Fetch-Dest"); asks != "" && asks != "document" {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 )
 
 // Session is one of a person's browsers that are signed in.
@@ -56,7 +56,7 @@ func (f *Frame) EndSession(ctx context.Context, id string) error {
 			return fmt.Errorf("ending a session: %w", err)
 		}
 		if n == 0 {
-			return fault.Missing()
+			return apierr.Missing()
 		}
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/hashtag/search"
 	"pressroom/internal/job"
@@ -101,7 +101,7 @@ func (p *Part) showFound(w http.ResponseWriter, r *http.Request, id string, stat
 	if err != nil {
 		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 			if !strings.HasPrefix(id, string(job.HashtagSearch)+":") || !utf8.ValidString(id) {
-				return 0, fault.Missing()
+				return 0, apierr.Missing()
 			}
 			return p.jobs.Home(ctx, id, teams)
 		})
@@ -126,8 +126,8 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 	}
 	outcome, err := p.Do(r, "get_job", args)
 	if err != nil {
-		if fault.Is(err, fault.ValidationFailed) {
-			err = fault.Missing()
+		if apierr.Is(err, apierr.ValidationFailed) {
+			err = apierr.Missing()
 		}
 		return v, err
 	}
@@ -135,7 +135,7 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 		return v, err
 	}
 	if v.Type != job.HashtagSearch {
-		return v, fault.Missing()
+		return v, apierr.Missing()
 	}
 	if v.Asked, err = search.AskedBy(r.Context(), p.DB, frame.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
@@ -160,9 +160,9 @@ func (p *Part) own(r *http.Request) ([]list.Entry, error) {
 	return found.HashtagLists, err
 }
 
-var errNoneChosen = fault.Invalid(fault.MissingArgument, "hashtags", "Choose the hashtags that you want in the list.")
+var errNoneChosen = apierr.Invalid(apierr.MissingArgument, "hashtags", "Choose the hashtags that you want in the list.")
 
-var errNoName = fault.Invalid(fault.MissingArgument, "name", "Give the new list a name.")
+var errNoName = apierr.Invalid(apierr.MissingArgument, "name", "Give the new list a name.")
 
 // addFound adds hashtags that a search found to a list.
 func (p *Part) addFound(w http.ResponseWriter, r *http.Request) {
@@ -198,7 +198,7 @@ func (p *Part) addChosen(r *http.Request) (list.Changed, error) {
 	}
 	into, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
 	if err != nil {
-		return list.Changed{}, fault.Missing()
+		return list.Changed{}, apierr.Missing()
 	}
 	args := operation.Arguments{"list_id": into, "hashtags": tags}
 	if s := r.PostForm.Get("subcategory"); s != "" {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
 	"pressroom/internal/web/frame"
@@ -29,7 +29,7 @@ func (p *Part) showFolder(w http.ResponseWriter, r *http.Request, status int, id
 		all, err := p.folders(r)
 		at := slices.IndexFunc(all, func(f media.Folder) bool { return f.ID == id })
 		if err == nil && at < 0 {
-			err = fault.Missing()
+			err = apierr.Missing()
 		}
 		if err != nil {
 			p.Refuse(w, r, err)

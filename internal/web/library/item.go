@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/media"
 	"pressroom/internal/moment"
 	"pressroom/internal/post"
@@ -131,7 +131,7 @@ func (p *Part) delete(w http.ResponseWriter, a asked) {
 		err = p.media.Delete(a.Context(), a.call, a.id)
 	}
 	switch {
-	case err != nil && choice == "" && fault.Of(err).Context["state"] == "in_use":
+	case err != nil && choice == "" && apierr.Of(err).Context["state"] == "in_use":
 		p.show(w, a, frame.StatusOf(err), "delete", frame.Wrong{Text: "Choose below what becomes of the posts.", Field: "posts"})
 	case err != nil:
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/notice"
 	"pressroom/internal/web/frame"
 )
@@ -225,8 +225,8 @@ func (p *Part) setThreshold(w http.ResponseWriter, r *http.Request) {
 		credits = -1 // out of range, as the service says
 	}
 	if err := p.notices.SetThreshold(r.Context(), v.ID, v.Team.ID, credits); err != nil {
-		if fault.Is(err, fault.ValidationFailed) {
-			p.settings(w, r, frame.StatusOf(err), &typed, fault.Of(err).Detail)
+		if apierr.Is(err, apierr.ValidationFailed) {
+			p.settings(w, r, frame.StatusOf(err), &typed, apierr.Of(err).Detail)
 			return
 		}
 		p.Refuse(w, r, err)

@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/credit"
 	"pressroom/internal/delivery"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/post"
 	"pressroom/internal/restoreguard"
@@ -98,11 +98,11 @@ type pager struct{ First, Next string }
 
 // wrongOf is the sentence of a refusal that the operator can mend. It has answered already where that is false.
 func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (string, int, bool) {
-	if refusal, ok := errors.AsType[fault.Refusal](err); ok {
+	if refusal, ok := errors.AsType[apierr.Refusal](err); ok {
 		return sentence(string(refusal)), http.StatusUnprocessableEntity, true
 	}
-	told := fault.Of(err)
-	if told.Ours() || told.Code == fault.NotFound {
+	told := apierr.Of(err)
+	if told.Ours() || told.Code == apierr.NotFound {
 		p.Refuse(w, r, err)
 		return "", 0, false
 	}

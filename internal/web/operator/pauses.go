@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 )
 
@@ -55,7 +55,7 @@ func pauseIn(form url.Values) (team.Pause, error) {
 	}
 	id, err := strconv.ParseInt(strings.TrimSpace(form.Get("target")), 10, 64)
 	if err != nil || id < 1 {
-		return out, fault.Refusal("say which team, key or assistant by its number")
+		return out, apierr.Refusal("say which team, key or assistant by its number")
 	}
 	out.Target = id
 	return out, nil
@@ -67,7 +67,7 @@ func (p *Part) pause(w http.ResponseWriter, r *http.Request) {
 	}
 	what, err := pauseIn(r.PostForm)
 	if err == nil && what.Action == team.API {
-		err = fault.Refusal("choose what to pause")
+		err = apierr.Refusal("choose what to pause")
 	}
 	if err == nil {
 		err = p.Teams.Pause(r.Context(), what)

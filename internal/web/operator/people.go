@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
 )
@@ -75,7 +75,7 @@ func (p *Part) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Per
 	if !ok {
 		return
 	}
-	err := error(fault.Refusal("this is your own account; ask another operator"))
+	err := error(apierr.Refusal("this is your own account; ask another operator"))
 	said := ""
 	if found.ID != frame.VisitorOf(r.Context()).ID {
 		said, err = do(found)
@@ -117,7 +117,7 @@ func (p *Part) setOperator(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-var errUnconfirmed = fault.Refusal("nobody has proved that this e-mail address belongs to the person; go back and tick the box if you know whose account it is")
+var errUnconfirmed = apierr.Refusal("nobody has proved that this e-mail address belongs to the person; go back and tick the box if you know whose account it is")
 
 // recoveryView is the one page that shows a recovery's link.
 type recoveryView struct {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/delivery"
-	"pressroom/internal/fault"
 )
 
 // postsView is what a person has to decide.
@@ -38,9 +38,9 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 	found := r.PostForm.Get("found")
 	switch {
 	case err != nil:
-		err = fault.Missing()
+		err = apierr.Missing()
 	case found != "published" && found != "not_published":
-		err = fault.Refusal("say what you found at the network")
+		err = apierr.Refusal("say what you found at the network")
 	default:
 		err = p.Delivery.Decide(r.Context(), 0, 0, r.PostForm.Get("post"), account, delivery.Decision{Published: found == "published", Permalink: strings.TrimSpace(r.PostForm.Get("permalink"))})
 	}

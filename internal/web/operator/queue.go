@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/delivery"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
@@ -75,7 +75,7 @@ func (p *Part) wake(w http.ResponseWriter, r *http.Request) {
 		err = p.Delivery.Wake(r.Context(), r.PostForm.Get("delivery"))
 	}
 	switch {
-	case fault.Is(err, fault.NotFound):
+	case apierr.Is(err, apierr.NotFound):
 		p.did(w, r, "Nothing was woken: it has ended, somebody works on it, or it rests until a time.", "/operator/queue")
 	case err != nil:
 		p.Refuse(w, r, err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/delivery"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
@@ -70,7 +70,7 @@ func (p *Part) readAccount(r *http.Request, one *oneView) error {
 		one.Decision, one.Client = a.State == post.Unconfirmed, v.Client
 		return nil
 	}
-	return fault.Missing()
+	return apierr.Missing()
 }
 
 // maxLines is how many attempts a page shows, the latest.
@@ -109,7 +109,7 @@ func (p *Part) settle(r *http.Request, one oneView) error {
 		return err
 	}
 	if one.Found != "yes" && one.Found != "no" {
-		return fault.Invalid(fault.MissingArgument, "found", "Choose what you found.")
+		return apierr.Invalid(apierr.MissingArgument, "found", "Choose what you found.")
 	}
 	call, err := p.Acting(r, "decide_post")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
@@ -16,7 +16,7 @@ import (
 func (p *Part) done(w http.ResponseWriter, r *http.Request, err error, said string) {
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, r, err, nil); ok {
-			if fault.Is(err, fault.PreflightBlocked) {
+			if apierr.Is(err, apierr.PreflightBlocked) {
 				wrong.Text = "It cannot go out like this. What keeps it from going out stands below, under “What the networks say to it”."
 			}
 			p.show(w, r, frame.StatusOf(err), wrong.Text)
@@ -87,12 +87,12 @@ func (p *Part) sendAgain(r *http.Request) (string, error) {
 	for _, text := range r.PostForm["account"] {
 		account, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return "", fault.Missing()
+			return "", apierr.Missing()
 		}
 		chosen = append(chosen, account)
 	}
 	if len(chosen) == 0 {
-		return "", fault.Invalid(fault.MissingArgument, "account_ids", "Choose at least one account.")
+		return "", apierr.Invalid(apierr.MissingArgument, "account_ids", "Choose at least one account.")
 	}
 	told, _, err := frame.Ask[post.Retried](p.Frame, r, "retry_post", operation.Arguments{"post_id": id, "account_ids": chosen})
 	if err != nil {
@@ -133,7 +133,7 @@ func places(targets []post.Target) string {
 	return strings.Join(out, ", ")
 }
 
-var errNoneConnected = fault.BadState("accounts_missing", "It cannot be duplicated: none of its accounts is connected any more. Connect one of them again under Accounts, or choose another account for this post first.")
+var errNoneConnected = apierr.BadState("accounts_missing", "It cannot be duplicated: none of its accounts is connected any more. Connect one of them again under Accounts, or choose another account for this post first.")
 
 // copyOf gives where the duplicate is, and the accounts that it does not go to, as they were disconnected.
 func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {

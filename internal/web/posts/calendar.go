@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/moment"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
@@ -85,7 +85,7 @@ func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
 	}
 	account, err := accountOf(view.Account)
 	if err != nil {
-		view.Account, view.Wrong, status = "", fault.Of(err).Detail, frame.StatusOf(err)
+		view.Account, view.Wrong, status = "", apierr.Of(err).Detail, frame.StatusOf(err)
 	}
 	view.name(day)
 	if err := p.fillCalendar(r, view, account, period{day, today, zone}); err != nil {

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"regexp"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/delivery"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
@@ -57,7 +57,7 @@ func (p *Part) job(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
 			if !jobForm.MatchString(r.PathValue("id")) {
-				return 0, fault.Missing()
+				return 0, apierr.Missing()
 			}
 			return p.jobs.Home(ctx, r.PathValue("id"), teams)
 		})
@@ -78,7 +78,7 @@ func (p *Part) jobLive(w http.ResponseWriter, r *http.Request) {
 func (p *Part) readJob(r *http.Request) (jobView, error) {
 	id := r.PathValue("id")
 	if !jobForm.MatchString(id) {
-		return jobView{}, fault.Missing()
+		return jobView{}, apierr.Missing()
 	}
 	entry, outcome, err := frame.Ask[job.Entry](p.Frame, r, "get_job", operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
@@ -60,7 +60,7 @@ func (f filters) arguments() (operation.Arguments, error) {
 	if f.To != "" {
 		last, err := time.Parse(time.DateOnly, f.To)
 		if err != nil {
-			return nil, fault.Invalid(fault.Malformed, "to", "The last day has to be a date, as 2026-03-29.")
+			return nil, apierr.Invalid(apierr.Malformed, "to", "The last day has to be a date, as 2026-03-29.")
 		}
 		args["to"] = last.AddDate(0, 0, 1).Format(time.DateOnly)
 	}
@@ -74,7 +74,7 @@ func accountOf(text string) (int64, error) {
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 {
-		return 0, fault.Invalid(fault.Malformed, "account_id", "Choose one of the accounts.")
+		return 0, apierr.Invalid(apierr.Malformed, "account_id", "Choose one of the accounts.")
 	}
 	return id, nil
 }

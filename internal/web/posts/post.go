@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/delivery"
-	"pressroom/internal/fault"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
@@ -69,8 +69,8 @@ type pause struct{ Changes, Publishing string }
 
 func pauseOf(call operation.Call) pause {
 	why := func(needs access.Capability) string {
-		if err := call.Require(needs); fault.Is(err, fault.ConnectionSuspended) {
-			return fault.Of(err).Detail
+		if err := call.Require(needs); apierr.Is(err, apierr.ConnectionSuspended) {
+			return apierr.Of(err).Detail
 		}
 		return ""
 	}
@@ -112,7 +112,7 @@ func idIn(r *http.Request) (string, error) {
 	if id := r.PathValue("id"); idForm.MatchString(id) {
 		return id, nil
 	}
-	return "", fault.Missing()
+	return "", apierr.Missing()
 }
 
 // stored reads the post in the address as it is kept.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
 	"pressroom/internal/web/frame"
@@ -83,7 +83,7 @@ func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
 	said := "The series goes on."
 	p.series(w, r, &said, func(person int64, stored post.Post) error {
 		if !stored.IsTemplate {
-			return fault.BadState("not_recurring", "No series is made from this post.")
+			return apierr.BadState("not_recurring", "No series is made from this post.")
 		}
 		list, err := p.posts.Standing(r.Context(), stored, mostStanding)
 		if err != nil {

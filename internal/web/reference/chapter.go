@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/problem"
 )
 
@@ -46,7 +46,7 @@ type entry struct {
 // refusal is a status with the codes that this operation may answer with.
 type refusal struct {
 	Status string
-	Codes  []fault.Code
+	Codes  []apierr.Code
 }
 
 const (
@@ -207,13 +207,13 @@ func keyRule(op operation) string {
 }
 
 // missing are the codes of what a key is not allowed, with the capability that it lacks then.
-var missing = map[fault.Code]string{
-	fault.ReadNotAllowed: "read", fault.WriteNotAllowed: "write", fault.PublishNotAllowed: "publish", fault.SpendNotAllowed: "spend",
+var missing = map[apierr.Code]string{
+	apierr.ReadNotAllowed: "read", apierr.WriteNotAllowed: "write", apierr.PublishNotAllowed: "publish", apierr.SpendNotAllowed: "spend",
 }
 
 // otherwise are codes that no operation of the reference answers with: addresses that are none, and upload links.
-var otherwise = []fault.Code{fault.EndpointNotFound, fault.MethodNotAllowed, fault.UploadLinkUsed, fault.UploadLinkClosed, fault.UploadTooLarge,
-	fault.MalformedRequest, fault.HeadersTooLarge, fault.TransferCodingUnsupported, fault.HTTPVersionUnsupported}
+var otherwise = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, apierr.UploadLinkUsed, apierr.UploadLinkClosed, apierr.UploadTooLarge,
+	apierr.MalformedRequest, apierr.HeadersTooLarge, apierr.TransferCodingUnsupported, apierr.HTTPVersionUnsupported}
 
 // refusalsOf are the codes of the statuses that an operation may be refused with.
 func refusalsOf(op operation) []refusal {

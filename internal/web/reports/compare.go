@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/report"
 	"pressroom/internal/terms"
@@ -58,8 +58,8 @@ func (p *Part) compare(w http.ResponseWriter, r *http.Request) {
 	for _, id := range ids {
 		one, _, err := frame.Ask[report.Summary](p.Frame, r, "get_report", operation.Arguments{"type": report.Profile, "id": id})
 		if err != nil {
-			if fault.Is(err, fault.ValidationFailed) {
-				err = fault.Missing()
+			if apierr.Is(err, apierr.ValidationFailed) {
+				err = apierr.Missing()
 			}
 			p.Refuse(w, r, err)
 			return

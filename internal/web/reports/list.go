@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/report"
@@ -145,6 +145,6 @@ func credits(n int64, one, many string) string {
 
 // fieldOf is the field of a form that a refusal is about.
 func fieldOf(err error) string {
-	field, _ := fault.Of(err).Context["argument"].(string)
+	field, _ := apierr.Of(err).Context["argument"].(string)
 	return field
 }

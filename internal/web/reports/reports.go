@@ -7,8 +7,8 @@ import (
 	"embed"
 	"net/http"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/credit"
-	"pressroom/internal/fault"
 	"pressroom/internal/report"
 	"pressroom/internal/web/frame"
 )
@@ -82,8 +82,8 @@ func maySpend(r *http.Request) bool { return frame.VisitorOf(r.Context()).Is(fra
 
 // mendable is the sentence of a refusal that stands at the form it came from; false where it has been answered.
 func (p *Part) mendable(w http.ResponseWriter, r *http.Request, err error) (string, bool) {
-	told := fault.Of(err)
-	if told.Ours() || told.Code == fault.NotFound {
+	told := apierr.Of(err)
+	if told.Ours() || told.Code == apierr.NotFound {
 		p.Refuse(w, r, err)
 		return "", false
 	}

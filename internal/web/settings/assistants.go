@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
@@ -66,7 +66,7 @@ func (p *Part) connectionIn(r *http.Request) (team.KeyLine, error) {
 	}
 	k, err := p.Teams.ConnectionLine(r.Context(), here(r), id)
 	if err == nil && whoseAssistants(r) != 0 && k.PersonID != whoseAssistants(r) {
-		return team.KeyLine{}, fault.Missing()
+		return team.KeyLine{}, apierr.Missing()
 	}
 	return k, err
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/event"
-	"pressroom/internal/fault"
 	"pressroom/internal/social"
 	"pressroom/internal/web/frame"
 )
@@ -311,7 +311,7 @@ func (p *Part) auditPage(w http.ResponseWriter, r *http.Request) {
 	if before := query.Get("before"); before != "" {
 		var err error
 		if page.Before, err = strconv.ParseInt(before, 10, 64); err != nil || page.Before < 1 {
-			p.Refuse(w, r, fault.Invalid(fault.InvalidCursor, "before", "This page of the record is not there. Begin with the first."))
+			p.Refuse(w, r, apierr.Invalid(apierr.InvalidCursor, "before", "This page of the record is not there. Begin with the first."))
 			return
 		}
 		first = auditPath(view.Kind, 0)

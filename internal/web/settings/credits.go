@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/moment"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
@@ -97,7 +97,7 @@ func (p *Part) monthOf(r *http.Request) (credit.Span, error) {
 	if asked := r.URL.Query().Get("month"); asked != "" {
 		first, err := time.ParseInLocation(monthForm, asked, time.UTC)
 		if err != nil {
-			return credit.Span{}, fault.Invalid(fault.Malformed, "month", "A month is written like 2026-11.")
+			return credit.Span{}, apierr.Invalid(apierr.Malformed, "month", "A month is written like 2026-11.")
 		}
 		at = moment.StartOfDay(first.Year(), first.Month(), 1, zone(r))
 	}
@@ -171,7 +171,7 @@ func positionOf(text string) (credit.Position, error) {
 	micros, wrongAt := strconv.ParseInt(at, 10, 64)
 	n, wrongID := strconv.ParseInt(id, 10, 64)
 	if wrongAt != nil || wrongID != nil || micros < 1 || n < 1 {
-		return credit.Position{}, fault.Invalid(fault.InvalidCursor, "after", "This page of the statement is not there. Begin with the first.")
+		return credit.Position{}, apierr.Invalid(apierr.InvalidCursor, "after", "This page of the statement is not there. Begin with the first.")
 	}
 	return credit.Position{At: db.Time(micros), ID: n}, nil
 }

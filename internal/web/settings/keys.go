@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/access"
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/report"
@@ -161,7 +161,7 @@ func endOf(day string, zone *time.Location) (time.Time, error) {
 	}
 	last, err := time.Parse(time.DateOnly, day)
 	if err != nil {
-		return time.Time{}, fault.Invalid(fault.Malformed, "expires", "The last day has to be a date, such as 2027-01-31. Leave it empty for a key without an end.")
+		return time.Time{}, apierr.Invalid(apierr.Malformed, "expires", "The last day has to be a date, such as 2027-01-31. Leave it empty for a key without an end.")
 	}
 	return moment.StartOfDay(last.Year(), last.Month(), last.Day()+1, zone), nil
 }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"pressroom/internal/apierr"
 	"pressroom/internal/credit"
-	"pressroom/internal/fault"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/limit"
 	"pressroom/internal/media"
@@ -122,8 +122,8 @@ type wrong struct{ Wrong, Field string }
 
 // wrongOf tells a refusal that the person can mend at the form. It has answered already where that is false.
 func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (wrong, bool) {
-	f := fault.Of(err)
-	if f.Ours() || f.Code == fault.NotFound {
+	f := apierr.Of(err)
+	if f.Ours() || f.Code == apierr.NotFound {
 		p.Refuse(w, r, err)
 		return wrong{}, false
 	}
@@ -141,7 +141,7 @@ func (p *Part) did(w http.ResponseWriter, r *http.Request, said, next string) {
 func numberIn(r *http.Request, name string) (int64, error) {
 	id, err := strconv.ParseInt(r.PathValue(name), 10, 64)
 	if err != nil || id < 1 {
-		return 0, fault.Missing()
+		return 0, apierr.Missing()
 	}
 	return id, nil
 }
@@ -153,7 +153,7 @@ func creditsIn(text string) (*int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return nil, fault.Invalid(fault.NotAnInteger, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more. Leave it empty for none.")
+		return nil, apierr.Invalid(apierr.NotAnInteger, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more. Leave it empty for none.")
 	}
 	return &n, nil
 }

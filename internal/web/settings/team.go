@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
 )
@@ -97,7 +97,7 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f te
 	p.Show(w, r, status, pages["team"], "The team", f)
 }
 
-var errOwnFactor = fault.BadState("no_second_factor", "Add a passkey or an authenticator app to your own account first, and sign in with it.")
+var errOwnFactor = apierr.BadState("no_second_factor", "Add a passkey or an authenticator app to your own account first, and sign in with it.")
 
 // requireFactor sets whether members need a second factor. Owners who have not used one would lock themselves out.
 func (p *Part) requireFactor(w http.ResponseWriter, r *http.Request) {

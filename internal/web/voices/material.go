@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pressroom/internal/fault"
+	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
 	"pressroom/internal/voice"
@@ -114,8 +114,8 @@ func (p *Part) addMaterial(w http.ResponseWriter, a asked) {
 	}
 	_, err := p.voices.AddMaterial(a.Context(), a.call, a.voice, voice.NewMaterial{Text: a.PostForm.Get("text"), Link: a.PostForm.Get("link"), PostID: a.PostForm.Get("post_id")})
 	if err != nil {
-		if fault.Is(err, fault.NotFound) && fault.Of(err).Context["argument"] == "post_id" {
-			err = fault.Invalid(fault.NotAllowedValue, "post_id", "The team has no such post.")
+		if apierr.Is(err, apierr.NotFound) && apierr.Of(err).Context["argument"] == "post_id" {
+			err = apierr.Invalid(apierr.NotAllowedValue, "post_id", "The team has no such post.")
 		}
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
 			p.showMaterial(w, a, frame.StatusOf(err), a.PostForm, wrong)

@@ -6,9 +6,9 @@ import (
 	"net/http"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apierr"
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
-	"pressroom/internal/fault"
 	"pressroom/internal/job"
 	"pressroom/internal/moment"
 	"pressroom/internal/operation"
@@ -131,7 +131,7 @@ func (s *Service) faulty(ctx context.Context, call operation.Call, in Input) (op
 	if s.first(in.Query) {
 		switch in.order().End {
 		case Refusal:
-			return operation.Answer[Receipt]{}, fault.New(fault.ProviderUnavailable, "What this reaches is out of reach.")
+			return operation.Answer[Receipt]{}, apierr.New(apierr.ProviderUnavailable, "What this reaches is out of reach.")
 		case Panic:
 			panic(errFaulty)
 		default:

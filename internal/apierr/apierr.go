@@ -1,7 +1,7 @@
-// Package fault holds the kinds of error that pressroom answers with: the contract's codes, a text that is
+// Package apierr holds the kinds of error that pressroom answers with: the contract's codes, a text that is
 // safe to show, and the error behind it that only the log sees. How a kind becomes an HTTP status or a tool
 // error is the edges' affair (package problem).
-package fault
+package apierr
 
 import (
 	"errors"
