@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
 	"pressroom/internal/pipeline"
+	"pressroom/internal/teamtime"
 )
 
 // Kind is what a transfer is for.
@@ -101,7 +101,7 @@ type Usage struct {
 // Today is the usage of the actor's team and key in the team's day that an instant falls in. The day is that of
 // the actor's zone: what was reserved within it counts, whatever zone the team had then.
 func (s *Service) Today(ctx context.Context, actor *access.Actor, at time.Time) (Usage, error) {
-	begins, ends := moment.Day(at, actor.Zone)
+	begins, ends := teamtime.Day(at, actor.Zone)
 	u := Usage{Ends: ends}
 	team, key, from, to := actor.TeamID, actor.KeyID, db.Micros(begins), db.Micros(ends)
 	var heldKey, heldTeam int64

@@ -8,9 +8,9 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/social"
+	"pressroom/internal/teamtime"
 )
 
 // Input says of which account and for how long.
@@ -21,23 +21,23 @@ type Input struct {
 
 // Analytics is how an account does (contract, Records). What was not told is left out.
 type Analytics struct {
-	AccountID  int64          `json:"account_id"`
-	Period     Period         `json:"period"`
-	MeasuredAt *moment.Moment `json:"measured_at,omitempty" jsonschema:"When the network was last asked for all of it."`
-	Reach      *Total         `json:"reach,omitempty" jsonschema:"The posts' reach, added up: who saw two posts counts twice. Left out where the network tells none."`
-	Views      *Total         `json:"views,omitempty" jsonschema:"How often the posts were shown or played. Left out where the network does not tell."`
-	Engagement *Engagement    `json:"engagement,omitempty" jsonschema:"What people did with the posts. Left out where nothing of it was told."`
-	BestPost   *BestPost      `json:"best_post,omitempty" jsonschema:"The post with the most interactions; where the network tells none, the one that was seen most."`
-	Cadence    *Cadence       `json:"cadence,omitempty" jsonschema:"How often posts appear. Left out while nothing was collected."`
-	Formats    []Format       `json:"formats"`
-	Followers  *Followers     `json:"followers,omitempty"`
+	AccountID  int64            `json:"account_id"`
+	Period     Period           `json:"period"`
+	MeasuredAt *teamtime.Moment `json:"measured_at,omitempty" jsonschema:"When the network was last asked for all of it."`
+	Reach      *Total           `json:"reach,omitempty" jsonschema:"The posts' reach, added up: who saw two posts counts twice. Left out where the network tells none."`
+	Views      *Total           `json:"views,omitempty" jsonschema:"How often the posts were shown or played. Left out where the network does not tell."`
+	Engagement *Engagement      `json:"engagement,omitempty" jsonschema:"What people did with the posts. Left out where nothing of it was told."`
+	BestPost   *BestPost        `json:"best_post,omitempty" jsonschema:"The post with the most interactions; where the network tells none, the one that was seen most."`
+	Cadence    *Cadence         `json:"cadence,omitempty" jsonschema:"How often posts appear. Left out while nothing was collected."`
+	Formats    []Format         `json:"formats"`
+	Followers  *Followers       `json:"followers,omitempty"`
 }
 
 // Period is what the answer is about.
 type Period struct {
-	Days int           `json:"days" min:"1"`
-	From moment.Moment `json:"from" jsonschema:"The beginning of its first day in the team's zone."`
-	To   moment.Moment `json:"to"`
+	Days int             `json:"days" min:"1"`
+	From teamtime.Moment `json:"from" jsonschema:"The beginning of its first day in the team's zone."`
+	To   teamtime.Moment `json:"to"`
 }
 
 // Total is a figure of several posts, added up.
@@ -89,7 +89,7 @@ type Counts struct {
 // BestPost is one post.
 type BestPost struct {
 	URL      string             `json:"url,omitempty"`
-	PostedAt moment.Moment      `json:"posted_at"`
+	PostedAt teamtime.Moment    `json:"posted_at"`
 	Format   string             `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
 	Text     *operation.Pointer `json:"text,omitempty" jsonschema:"Points at the beginning of its text."`
 	Counts   Counts             `json:"counts"`
@@ -119,10 +119,10 @@ type Format struct {
 
 // Followers is how many follow the account.
 type Followers struct {
-	Now        int64          `json:"now" min:"0"`
-	MeasuredAt moment.Moment  `json:"measured_at"`
-	Change     *int64         `json:"change,omitempty" jsonschema:"What came to them in the period, as far as it was measured. Left out where they were measured on one day alone."`
-	Since      *moment.Moment `json:"since,omitempty" jsonschema:"The measurement from which change is counted."`
+	Now        int64            `json:"now" min:"0"`
+	MeasuredAt teamtime.Moment  `json:"measured_at"`
+	Change     *int64           `json:"change,omitempty" jsonschema:"What came to them in the period, as far as it was measured. Left out where they were measured on one day alone."`
+	Since      *teamtime.Moment `json:"since,omitempty" jsonschema:"The measurement from which change is counted."`
 }
 
 // Operations declares what clients can ask of an account's figures.
@@ -274,8 +274,8 @@ func (s *Service) Sizes(ctx context.Context, team, account int64, since time.Tim
 
 var exampleAnalytics = func() Analytics {
 	berlin := time.FixedZone("CEST", 2*60*60)
-	at := func(day, hour int) moment.Moment {
-		return moment.At(time.Date(2026, 6, day, hour, 0, 0, 0, berlin), berlin)
+	at := func(day, hour int) teamtime.Moment {
+		return teamtime.At(time.Date(2026, 6, day, hour, 0, 0, 0, berlin), berlin)
 	}
 	asked, before, joined := at(30, 15), at(1, 0), int64(36)
 	reach, views, likes, comments, shares, saves := int64(4_812), int64(7_350), int64(301), int64(24), int64(18), int64(40)

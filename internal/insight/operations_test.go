@@ -9,9 +9,9 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/insight"
-	"pressroom/internal/moment"
 	"pressroom/internal/network"
 	"pressroom/internal/social"
+	"pressroom/internal/teamtime"
 )
 
 // parse reads a time of a test.
@@ -40,7 +40,7 @@ func TestArithmetic(t *testing.T) {
 		)
 		w.after(4*day, 2) // Wednesday, the 25th
 		got := w.read(account, 7)
-		at := func(text string) moment.Moment { return moment.At(w.parse(text), w.zone) }
+		at := func(text string) teamtime.Moment { return teamtime.At(w.parse(text), w.zone) }
 		zoned := at("2026-11-25T12:00:00Z")
 		since, change, clicks := at("2026-11-21T12:00:00Z"), int64(40), (*int64)(nil)
 		want := insight.Analytics{

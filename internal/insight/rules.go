@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/moment"
 	"pressroom/internal/network"
+	"pressroom/internal/teamtime"
 )
 
 // formats are those that a post can have.
@@ -28,7 +28,7 @@ func known(format string) string {
 // firstDay is the first instant of so many days of a zone, of which the last is under way.
 func firstDay(now time.Time, zone *time.Location, days int) time.Time {
 	date := dateOf(now, zone).AddDate(0, 0, 1-days)
-	return moment.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
+	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
 }
 
 // dateOf is the date of an instant in a zone, as midnight in UTC: dates are counted there, where every day has 24 hours.

@@ -5,21 +5,21 @@ import (
 	"net/http"
 
 	"pressroom/internal/access"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // Entry is a job as clients read it (contract, Records).
 type Entry struct {
-	JobID      string         `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$"`
-	Type       Type           `json:"type" enum:"profile_report|hashtag_report|social_post|hashtag_search|media_import|content_fetch"`
-	State      State          `json:"state" enum:"pending|running|succeeded|partially_succeeded|failed"`
-	Finished   bool           `json:"finished" jsonschema:"Whether the job has ended; poll every few seconds until it has."`
-	CreatedAt  moment.Moment  `json:"created_at"`
-	FinishedAt *moment.Moment `json:"finished_at,omitempty"`
-	Progress   Progress       `json:"progress"`
-	Error      *Error         `json:"error,omitempty" jsonschema:"Why the job failed, wholly or in part."`
-	Result     any            `json:"result,omitempty" jsonschema:"What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status, and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete and related, whole on each page, and credits_charged."`
+	JobID      string           `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$"`
+	Type       Type             `json:"type" enum:"profile_report|hashtag_report|social_post|hashtag_search|media_import|content_fetch"`
+	State      State            `json:"state" enum:"pending|running|succeeded|partially_succeeded|failed"`
+	Finished   bool             `json:"finished" jsonschema:"Whether the job has ended; poll every few seconds until it has."`
+	CreatedAt  teamtime.Moment  `json:"created_at"`
+	FinishedAt *teamtime.Moment `json:"finished_at,omitempty"`
+	Progress   Progress         `json:"progress"`
+	Error      *Error           `json:"error,omitempty" jsonschema:"Why the job failed, wholly or in part."`
+	Result     any              `json:"result,omitempty" jsonschema:"What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status, and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete and related, whole on each page, and credits_charged."`
 }
 
 // Progress tells how many parts of a job are done.
@@ -116,8 +116,8 @@ func (s *Store) Operations() []operation.Operation {
 			Next:        "While finished is false, ask again. When it is true, read state: of partially_succeeded and failed, error and the result tell what failed and why, and what was set aside for nothing is refunded. not_found: the id is wrong, or the job ended more than 30 days ago.",
 			Example: operation.Example{Arguments: map[string]any{"job_id": exampleID}, Data: Entry{
 				JobID: exampleID, Type: SocialPost, State: Succeeded, Finished: true,
-				CreatedAt:  moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"},
-				FinishedAt: &moment.Moment{Team: "2026-03-29T10:15:01+02:00", UTC: "2026-03-29T08:15:01Z"},
+				CreatedAt:  teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"},
+				FinishedAt: &teamtime.Moment{Team: "2026-03-29T10:15:01+02:00", UTC: "2026-03-29T08:15:01Z"},
 				Progress:   Progress{1, 1},
 				Result: map[string]any{"post_id": "019d3889-2b10-7c1e-8a3f-5d2b6f6f0001", "accounts": []map[string]any{
 					{"id": 1, "state": "published", "permalink": "https://bsky.app/profile/harbour.example/post/3miatogtx2c22"}}},

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
 )
 
@@ -24,7 +24,7 @@ func TestFreeCallsBeginAnewAtMidnight(t *testing.T) {
 			{"Australia/Lord_Howe", time.Date(2026, 4, 5, 1, 0, 0, 0, time.UTC), 24*time.Hour + 30*time.Minute},
 		} {
 			actor := callActor(addCallTeam(t, w.db, c.zone), 40, c.zone)
-			begins, ends := moment.Day(c.at, actor.Zone)
+			begins, ends := teamtime.Day(c.at, actor.Zone)
 			if ends.Sub(begins) != c.length {
 				t.Fatalf("%s: the day has %v", c.zone, ends.Sub(begins))
 			}

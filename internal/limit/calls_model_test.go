@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
 )
 
@@ -220,7 +220,7 @@ func (m *callModel) begun(t *rapid.T, by *callNode, since int64) {
 	}
 	midnight := false
 	for _, zone := range zones { // that of the node, and that of a settlement
-		begins, _ := moment.Day(by.clock.Now(), callActor(m.team, 0, zone).Zone)
+		begins, _ := teamtime.Day(by.clock.Now(), callActor(m.team, 0, zone).Zone)
 		midnight = midnight || db.Micros(begins) == since
 	}
 	if !midnight || since < m.day.until || since <= m.day.since {

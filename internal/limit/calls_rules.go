@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // day counts the free calls of a team's day. Times are microseconds since 1970.
@@ -18,7 +18,7 @@ type day struct {
 // begins after the counted one has ended begins at 0. Any other has instants in common with it, so it goes on
 // with the same count and ends when the zone's day does.
 func (d day) at(now time.Time, zone *time.Location) day {
-	begins, ends := moment.Day(now, zone)
+	begins, ends := teamtime.Day(now, zone)
 	switch since := db.Micros(begins); {
 	case db.Micros(now) < d.since:
 		return d // another node's clock is ahead of ours, and its new day has begun

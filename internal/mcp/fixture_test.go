@@ -13,9 +13,9 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
 	"pressroom/internal/mcp"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
+	"pressroom/internal/teamtime"
 )
 
 const publicURL = "https://pressroom.example"
@@ -41,8 +41,8 @@ type (
 	note struct {
 		ID     string             `json:"id"`
 		Text   string             `json:"text,omitempty"`
-		At     moment.Moment      `json:"at"`
-		Due    *moment.Moment     `json:"due,omitempty"`
+		At     teamtime.Moment    `json:"at"`
+		Due    *teamtime.Moment   `json:"due,omitempty"`
 		Remark *operation.Pointer `json:"remark,omitempty"`
 	}
 	notes struct {

@@ -10,27 +10,27 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // Entry is a media item as clients read it (contract, Records).
 type Entry struct {
-	ID              int64         `json:"id"`
-	Name            string        `json:"name"`
-	FileName        string        `json:"file_name"`
-	Type            string        `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" jsonschema:"MIME type, read from the bytes."`
-	Kind            string        `json:"kind" enum:"image|video"`
-	SizeBytes       int64         `json:"size_bytes"`
-	Width           int           `json:"width" jsonschema:"Pixels, as it is shown."`
-	Height          int           `json:"height" jsonschema:"Pixels, as it is shown."`
-	DurationSeconds float64       `json:"duration_seconds,omitempty" jsonschema:"Length of a video."`
-	FrameRate       float64       `json:"frame_rate,omitempty" jsonschema:"Frames a second of a video."`
-	VideoCodec      string        `json:"video_codec,omitempty"`
-	AudioCodec      string        `json:"audio_codec,omitempty"`
-	AltText         string        `json:"alt_text,omitempty" jsonschema:"What an image shows, for those who cannot see it; networks that take it are given it."`
-	Folder          *Folder       `json:"folder,omitempty"`
-	CreatedAt       moment.Moment `json:"created_at"`
+	ID              int64           `json:"id"`
+	Name            string          `json:"name"`
+	FileName        string          `json:"file_name"`
+	Type            string          `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" jsonschema:"MIME type, read from the bytes."`
+	Kind            string          `json:"kind" enum:"image|video"`
+	SizeBytes       int64           `json:"size_bytes"`
+	Width           int             `json:"width" jsonschema:"Pixels, as it is shown."`
+	Height          int             `json:"height" jsonschema:"Pixels, as it is shown."`
+	DurationSeconds float64         `json:"duration_seconds,omitempty" jsonschema:"Length of a video."`
+	FrameRate       float64         `json:"frame_rate,omitempty" jsonschema:"Frames a second of a video."`
+	VideoCodec      string          `json:"video_codec,omitempty"`
+	AudioCodec      string          `json:"audio_codec,omitempty"`
+	AltText         string          `json:"alt_text,omitempty" jsonschema:"What an image shows, for those who cannot see it; networks that take it are given it."`
+	Folder          *Folder         `json:"folder,omitempty"`
+	CreatedAt       teamtime.Moment `json:"created_at"`
 }
 
 // Folder is a folder of the library.

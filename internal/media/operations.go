@@ -5,8 +5,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // Operations declares what clients can do with the library.
@@ -53,8 +53,8 @@ func (s *Service) Operations() []operation.Operation {
 const exampleJob = "media_import:019d3889-2b11-7d5a-9e0c-0c8f1d3e0007"
 
 var (
-	exampleAt    = moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
-	exampleUntil = moment.Moment{Team: "2026-03-29T11:15:00+02:00", UTC: "2026-03-29T09:15:00Z"}
+	exampleAt    = teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
+	exampleUntil = teamtime.Moment{Team: "2026-03-29T11:15:00+02:00", UTC: "2026-03-29T09:15:00Z"}
 	exampleEntry = Entry{ID: 17, Name: "roastery", FileName: "roastery.jpg", Type: "image/jpeg", Kind: Image, SizeBytes: 482_113, Width: 1620, Height: 1080,
 		AltText: "A drum roaster with its door open.", Folder: &Folder{3, "Spring"}, CreatedAt: exampleAt}
 	exampleFile  = Description{SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", SizeBytes: 482_113, FileName: "roastery.jpg", MIMEType: "image/jpeg"}

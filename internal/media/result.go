@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/source"
+	"pressroom/internal/teamtime"
 )
 
 // What finished jobs produced (contract, Records: job results).
@@ -48,7 +48,7 @@ type (
 		Kind            string             `json:"kind"`
 		MediaID         int64              `json:"media_id,omitempty"`
 		Reason          string             `json:"reason,omitempty"` // why it was not saved
-		TakenAt         *moment.Moment     `json:"taken_at,omitempty"`
+		TakenAt         *teamtime.Moment   `json:"taken_at,omitempty"`
 		Caption         *operation.Pointer `json:"caption,omitempty"`
 		Width           int                `json:"width,omitempty"`
 		Height          int                `json:"height,omitempty"`

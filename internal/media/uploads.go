@@ -17,9 +17,9 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/terms"
 )
 
@@ -71,7 +71,7 @@ type (
 		URL       string            `json:"url,omitempty" format:"uri" jsonschema:"Where the bytes are sent. Left out where none are wanted any more."`
 		Method    string            `json:"method,omitempty" enum:"PUT"`
 		Headers   map[string]string `json:"headers,omitempty" jsonschema:"What to send with the bytes: Authorization holds a one-time secret that is shown in this answer alone."`
-		ExpiresAt *moment.Moment    `json:"expires_at,omitempty" jsonschema:"Until when the bytes have to have arrived."`
+		ExpiresAt *teamtime.Moment  `json:"expires_at,omitempty" jsonschema:"Until when the bytes have to have arrived."`
 		State     State             `json:"state" enum:"waiting|stored|refused|replaced|expired"`
 		MediaID   int64             `json:"media_id,omitempty" jsonschema:"The item in the library, where the file is there already."`
 	}

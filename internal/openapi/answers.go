@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
+	"pressroom/internal/teamtime"
 )
 
 // exampleURL is the public address in the examples.
@@ -19,7 +19,7 @@ const exampleURL = "https://pressroom.example"
 
 var exampleMeta = pipeline.Meta{
 	AppURL:     exampleURL + "/",
-	AnsweredAt: moment.Moment{Team: "2026-03-29T10:15:02+02:00", UTC: "2026-03-29T08:15:02Z"},
+	AnsweredAt: teamtime.Moment{Team: "2026-03-29T10:15:02+02:00", UTC: "2026-03-29T08:15:02Z"},
 	RequestID:  "019d3889-36e0-7b44-9c55-3f0a4c6d0003",
 }
 

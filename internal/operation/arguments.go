@@ -15,8 +15,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/moment"
 	"pressroom/internal/secret"
+	"pressroom/internal/teamtime"
 )
 
 // Arguments are what a call was sent, by name: string, bool, json.Number, int64, []any or map[string]any.
@@ -105,7 +105,7 @@ func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 		if err := json.Unmarshal(all[name], &text); err != nil {
 			continue
 		}
-		if at, err := moment.Parse(text, zone); err == nil {
+		if at, err := teamtime.Parse(text, zone); err == nil {
 			all[name] = json.RawMessage(strconv.Quote(at.UTC().Format(time.RFC3339Nano)))
 			found = true
 		}

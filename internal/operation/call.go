@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // Call is what an operation knows of the call that it answers.
@@ -32,10 +32,10 @@ type Progress struct {
 }
 
 // Moment shows an instant as this call's team sees it.
-func (c Call) Moment(t time.Time) moment.Moment { return moment.At(t, c.Zone) }
+func (c Call) Moment(t time.Time) teamtime.Moment { return teamtime.At(t, c.Zone) }
 
 // Maybe shows an instant that may not be there.
-func (c Call) Maybe(t time.Time) *moment.Moment { return moment.Maybe(t, c.Zone) }
+func (c Call) Maybe(t time.Time) *teamtime.Moment { return teamtime.Maybe(t, c.Zone) }
 
 // Answer is what an operation returns.
 type Answer[T any] struct {

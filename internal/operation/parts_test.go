@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 type (
@@ -21,8 +21,8 @@ type (
 	inner struct {
 		base
 
-		At     moment.Moment `json:"at"`
-		Leaves []leaf        `json:"leaves" jsonschema:"Many."`
+		At     teamtime.Moment `json:"at"`
+		Leaves []leaf          `json:"leaves" jsonschema:"Many."`
 	}
 	outer struct {
 		base

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // ComponentsRef is where the description keeps its components, and MomentRef the one for times.
@@ -22,7 +22,7 @@ const (
 
 // MomentSchema is that component.
 func MomentSchema() *jsonschema.Schema {
-	s := infer(reflect.TypeFor[moment.Moment](), nil)
+	s := infer(reflect.TypeFor[teamtime.Moment](), nil)
 	for _, p := range s.Properties {
 		p.Format = "date-time"
 	}
@@ -37,7 +37,7 @@ func outputSchema(t reflect.Type) *jsonschema.Schema { return infer(t, component
 
 // components are the types that schemas of outputs refer to.
 func components() map[reflect.Type]*jsonschema.Schema {
-	return map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[moment.Moment](): {Ref: MomentRef}}
+	return map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[teamtime.Moment](): {Ref: MomentRef}}
 }
 
 func inputSchema(t reflect.Type) *jsonschema.Schema {

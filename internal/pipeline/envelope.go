@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // Envelope is the form of every success (spec, Success envelope). A member with nothing in it is left out.
@@ -20,9 +20,9 @@ type Envelope struct {
 
 // Meta tells where the same item is in the app and when the answer was made.
 type Meta struct {
-	AppURL     string        `json:"app_url" jsonschema:"The same item in the app." format:"uri"`
-	AnsweredAt moment.Moment `json:"answered_at"`
-	RequestID  string        `json:"request_id" jsonschema:"Also sent as X-Request-Id, and written to the logs."`
+	AppURL     string          `json:"app_url" jsonschema:"The same item in the app." format:"uri"`
+	AnsweredAt teamtime.Moment `json:"answered_at"`
+	RequestID  string          `json:"request_id" jsonschema:"Also sent as X-Request-Id, and written to the logs."`
 }
 
 // Envelope wraps a success; the public address is where the app is.

@@ -6,8 +6,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // requestRate counts the requests of a key. Those of a person are the app's own, several for one page.
@@ -126,7 +126,7 @@ func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) erro
 		return err
 	}
 	if f.cost == 0 && f.free == nil && f.counted() {
-		_, midnight := moment.Day(f.outcome.Call.Now, f.outcome.Call.Zone)
+		_, midnight := teamtime.Day(f.outcome.Call.Now, f.outcome.Call.Zone)
 		if f.outcome.Call.Daily.FreeCalls == 0 {
 			return errNoCalls.After(midnight.Sub(f.outcome.Call.Now))
 		}

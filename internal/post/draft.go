@@ -12,9 +12,9 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/moment"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // create makes a draft. Nothing is sent to any network.
@@ -193,7 +193,7 @@ func (s *Service) retarget(ctx context.Context, tx *db.Tx, call operation.Call, 
 
 // timeToCome reads a time of the future with a time part, in the team's zone where it has no offset.
 func timeToCome(call operation.Call, text string) (time.Time, error) {
-	at, err := moment.Parse(text, call.Zone)
+	at, err := teamtime.Parse(text, call.Zone)
 	if err != nil {
 		return at, badTime("scheduled_at", err)
 	}
@@ -253,9 +253,9 @@ func (p Post) returnedNote(before Approval) []string {
 
 func badTime(argument string, err error) error {
 	switch {
-	case errors.Is(err, moment.ErrNoTime):
+	case errors.Is(err, teamtime.ErrNoTime):
 		return apierr.Invalid(apierr.NoTimePart, argument, "A date alone is no time. Add the time of day, as in 2026-03-29T10:15.")
-	case errors.Is(err, moment.ErrSkipped):
+	case errors.Is(err, teamtime.ErrSkipped):
 		return apierr.Invalid(apierr.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
 	}
 	return apierr.Invalid(apierr.Malformed, argument,
@@ -263,6 +263,6 @@ func badTime(argument string, err error) error {
 }
 
 func sameMonth(a, b time.Time, zone *time.Location) bool {
-	first, next := moment.StartOfMonth(a, zone)
+	first, next := teamtime.StartOfMonth(a, zone)
 	return !b.Before(first) && b.Before(next)
 }

@@ -13,8 +13,8 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // List is a page of posts.
@@ -143,7 +143,7 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 		if bound.text == nil {
 			continue
 		}
-		at, err := moment.ParseBound(*bound.text, call.Zone)
+		at, err := teamtime.ParseBound(*bound.text, call.Zone)
 		if err != nil {
 			return nil, badTime(bound.name, err)
 		}

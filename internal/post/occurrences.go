@@ -11,7 +11,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/terms"
 )
 
@@ -223,7 +223,7 @@ func (s *Service) leftFor(ctx context.Context, q db.Querier, p Post) (int64, err
 	if err != nil {
 		return 0, fmt.Errorf("reading the zone of team %d: %w", p.TeamID, err)
 	}
-	first, next := moment.StartOfMonth(p.ScheduledAt, where)
+	first, next := teamtime.StartOfMonth(p.ScheduledAt, where)
 	var used int64
 	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft' AND id <> ? AND NOT (occurs_at > 0 AND status = 'scheduled')`,
 		p.TeamID, db.Micros(first), db.Micros(next), p.ID).Scan(&used)

@@ -6,8 +6,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // The inputs of the operations.
@@ -173,8 +173,8 @@ func (s *Service) isScheduled(ctx context.Context, call operation.Call, in Updat
 const exampleID = "019d3889-2b10-7c1e-8a3f-5d2b6f6f0001"
 
 var (
-	exampleAt      = moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
-	exampleMade    = moment.Moment{Team: "2026-03-27T16:02:11+01:00", UTC: "2026-03-27T15:02:11Z"}
+	exampleAt      = teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
+	exampleMade    = teamtime.Moment{Team: "2026-03-27T16:02:11+01:00", UTC: "2026-03-27T15:02:11Z"}
 	exampleSummary = Summary{ID: exampleID, Status: Scheduled, ScheduledAt: &exampleAt, Accounts: []AccountRef{{1, "bluesky", "harbour.example"}}, Excerpt: "Open from eight on Sunday."}
 	exampleFull    = Full{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []Media{}, ScheduledAt: &exampleAt, Approval: NotNeeded,
 		Accounts:  []AccountResult{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: Pending, RetriesLeft: 3}},

@@ -10,7 +10,7 @@ import (
 	"github.com/teambition/rrule-go"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // wallClock is how a time without a zone is stored.
@@ -148,8 +148,8 @@ func (r recurrence) first(last time.Time) (time.Time, bool) {
 // instant is when a zone's clocks show a wall clock: the earlier time where they do so twice, and where they skip it,
 // the moment after the gap. It is false beyond the years that can be written.
 func instant(wall time.Time, zone *time.Location) (time.Time, bool) {
-	at, err := moment.Parse(wall.Format(wallClock), zone)
-	if errors.Is(err, moment.ErrSkipped) {
+	at, err := teamtime.Parse(wall.Format(wallClock), zone)
+	if errors.Is(err, teamtime.ErrSkipped) {
 		_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
 		end, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds() // read by the old offset, it lies behind the gap
 		return end.UTC(), true

@@ -4,17 +4,17 @@ import (
 	"slices"
 
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // Summary is a post as lists show it (contract, Records: Post entry).
 type Summary struct {
 	ID          string           `json:"id" format:"uuid"`
 	Status      Status           `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
-	ScheduledAt *moment.Moment   `json:"scheduled_at,omitempty"`
-	PublishedAt *moment.Moment   `json:"published_at,omitempty"`
+	ScheduledAt *teamtime.Moment `json:"scheduled_at,omitempty"`
+	PublishedAt *teamtime.Moment `json:"published_at,omitempty"`
 	Recurrence  *RecurrenceEntry `json:"recurrence,omitempty" jsonschema:"Of the template or an occurrence of a recurring series."`
 	Accounts    []AccountRef     `json:"accounts"`
 	Excerpt     string           `json:"excerpt" jsonschema:"The start of the text."`
@@ -36,23 +36,23 @@ type AccountRef struct {
 
 // Full is a post as a single answer shows it (contract, Records: Post).
 type Full struct {
-	ID          string          `json:"id" format:"uuid"`
-	Status      Status          `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
-	Caption     string          `json:"caption" jsonschema:"The whole text."`
-	Media       []Media         `json:"media"`
-	ScheduledAt *moment.Moment  `json:"scheduled_at,omitempty" jsonschema:"When it goes out; of a draft, when it is wished to; of a recurring series' template, when that began."`
-	PublishedAt *moment.Moment  `json:"published_at,omitempty"`
-	Approval    Approval        `json:"approval" enum:"not_needed|waiting|approved|rejected"`
-	Review      *ClientReview   `json:"client_review,omitempty" jsonschema:"What the client decided of the post as it stands."`
-	Recurrence  *Recurrence     `json:"recurrence,omitempty"`
-	Accounts    []AccountResult `json:"accounts"`
-	CreatedAt   moment.Moment   `json:"created_at"`
-	UpdatedAt   moment.Moment   `json:"updated_at"`
+	ID          string           `json:"id" format:"uuid"`
+	Status      Status           `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
+	Caption     string           `json:"caption" jsonschema:"The whole text."`
+	Media       []Media          `json:"media"`
+	ScheduledAt *teamtime.Moment `json:"scheduled_at,omitempty" jsonschema:"When it goes out; of a draft, when it is wished to; of a recurring series' template, when that began."`
+	PublishedAt *teamtime.Moment `json:"published_at,omitempty"`
+	Approval    Approval         `json:"approval" enum:"not_needed|waiting|approved|rejected"`
+	Review      *ClientReview    `json:"client_review,omitempty" jsonschema:"What the client decided of the post as it stands."`
+	Recurrence  *Recurrence      `json:"recurrence,omitempty"`
+	Accounts    []AccountResult  `json:"accounts"`
+	CreatedAt   teamtime.Moment  `json:"created_at"`
+	UpdatedAt   teamtime.Moment  `json:"updated_at"`
 }
 
 // ClientReview is a client's decision; which one it is says approval.
 type ClientReview struct {
-	DecidedAt moment.Moment      `json:"decided_at"`
+	DecidedAt teamtime.Moment    `json:"decided_at"`
 	Comment   *operation.Pointer `json:"comment,omitempty" jsonschema:"Points at what the client wrote with it."`
 }
 
@@ -65,13 +65,13 @@ type Media struct {
 
 // Recurrence tells that a post belongs to a recurring series: it is its template, or one occurrence of it.
 type Recurrence struct {
-	SeriesID   int64          `json:"series_id"`
-	Template   bool           `json:"template" jsonschema:"Whether the series is made from this post."`
-	TemplateID string         `json:"template_id,omitempty" jsonschema:"The post that the series is made from."`
-	Rule       string         `json:"rule" jsonschema:"When it recurs: an RRULE of RFC 5545, over wall clocks of the time zone."`
-	Timezone   string         `json:"timezone,omitempty" jsonschema:"IANA name of the zone in which the time of day stays the same."`
-	Paused     bool           `json:"paused"`
-	NextAt     *moment.Moment `json:"next_at,omitempty" jsonschema:"When the next occurrence goes out; left out while none is scheduled."`
+	SeriesID   int64            `json:"series_id"`
+	Template   bool             `json:"template" jsonschema:"Whether the series is made from this post."`
+	TemplateID string           `json:"template_id,omitempty" jsonschema:"The post that the series is made from."`
+	Rule       string           `json:"rule" jsonschema:"When it recurs: an RRULE of RFC 5545, over wall clocks of the time zone."`
+	Timezone   string           `json:"timezone,omitempty" jsonschema:"IANA name of the zone in which the time of day stays the same."`
+	Paused     bool             `json:"paused"`
+	NextAt     *teamtime.Moment `json:"next_at,omitempty" jsonschema:"When the next occurrence goes out; left out while none is scheduled."`
 }
 
 // AccountResult is a targeted account with its own result.
@@ -80,7 +80,7 @@ type AccountResult struct {
 	Platform       string             `json:"platform"`
 	Username       string             `json:"username"`
 	State          TargetState        `json:"state" enum:"pending|sending|published|failed|unconfirmed"`
-	PublishedAt    *moment.Moment     `json:"published_at,omitempty"`
+	PublishedAt    *teamtime.Moment   `json:"published_at,omitempty"`
 	Permalink      string             `json:"permalink,omitempty"`
 	Caption        *string            `json:"caption,omitempty" jsonschema:"This account's own text in place of the post's."`
 	MediaIDs       []int64            `json:"media_ids,omitzero" jsonschema:"This account's own media in place of the post's, in their order; empty where it shows none."`

@@ -9,9 +9,9 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/terms"
 )
 
@@ -115,7 +115,7 @@ func (s *Service) left(ctx context.Context, q db.Querier, call operation.Call, a
 	if limit == terms.Unlimited {
 		return terms.Unlimited, nil
 	}
-	first, next := moment.StartOfMonth(at, call.Zone)
+	first, next := teamtime.StartOfMonth(at, call.Zone)
 	var used int64
 	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft'`, call.TeamID, db.Micros(first), db.Micros(next)).Scan(&used)
 	if err != nil {

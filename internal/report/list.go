@@ -7,21 +7,21 @@ import (
 	"strings"
 
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/source"
+	"pressroom/internal/teamtime"
 )
 
 // Entry is a report in a list (contract, Records).
 type Entry struct {
-	ID             string         `json:"id"`
-	Kind           string         `json:"kind" enum:"profile|hashtag"`
-	Subject        string         `json:"subject" jsonschema:"User name or hashtag, without @ or #."`
-	Status         Status         `json:"status" enum:"pending|ready|error"`
-	Platform       string         `json:"platform" enum:"instagram|tiktok"`
-	RefreshedAt    *moment.Moment `json:"refreshed_at,omitempty" jsonschema:"When its data were fetched last."`
-	AvailableUntil *moment.Moment `json:"available_until,omitempty" jsonschema:"Until when it stays available; each refresh moves this on."`
-	Tracked        bool           `json:"tracked" jsonschema:"Whether it is refreshed by itself."`
+	ID             string           `json:"id"`
+	Kind           string           `json:"kind" enum:"profile|hashtag"`
+	Subject        string           `json:"subject" jsonschema:"User name or hashtag, without @ or #."`
+	Status         Status           `json:"status" enum:"pending|ready|error"`
+	Platform       string           `json:"platform" enum:"instagram|tiktok"`
+	RefreshedAt    *teamtime.Moment `json:"refreshed_at,omitempty" jsonschema:"When its data were fetched last."`
+	AvailableUntil *teamtime.Moment `json:"available_until,omitempty" jsonschema:"Until when it stays available; each refresh moves this on."`
+	Tracked        bool             `json:"tracked" jsonschema:"Whether it is refreshed by itself."`
 }
 
 // List is a page of reports.

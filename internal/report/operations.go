@@ -6,9 +6,9 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/report/finding"
+	"pressroom/internal/teamtime"
 )
 
 // Operations declares what clients can do with reports.
@@ -68,7 +68,7 @@ func (s *Service) Operations() []operation.Operation {
 const exampleJob = "profile_report:019d3889-2b11-7d5a-9e0c-0c8f1d3e0010"
 
 var (
-	exampleAt    = moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
+	exampleAt    = teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
 	exampleEntry = Entry{ID: "019d3889-2b10-7c1e-8a3f-5d2b6f6f0011", Kind: Profile, Subject: "harbour.coffee", Status: Ready, Platform: "instagram", RefreshedAt: &exampleAt, AvailableUntil: &exampleAt}
 )
 

@@ -12,11 +12,11 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/report/finding"
 	"pressroom/internal/report/tag"
 	"pressroom/internal/source"
+	"pressroom/internal/teamtime"
 )
 
 // GetInput names a report and what of it is wanted.
@@ -39,7 +39,7 @@ type Summary struct {
 	TopHashtags       []finding.Hashtag   `json:"top_hashtags,omitzero" jsonschema:"Of a profile: those that most likely help come first, those used most where nothing can be told. Of a hashtag: those that stand beside it; those whose relation can be claimed come first, then those that stand there most."`
 	TopWords          []finding.Word      `json:"top_words,omitzero" jsonschema:"Words of the captions, the most used first."`
 	BestTime          *finding.BestTime   `json:"best_time,omitempty" jsonschema:"The best estimate, from 30 dated posts on; stands_out says whether it can be told from chance. Of a hashtag one of the dated posts has to be a top post. Reports measured by earlier releases have it only if it stands out."`
-	MeasuredAt        *moment.Moment      `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
+	MeasuredAt        *teamtime.Moment    `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
 	SectionsAvailable []string            `json:"sections_available"`
 	Sections          *Sections           `json:"sections,omitempty" jsonschema:"What was asked for."`
 }
@@ -236,7 +236,7 @@ type Post struct {
 	ID              string             `json:"id"`
 	Shown           string             `json:"shown,omitempty" enum:"top|recent"`
 	URL             string             `json:"url,omitempty"`
-	TakenAt         *moment.Moment     `json:"taken_at,omitempty"`
+	TakenAt         *teamtime.Moment   `json:"taken_at,omitempty"`
 	Format          string             `json:"format,omitempty"`
 	Caption         *operation.Pointer `json:"caption,omitempty"`
 	Likes           *int64             `json:"likes,omitempty"`

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/terms"
 )
 
@@ -26,10 +26,10 @@ type TrackInput struct {
 
 // Tracking is whether a report is refreshed by itself (contract, Records).
 type Tracking struct {
-	Enabled           bool           `json:"enabled"`
-	FrequencyDays     int            `json:"frequency_days"`
-	NextRefreshAt     *moment.Moment `json:"next_refresh_at,omitempty" jsonschema:"Left out while tracking is off."`
-	CreditsPerRefresh int64          `json:"credits_per_refresh" jsonschema:"What each automatic refresh is charged."`
+	Enabled           bool             `json:"enabled"`
+	FrequencyDays     int              `json:"frequency_days"`
+	NextRefreshAt     *teamtime.Moment `json:"next_refresh_at,omitempty" jsonschema:"Left out while tracking is off."`
+	CreditsPerRefresh int64            `json:"credits_per_refresh" jsonschema:"What each automatic refresh is charged."`
 }
 
 const day = 24 * time.Hour

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // A switch says what it is now, how often, and what each refresh costs.
 func TestTrackingIsSaid(t *testing.T) {
 	t.Parallel()
-	next := &moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
+	next := &teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
 	for want, of := range map[string]Tracking{
 		"tracking is on. The report is refreshed by itself every 7 days, and each automatic refresh is charged 2 credits. The next one is at 2026-03-29T10:15:00+02:00.": {Enabled: true, FrequencyDays: 7, CreditsPerRefresh: 2, NextRefreshAt: next},
 		"tracking is on. The report is refreshed by itself every day, and each automatic refresh is charged 5 credits.":                                                  {Enabled: true, FrequencyDays: 1, CreditsPerRefresh: 5},

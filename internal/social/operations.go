@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/terms"
 )
 
@@ -67,8 +67,8 @@ type LinkInput struct {
 
 // Link is where a person connects an account.
 type Link struct {
-	URL       string        `json:"url" jsonschema:"A person who is owner or admin of the team opens it in a signed-in browser. It works until it has connected an account."`
-	ExpiresAt moment.Moment `json:"expires_at"`
+	URL       string          `json:"url" jsonschema:"A person who is owner or admin of the team opens it in a signed-in browser. It works until it has connected an account."`
+	ExpiresAt teamtime.Moment `json:"expires_at"`
 	// SlotsLeft is nil where it does not apply, and points at nil where there is no limit: the one null of the contract.
 	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0" jsonschema:"Accounts that the plan still allows, null where there is no limit; of a new connection alone."`
 }
@@ -83,7 +83,7 @@ func (c *Connector) Operations() []operation.Operation {
 			Description: "A link by which a person connects a new account, or one again whose connection is lost. Give exactly one of platform and account_id. Nothing is connected until that person confirms it in the browser. An account whose connection still works is refused.",
 			Next:        "Give the link to the person and wait: list_social_accounts tells when the account is there. Where slots_left is 0 the plan takes no further account and the link connects none: say so. wrong_state: the account's connection works.",
 			Example: operation.Example{Arguments: map[string]any{"platform": "bluesky"},
-				Data: Link{"https://press.example.com/connect/AQ", moment.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
+				Data: Link{"https://press.example.com/connect/AQ", teamtime.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
 		}, c.link),
 	}
 }

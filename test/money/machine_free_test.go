@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // freeLeft is whether a node has a free call for a team.
@@ -57,7 +57,7 @@ func (d *freeDay) losing(f fault, o order) {
 // at is the count as it stands at an instant. A change of zone gives no second allowance: only a day that begins
 // after the counted one has ended begins anew.
 func (d *freeDay) at(now time.Time, zone *time.Location) *freeDay {
-	if begins, ends := moment.Day(now, zone); !begins.Before(d.until) {
+	if begins, ends := teamtime.Day(now, zone); !begins.Before(d.until) {
 		return &freeDay{since: begins, until: ends}
 	}
 	return d

@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/moment"
 	"pressroom/internal/replay"
+	"pressroom/internal/teamtime"
 )
 
 // pass lets time go by: a little, to around some team's midnight, or to around the end of some record's time.
@@ -18,7 +18,7 @@ func (m *machine) pass(t *rapid.T) {
 	case 0:
 		m.clock.Advance(time.Duration(rapid.Int64Range(0, 3*3600).Draw(t, "seconds")) * time.Second)
 	case 1:
-		_, midnight := moment.Day(now, m.anyTeam(t).zone)
+		_, midnight := teamtime.Day(now, m.anyTeam(t).zone)
 		m.clock.Advance(max(0, midnight.Sub(now)+edge))
 	case 2:
 		if r := m.oldest(now); r != nil {

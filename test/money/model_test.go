@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/moment"
 	"pressroom/internal/replay"
+	"pressroom/internal/teamtime"
 	"pressroom/test/money/standin"
 )
 
@@ -223,7 +223,7 @@ func known(records map[string]*record, now time.Time) int {
 
 // wait is for how long a daily limit sends away: until the team's midnight, in whole seconds.
 func (m *modelTeam) wait(now time.Time) int64 {
-	_, midnight := moment.Day(now, m.zone)
+	_, midnight := teamtime.Day(now, m.zone)
 	return int64((midnight.Sub(now) + time.Second - 1) / time.Second)
 }
 

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // pass lets time go by: a little, or to around something that happens then.
@@ -20,7 +20,7 @@ func (m *pressMachine) pass() {
 	case 0:
 		to = now.Add(time.Duration(rapid.Int64Range(0, 700).Draw(m.t, "seconds")) * time.Second)
 	case 1, 2:
-		_, to = moment.Day(now, d.zone)
+		_, to = teamtime.Day(now, d.zone)
 	case 3, 4:
 		if p := m.anyOf(d, "tracked", func(p *paper) bool { return p.tracked }); p != nil {
 			to = p.next

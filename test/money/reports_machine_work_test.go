@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // letGo lets the source answer about one report, in some way.
@@ -80,7 +80,7 @@ func (m *pressMachine) near(within time.Duration) bool {
 	now := m.clock.Now()
 	soon := func(at time.Time) bool { return at.After(now) && !at.After(now.Add(within)) }
 	return slices.ContainsFunc(m.desks, func(d *desk) bool {
-		_, midnight := moment.Day(now, d.zone)
+		_, midnight := teamtime.Day(now, d.zone)
 		return soon(midnight) || slices.ContainsFunc(d.papers, func(p *paper) bool { return soon(p.next) || soon(p.until) })
 	})
 }

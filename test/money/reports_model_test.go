@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/moment"
 	"pressroom/internal/replay"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/terms"
 )
 
@@ -214,7 +214,7 @@ func (d *desk) day(at time.Time) string { return at.In(d.zone).Format(time.DateO
 
 // midnight is for how long a limit of the day sends away, in seconds.
 func (d *desk) midnight(now time.Time) int64 {
-	_, ends := moment.Day(now, d.zone)
+	_, ends := teamtime.Day(now, d.zone)
 	return seconds(ends.Sub(now))
 }
 

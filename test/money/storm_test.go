@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/moment"
 	"pressroom/internal/replay"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"
 )
@@ -177,7 +177,7 @@ func (s *storm) moveOn(phase int) {
 		s.moveTo(s.now().Add(replay.Memory + time.Hour))
 		return
 	}
-	_, midnight := moment.Day(s.now(), s.teams[1+phase/2].zone)
+	_, midnight := teamtime.Day(s.now(), s.teams[1+phase/2].zone)
 	s.moveTo(midnight.Add(-200 * time.Millisecond))
 }
 

@@ -5,8 +5,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // Operations declares what clients can do with searches.
@@ -24,4 +24,4 @@ func (s *Service) Operations() []operation.Operation {
 	}
 }
 
-var exampleAt = moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
+var exampleAt = teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}

@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 // What a finished search found (contract, Job results).
@@ -29,16 +29,16 @@ type (
 	Found struct {
 		figure.Shown
 
-		MeasuredAt *moment.Moment `json:"measured_at,omitempty"`
+		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
 	// Related is a hashtag that often appears alongside the keyword's own, with its figures where they are known.
 	Related struct {
 		figure.Shown
 
-		Support    int            `json:"support"` // remembered posts that carry both
-		Share      float64        `json:"share"`   // of the remembered posts of the keyword's own hashtags
-		Lift       float64        `json:"lift"`    // how many times as often it stands there as elsewhere
-		MeasuredAt *moment.Moment `json:"measured_at,omitempty"`
+		Support    int              `json:"support"` // remembered posts that carry both
+		Share      float64          `json:"share"`   // of the remembered posts of the keyword's own hashtags
+		Lift       float64          `json:"lift"`    // how many times as often it stands there as elsewhere
+		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
 )
 

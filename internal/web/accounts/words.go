@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"pressroom/internal/insight"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/web/frame"
 	"pressroom/internal/web/plot"
 )
@@ -14,7 +14,7 @@ import (
 var words = template.FuncMap{
 	"moment": frame.Time, "num": plot.Number, "counted": counted, "share": shareOf,
 	"short":  func(n int64) string { return plot.Number(float64(n)) },
-	"posted": func(m moment.Moment) template.HTML { return frame.When(&m) },
+	"posted": func(m teamtime.Moment) template.HTML { return frame.When(&m) },
 	"change": func(n *int64) string {
 		if *n > 0 {
 			return "+" + frame.Count(*n)

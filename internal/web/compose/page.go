@@ -14,11 +14,11 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
 	"pressroom/internal/media"
-	"pressroom/internal/moment"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
@@ -513,7 +513,7 @@ func (p *Part) beside(ctx context.Context, actor *access.Actor, s sheet, held *p
 		return nil //nolint:nilerr // as above
 	}
 	next := day.AddDate(0, 0, 1)
-	bounds := []time.Time{moment.StartOfDay(day.Year(), day.Month(), day.Day(), actor.Zone), moment.StartOfDay(next.Year(), next.Month(), next.Day(), actor.Zone)}
+	bounds := []time.Time{teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.Zone), teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.Zone)}
 	spans, err := p.posts.Calendar(ctx, actor.TeamID, 0, bounds, neighbours+1)
 	if err != nil {
 		return err

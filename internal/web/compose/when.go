@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // when is a time in the team's zone, as a form has it.
@@ -44,9 +44,9 @@ func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 	case w.Time == "":
 		return time.Time{}, false, apierr.Invalid(apierr.MissingArgument, "time", "Choose the time of day, too.")
 	}
-	at, err := moment.Parse(w.Date+"T"+w.Time, zone)
+	at, err := teamtime.Parse(w.Date+"T"+w.Time, zone)
 	switch {
-	case errors.Is(err, moment.ErrSkipped):
+	case errors.Is(err, teamtime.ErrSkipped):
 		return at, false, apierr.Invalid(apierr.TimeDoesNotExist, "time", skipped(w, zone))
 	case err != nil:
 		return at, false, apierr.Invalid(apierr.Malformed, "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15.").Wrap(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 // words are what templates say things with.
@@ -81,7 +81,7 @@ func typeName(kind string) string {
 
 // When shows an instant as the team reads it, with the exact time for machines: "Sat 21 Nov 2026, 12:00". Nothing of one
 // that is not there.
-func When(m *moment.Moment) template.HTML {
+func When(m *teamtime.Moment) template.HTML {
 	if m == nil {
 		return ""
 	}

@@ -6,8 +6,8 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/media"
-	"pressroom/internal/moment"
 	"pressroom/internal/post"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/web/frame"
 )
 
@@ -23,7 +23,7 @@ type view struct {
 }
 
 // At is when it was added.
-func (v view) At() *moment.Moment { return &v.CreatedAt }
+func (v view) At() *teamtime.Moment { return &v.CreatedAt }
 
 // More tells whether there are more posts with the item than are shown.
 func (v view) More() bool { return len(v.Uses) >= media.MostUses }

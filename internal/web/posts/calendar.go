@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/moment"
 	"pressroom/internal/post"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/web/frame"
 )
 
@@ -148,7 +148,7 @@ func (p period) bounds(week bool) (time.Time, []time.Time) {
 	out := make([]time.Time, n+1)
 	for i := range out {
 		d := from.AddDate(0, 0, i)
-		out[i] = moment.StartOfDay(d.Year(), d.Month(), d.Day(), p.zone)
+		out[i] = teamtime.StartOfDay(d.Year(), d.Month(), d.Day(), p.zone)
 	}
 	return from, out
 }

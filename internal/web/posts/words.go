@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pressroom/internal/delivery"
-	"pressroom/internal/moment"
 	"pressroom/internal/post"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/web/frame"
 )
 
@@ -178,4 +178,4 @@ var stateNames = map[post.Status]string{
 func stateName(s post.Status) string { return stateNames[s] }
 
 // instant is the word "when" for times that are always there.
-func instant(m moment.Moment) template.HTML { return frame.When(&m) }
+func instant(m teamtime.Moment) template.HTML { return frame.When(&m) }

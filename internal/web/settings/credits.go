@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
-	"pressroom/internal/moment"
 	"pressroom/internal/team"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/web/frame"
 )
 
@@ -99,10 +99,10 @@ func (p *Part) monthOf(r *http.Request) (credit.Span, error) {
 		if err != nil {
 			return credit.Span{}, apierr.Invalid(apierr.Malformed, "month", "A month is written like 2026-11.")
 		}
-		at = moment.StartOfDay(first.Year(), first.Month(), 1, zone(r))
+		at = teamtime.StartOfDay(first.Year(), first.Month(), 1, zone(r))
 	}
 	var out credit.Span
-	out.From, out.To = moment.StartOfMonth(at, zone(r))
+	out.From, out.To = teamtime.StartOfMonth(at, zone(r))
 	return out, nil
 }
 

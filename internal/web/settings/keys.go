@@ -13,10 +13,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
 	"pressroom/internal/report"
 	"pressroom/internal/team"
+	"pressroom/internal/teamtime"
 	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
@@ -163,7 +163,7 @@ func endOf(day string, zone *time.Location) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, apierr.Invalid(apierr.Malformed, "expires", "The last day has to be a date, such as 2027-01-31. Leave it empty for a key without an end.")
 	}
-	return moment.StartOfDay(last.Year(), last.Month(), last.Day()+1, zone), nil
+	return teamtime.StartOfDay(last.Year(), last.Month(), last.Day()+1, zone), nil
 }
 
 // keyPageView is one key's page.

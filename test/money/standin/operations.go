@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
 	"pressroom/internal/job"
-	"pressroom/internal/moment"
 	"pressroom/internal/operation"
+	"pressroom/internal/teamtime"
 )
 
 type (
@@ -27,13 +27,13 @@ type (
 	}
 	// Receipt answers what is done at once.
 	Receipt struct {
-		Query   string        `json:"query"`
-		Charged int64         `json:"charged"`
-		At      moment.Moment `json:"at"`
+		Query   string          `json:"query"`
+		Charged int64           `json:"charged"`
+		At      teamtime.Moment `json:"at"`
 	}
 )
 
-var example = Receipt{"5 all", 5, moment.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}}
+var example = Receipt{"5 all", 5, teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}}
 
 // Operations declares what stands in.
 func (s *Service) Operations() []operation.Operation {

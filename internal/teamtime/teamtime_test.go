@@ -1,4 +1,4 @@
-package moment_test
+package teamtime_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/moment"
+	"pressroom/internal/teamtime"
 )
 
 func zone(t interface{ Fatal(...any) }, name string) *time.Location {
@@ -33,14 +33,14 @@ func TestParse(t *testing.T) {
 		{text: "2026-07-01T10:15:00 05:30", utc: "2026-07-01T04:45:00Z"}, // the + of a query string
 		{text: "2026-07-01T10:15:00-0300", utc: "2026-07-01T13:15:00Z"},
 		{text: "2026-07-01T10:15:00-03", utc: "2026-07-01T13:15:00Z"},
-		{text: "2026-03-29T02:30", err: moment.ErrSkipped},            // the clocks go forward
+		{text: "2026-03-29T02:30", err: teamtime.ErrSkipped},          // the clocks go forward
 		{text: "2026-03-29T02:30Z", utc: "2026-03-29T02:30:00Z"},      // with an offset it is an instant
 		{text: "2026-03-29T03:00", utc: "2026-03-29T01:00:00Z"},       // the first one after the gap
 		{text: "2026-10-25T02:30", utc: "2026-10-25T00:30:00Z"},       // twice: the earlier
 		{text: "2026-10-25T02:30+01:00", utc: "2026-10-25T01:30:00Z"}, // the later, by its offset
-		{text: "2026-03-29", err: moment.ErrNoTime},
-		{text: "2026-02-30T10:00", err: moment.ErrMalformed},
-		{text: "2026-03-29T25:00", err: moment.ErrMalformed},
+		{text: "2026-03-29", err: teamtime.ErrNoTime},
+		{text: "2026-02-30T10:00", err: teamtime.ErrMalformed},
+		{text: "2026-03-29T25:00", err: teamtime.ErrMalformed},
 		{text: "2027-05-04T10", utc: "2027-05-04T08:00:00Z"}, // reduced precision
 		{text: "2027-05-04T10Z", utc: "2027-05-04T10:00:00Z"},
 		{text: "2027-05-04T10+02", utc: "2027-05-04T08:00:00Z"},
@@ -49,48 +49,48 @@ func TestParse(t *testing.T) {
 		{text: "20270504T10", utc: "2027-05-04T08:00:00Z"},
 		{text: "20270504T100000.5+0200", utc: "2027-05-04T08:00:00.5Z"},
 		{text: "20270504T100000 0200", utc: "2027-05-04T08:00:00Z"},
-		{text: "20270504", err: moment.ErrNoTime},
-		{text: "2027-05-04T1000", err: moment.ErrMalformed}, // the two formats at once
-		{text: "20270504T10:00", err: moment.ErrMalformed},
+		{text: "20270504", err: teamtime.ErrNoTime},
+		{text: "2027-05-04T1000", err: teamtime.ErrMalformed}, // the two formats at once
+		{text: "20270504T10:00", err: teamtime.ErrMalformed},
 		{text: "2027-05-04T24:00", utc: "2027-05-04T22:00:00Z"}, // the next day's 00:00
 		{text: "2027-12-31T24:00:00Z", utc: "2028-01-01T00:00:00Z"},
 		{text: "2027-05-04T24", utc: "2027-05-04T22:00:00Z"},
 		{text: "2027-05-04T24:00:00.000Z", utc: "2027-05-05T00:00:00Z"},
-		{text: "2027-05-04T24:01", err: moment.ErrMalformed},
-		{text: "2027-05-04T24:00:00.1", err: moment.ErrMalformed},
+		{text: "2027-05-04T24:01", err: teamtime.ErrMalformed},
+		{text: "2027-05-04T24:00:00.1", err: teamtime.ErrMalformed},
 		{text: "2027-05-04T10:00:00,5Z", utc: "2027-05-04T10:00:00.5Z"},
 		{text: "2027-05-04T10:30,5Z", utc: "2027-05-04T10:30:30Z"},
 		{text: "2027-05-04T10.25Z", utc: "2027-05-04T10:15:00Z"},
 		{text: "2027-05-04T10:00:00.1234567Z", utc: "2027-05-04T10:00:00.123456Z"},
-		{text: "2027-05-04T10:00:00.Z", err: moment.ErrMalformed},
-		{text: "2027-05-04T10:00:00.5x", err: moment.ErrMalformed},
+		{text: "2027-05-04T10:00:00.Z", err: teamtime.ErrMalformed},
+		{text: "2027-05-04T10:00:00.5x", err: teamtime.ErrMalformed},
 		{text: "2026-12-31T23:59:60Z", utc: "2027-01-01T00:00:00Z"}, // a leap second
 		{text: "1990-12-31T15:59:60-08:00", utc: "1991-01-01T00:00:00Z"},
-		{text: "2026-03-29T10:00:61", err: moment.ErrMalformed},
-		{text: "2026-03-29T10:60", err: moment.ErrMalformed},
+		{text: "2026-03-29T10:00:61", err: teamtime.ErrMalformed},
+		{text: "2026-03-29T10:60", err: teamtime.ErrMalformed},
 		{text: "2026-07-01 10:15:00Z", utc: "2026-07-01T10:15:00Z"}, // RFC 3339, section 5.6
 		{text: "2026-07-01 10:15:00 02:00", utc: "2026-07-01T08:15:00Z"},
 		{text: "2026-07-01T10:15:00-00:00", utc: "2026-07-01T10:15:00Z"},
-		{text: "2027-W18-2T10:00Z", err: moment.ErrMalformed},
-		{text: "2027-124T10:00Z", err: moment.ErrMalformed},
-		{text: "2027-05T10:00Z", err: moment.ErrMalformed},
-		{text: "+002027-05-04T10:00Z", err: moment.ErrMalformed},
-		{text: "2027-05-04T", err: moment.ErrMalformed},
-		{text: "2027-05-04TZ", err: moment.ErrMalformed},
-		{text: "2027-05-04T10:00ZZ", err: moment.ErrMalformed},
-		{text: "2027-05-04T10:00+", err: moment.ErrMalformed},
-		{text: "2027-05-04T10:00+02:60", err: moment.ErrMalformed},
-		{text: "2027-05-04T10:00+02:00:00", err: moment.ErrMalformed},
+		{text: "2027-W18-2T10:00Z", err: teamtime.ErrMalformed},
+		{text: "2027-124T10:00Z", err: teamtime.ErrMalformed},
+		{text: "2027-05T10:00Z", err: teamtime.ErrMalformed},
+		{text: "+002027-05-04T10:00Z", err: teamtime.ErrMalformed},
+		{text: "2027-05-04T", err: teamtime.ErrMalformed},
+		{text: "2027-05-04TZ", err: teamtime.ErrMalformed},
+		{text: "2027-05-04T10:00ZZ", err: teamtime.ErrMalformed},
+		{text: "2027-05-04T10:00+", err: teamtime.ErrMalformed},
+		{text: "2027-05-04T10:00+02:60", err: teamtime.ErrMalformed},
+		{text: "2027-05-04T10:00+02:00:00", err: teamtime.ErrMalformed},
 		{text: "9999-12-31T23:59:59Z", utc: "9999-12-31T23:59:59Z"}, // the year 10000 in Berlin
 		{text: "0001-01-01T00:00:00Z", utc: "0001-01-01T00:00:00Z"},
-		{text: "2026-07-01T10:15:00+24:00", err: moment.ErrMalformed},
-		{text: "tomorrow", err: moment.ErrMalformed},
-		{text: "", err: moment.ErrMalformed},
-		{text: "T", err: moment.ErrMalformed},
-		{text: "Z", err: moment.ErrMalformed},
-		{text: "2026-07-01T10:15:00+25:00", err: moment.ErrMalformed},
+		{text: "2026-07-01T10:15:00+24:00", err: teamtime.ErrMalformed},
+		{text: "tomorrow", err: teamtime.ErrMalformed},
+		{text: "", err: teamtime.ErrMalformed},
+		{text: "T", err: teamtime.ErrMalformed},
+		{text: "Z", err: teamtime.ErrMalformed},
+		{text: "2026-07-01T10:15:00+25:00", err: teamtime.ErrMalformed},
 	} {
-		got, err := moment.Parse(c.text, berlin)
+		got, err := teamtime.Parse(c.text, berlin)
 		if !errors.Is(err, c.err) {
 			t.Errorf("%q: error %v, want %v", c.text, err, c.err)
 		} else if err == nil && got.UTC().Format(time.RFC3339Nano) != c.utc {
@@ -103,10 +103,10 @@ func TestParse(t *testing.T) {
 func TestUnusualZones(t *testing.T) {
 	t.Parallel()
 	howe, cairo := zone(t, "Australia/Lord_Howe"), zone(t, "Africa/Cairo")
-	if _, err := moment.Parse("2026-10-04T02:15", howe); !errors.Is(err, moment.ErrSkipped) {
+	if _, err := teamtime.Parse("2026-10-04T02:15", howe); !errors.Is(err, teamtime.ErrSkipped) {
 		t.Errorf("Lord Howe: %v", err)
 	}
-	day, err := moment.ParseBound("2026-04-24", cairo)
+	day, err := teamtime.ParseBound("2026-04-24", cairo)
 	if err != nil || day.In(cairo).Format("2006-01-02T15:04") != "2026-04-24T01:00" {
 		t.Errorf("Cairo's day begins at %v (%v)", day.In(cairo), err)
 	}
@@ -119,9 +119,9 @@ func TestMomentsAreArguments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z := zone(t, rapid.SampledFrom(zones).Draw(t, "zone"))
 		at := time.UnixMicro(rapid.Int64Range(0, 4_102_444_800_000_000).Draw(t, "at")).UTC()
-		m := moment.At(at, z)
+		m := teamtime.At(at, z)
 		for _, text := range []string{m.Team, m.UTC} {
-			got, err := moment.Parse(text, z)
+			got, err := teamtime.Parse(text, z)
 			if err != nil || !got.Equal(at) {
 				t.Fatalf("%s became %v (%v)", text, got, err)
 			}
@@ -135,7 +135,7 @@ func TestWallClocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z := zone(t, rapid.SampledFrom([]string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone"))
 		wall := time.Unix(rapid.Int64Range(1_700_000_000, 1_900_000_000).Draw(t, "wall")/60*60, 0).UTC().Format("2006-01-02T15:04")
-		got, err := moment.Parse(wall, z)
+		got, err := teamtime.Parse(wall, z)
 		if err != nil {
 			return
 		}
@@ -165,7 +165,7 @@ func TestFormsAgree(t *testing.T) {
 			"2006-01-02T15:04:05.999999Z07:00", "2006-01-02t15:04:05,000000-0700", "2006-01-02 15:04:05.999999999Z07:00", "20060102T150405.999999Z0700",
 		} {
 			text := local.Format(layout)
-			got, err := moment.Parse(text, berlin)
+			got, err := teamtime.Parse(text, berlin)
 			if err != nil || !got.Equal(at) {
 				t.Fatalf("%s is %v (%v), want %v", text, got.UTC(), err, at.UTC())
 			}
@@ -175,7 +175,7 @@ func TestFormsAgree(t *testing.T) {
 		}
 		minute := local.Truncate(time.Minute)
 		for _, layout := range []string{"2006-01-02T15:04Z07:00", "20060102T1504Z0700"} {
-			if got, err := moment.Parse(minute.Format(layout), berlin); err != nil || !got.Equal(minute) {
+			if got, err := teamtime.Parse(minute.Format(layout), berlin); err != nil || !got.Equal(minute) {
 				t.Fatalf("%s is %v (%v), want %v", minute.Format(layout), got.UTC(), err, minute.UTC())
 			}
 		}
@@ -188,8 +188,8 @@ func TestEndOfDay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z := zone(t, rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Africa/Cairo", "America/Havana", "Pacific/Apia"}).Draw(t, "zone"))
 		day := time.Unix(rapid.Int64Range(1_200_000_000, 2_100_000_000).Draw(t, "day"), 0).UTC()
-		end, endErr := moment.Parse(day.Format(time.DateOnly)+"T24:00", z)
-		next, nextErr := moment.Parse(day.AddDate(0, 0, 1).Format(time.DateOnly)+"T00:00", z)
+		end, endErr := teamtime.Parse(day.Format(time.DateOnly)+"T24:00", z)
+		next, nextErr := teamtime.Parse(day.AddDate(0, 0, 1).Format(time.DateOnly)+"T00:00", z)
 		if !end.Equal(next) || !errors.Is(endErr, nextErr) {
 			t.Fatalf("%s: %v (%v) and %v (%v)", day.Format(time.DateOnly), end, endErr, next, nextErr)
 		}
@@ -201,7 +201,7 @@ func TestOpenEnd(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Pacific/Kiritimati", "Europe/Berlin", "UTC", "Pacific/Niue"} {
 		for _, text := range []string{"9999-12-31T23:59:59Z", "9999-12-31T24:00", "9999-12-31", "99991231T235959"} {
-			if at, err := moment.ParseBound(text, zone(t, name)); err != nil || at.UTC().Year() < 9999 {
+			if at, err := teamtime.ParseBound(text, zone(t, name)); err != nil || at.UTC().Year() < 9999 {
 				t.Errorf("%s in %s: %v (%v)", text, name, at, err)
 			}
 		}
@@ -217,8 +217,8 @@ func FuzzParse(f *testing.F) {
 	}
 	berlin := zone(f, "Europe/Berlin")
 	f.Fuzz(func(t *testing.T, text string) {
-		_, _ = moment.ParseBound(text, berlin) // does not panic
-		got, err := moment.Parse(text, berlin)
+		_, _ = teamtime.ParseBound(text, berlin) // does not panic
+		got, err := teamtime.Parse(text, berlin)
 		if err == nil && (got.UTC().Year() < -1 || got.UTC().Year() > 10_000) {
 			t.Fatalf("%q became %v", text, got)
 		}
@@ -248,7 +248,7 @@ func TestDay(t *testing.T) {
 			t.Fatal(err)
 		}
 		at, _ := time.Parse(time.RFC3339, c.at)
-		from, to := moment.Day(at, zone)
+		from, to := teamtime.Day(at, zone)
 		if got := from.UTC().Format(time.RFC3339) + " " + to.UTC().Format(time.RFC3339); got != c.from+" "+c.to {
 			t.Errorf("%s at %s: %s, want %s %s", c.zone, c.at, got, c.from, c.to)
 		}
@@ -265,12 +265,12 @@ func TestDaysFollowOneAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := time.Unix(rapid.Int64Range(1_200_000_000, 2_100_000_000).Draw(t, "at"), 0).UTC()
-		from, to := moment.Day(at, zone)
+		from, to := teamtime.Day(at, zone)
 		if from.After(at) || !to.After(at) {
 			t.Fatalf("%v lies outside of its day %v to %v", at, from, to)
 		}
-		again, after := moment.Day(to, zone)
-		if last, _ := moment.Day(to.Add(-time.Microsecond), zone); !last.Equal(from) || !again.Equal(to) || !after.After(to) {
+		again, after := teamtime.Day(to, zone)
+		if last, _ := teamtime.Day(to.Add(-time.Microsecond), zone); !last.Equal(from) || !again.Equal(to) || !after.After(to) {
 			t.Fatalf("the day after %v to %v is %v to %v, and its last instant belongs to %v", from, to, again, after, last)
 		}
 	})

@@ -1,6 +1,6 @@
-// Package moment reads and writes the times of the contract: instants shown in the team's zone and in UTC,
+// Package teamtime reads and writes the times of the contract: instants shown in the team's zone and in UTC,
 // and times sent without an offset, which are the team's wall clock (spec, Conventions).
-package moment
+package teamtime
 
 import (
 	"errors"
