@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/notice"
+	"pressroom/internal/notification"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 )
@@ -167,7 +167,7 @@ func (f letterFlags) letters(store storeFlags, link linkFlags, log *slog.Logger)
 		if f.SMTP == "" {
 			return cfg, errors.New("to mail a link, say by which mail server: PRESSROOM_SMTP (--smtp) and PRESSROOM_MAIL_FROM (--mail-from)")
 		}
-		cfg.Mail = notice.Server{URL: f.SMTP, From: f.MailFrom}
+		cfg.Mail = notification.Server{URL: f.SMTP, From: f.MailFrom}
 	}
 	return cfg, err
 }

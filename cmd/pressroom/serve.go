@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/directory"
 	"pressroom/internal/disk"
-	"pressroom/internal/notice"
+	"pressroom/internal/notification"
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/terms"
@@ -144,7 +144,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 		return cfg, err
 	}
 	cfg.SecondFactor = c.SecondFactor
-	cfg.Mail = notice.Server{URL: c.SMTP, From: c.MailFrom}
+	cfg.Mail = notification.Server{URL: c.SMTP, From: c.MailFrom}
 	cfg.Directory = directory.Options{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly}
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch
 	if err := c.into(&cfg, c); err != nil {

@@ -12,7 +12,7 @@ var rooms = map[string][]string{
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/openapi", "internal/problem"}, // by the edges
 	"ground":   {"internal/backup", "internal/blob", "internal/certificate", "internal/db", "internal/directory", "internal/disk", "internal/event", "internal/fetch", "internal/restoreguard", "internal/seal"},
-	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/erasure", "internal/limit", "internal/media", "internal/notice", "internal/oauth", "internal/passkey", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/clusterstats", "internal/team", "internal/totp", "internal/voice"},
+	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/erasure", "internal/limit", "internal/media", "internal/notification", "internal/oauth", "internal/passkey", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/clusterstats", "internal/team", "internal/totp", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
 	"analyses": {"internal/report/analysis", "internal/report/finding", "internal/report/tag", "internal/report/words"},
@@ -88,7 +88,7 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/directory"), what: names("github.com/coreos/go-oidc/v3"),
 		why: "one place believes what a directory says of people",
 	}, {
-		who: names("ours"), notWho: names("internal/notice"), what: names("github.com/wneessen/go-mail"),
+		who: names("ours"), notWho: names("internal/notification"), what: names("github.com/wneessen/go-mail"),
 		why: "one place sends mail, so that one place is to be read when it matters what is in it",
 	}, {
 		who: names("ours"), notWho: names("internal/fetch"), what: names("code.dny.dev/ssrf"),

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/delivery"
 	"pressroom/internal/network"
-	"pressroom/internal/notice"
+	"pressroom/internal/notification"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
@@ -226,7 +226,7 @@ func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team
 	}
 	owner, err := q.Teams.SetOperator(ctx, demoEmail, true)
 	if err == nil { // the greeting says so
-		err = q.Notices.Forget(ctx, 0, notice.OperatorChanged, strconv.FormatInt(owner.ID, 10))
+		err = q.Notices.Forget(ctx, 0, notification.OperatorChanged, strconv.FormatInt(owner.ID, 10))
 	}
 	if err != nil {
 		return team.Team{}, false, fmt.Errorf("making the demo team's owner an operator: %w", err)
@@ -323,7 +323,7 @@ func (q *Quickstart) makeKeys(ctx context.Context, teamID int64) error {
 		if err != nil {
 			return err
 		}
-		if err := q.Notices.Forget(ctx, teamID, notice.KeyChanged, strconv.FormatInt(key.ID, 10)); err != nil {
+		if err := q.Notices.Forget(ctx, teamID, notification.KeyChanged, strconv.FormatInt(key.ID, 10)); err != nil {
 			return err
 		}
 		q.Greeting.Keys[string(level)] = value

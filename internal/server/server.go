@@ -34,7 +34,7 @@ import (
 	"pressroom/internal/loadshed"
 	"pressroom/internal/media"
 	"pressroom/internal/network"
-	"pressroom/internal/notice"
+	"pressroom/internal/notification"
 	"pressroom/internal/oauth"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
@@ -110,7 +110,7 @@ type Config struct {
 	// AnyServer lets every Bluesky server be called, also one on a private address: for the operator's own commands.
 	AnyServer bool
 	Networks  NetworkSettings
-	Mail      notice.Server // by which people are told of things; none where it has no address
+	Mail      notification.Server // by which people are told of things; none where it has no address
 	// SecurityContact is a URI by which vulnerabilities are reported, told at /.well-known/security.txt; empty for none.
 	SecurityContact string
 	Directory       directory.Options // the operator's own, by which people may sign in; none where it names no issuer
@@ -147,7 +147,7 @@ type Server struct {
 	Lists     *list.Service
 	Searches  *search.Service
 	Leaving   *erasure.Service // by it data goes
-	Notices   *notice.Service
+	Notices   *notification.Service
 	Letters   *team.Letters         // mails links
 	Programs  *oauth.Service        // by it people let assistants in
 	Hold      *restoreguard.Service // keeps a restored or copied database from publishing by itself
@@ -374,7 +374,7 @@ func (s *Server) buildNotices() error {
 	if err != nil {
 		return err
 	}
-	s.Notices = notice.New(s.db, notice.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
+	s.Notices = notification.New(s.db, notification.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
 	s.db.Listen(s.Notices.Hear)
 	s.Credits.Lowered = s.Notices.Lowered
 	return nil
@@ -386,7 +386,7 @@ func (s *Server) sendLetter() func(context.Context, team.Letter) error {
 		return nil
 	}
 	return func(ctx context.Context, l team.Letter) error {
-		err := s.Notices.Send(ctx, notice.Mail{ID: l.ID, To: l.To, Subject: l.Subject, Text: l.Text})
+		err := s.Notices.Send(ctx, notification.Mail{ID: l.ID, To: l.To, Subject: l.Subject, Text: l.Text})
 		if err != nil {
 			s.cfg.Log.WarnContext(ctx, "a mail with a link was not sent", "mail", l.ID, "error", err)
 		}

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/media"
-	"pressroom/internal/notice"
+	"pressroom/internal/notification"
 	"pressroom/internal/oauth"
 	"pressroom/internal/passkey"
 	"pressroom/internal/post"
@@ -61,7 +61,7 @@ type Options struct {
 	Operator  operator.Services
 	Leaving   *departure.Service
 	Programs  *oauth.Service // by it people let assistants in
-	Notices   *notice.Service
+	Notices   *notification.Service
 	Describe  func() ([]byte, error) // gives the OpenAPI document, of which the reference is made
 	Directory *directory.Directory   // by which people may sign in; nil for none
 	// SecurityContact is a URI by which vulnerabilities are reported; empty for none.

@@ -12,7 +12,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/notice"
+	"pressroom/internal/notification"
 	"pressroom/internal/web/frame"
 )
 
@@ -25,11 +25,11 @@ var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
 type Part struct {
 	*frame.Frame
 
-	notices *notice.Service
+	notices *notification.Service
 }
 
 // New makes them.
-func New(f *frame.Frame, notices *notice.Service) *Part { return &Part{f, notices} }
+func New(f *frame.Frame, notices *notification.Service) *Part { return &Part{f, notices} }
 
 // Routes are their addresses. Notices are a person's own, of all teams.
 func (p *Part) Routes() []frame.Route {
@@ -49,7 +49,7 @@ const perPage = 50
 
 // listing is what the list shows.
 type listing struct {
-	Notices []notice.Notice
+	Notices []notification.Notice
 	Newest  int64 // the id up to which all are read by one button; 0 where this is not the first page
 	Unread  bool
 	Pages   paging
@@ -109,10 +109,10 @@ func (p *Part) follow(w http.ResponseWriter, r *http.Request) {
 }
 
 // named is the visitor's notice that the address names.
-func (p *Part) named(r *http.Request) (notice.Notice, error) {
+func (p *Part) named(r *http.Request) (notification.Notice, error) {
 	id, err := frame.IDIn(r, "id")
 	if err != nil {
-		return notice.Notice{}, err
+		return notification.Notice{}, err
 	}
 	return p.notices.Get(r.Context(), frame.VisitorOf(r.Context()).ID, id)
 }
@@ -157,7 +157,7 @@ type choices struct {
 }
 
 type choice struct {
-	notice.About
+	notification.About
 
 	Wanted bool
 }
@@ -174,11 +174,11 @@ func (p *Part) settings(w http.ResponseWriter, r *http.Request, status int, type
 		return
 	}
 	c := choices{Mails: p.notices.Mails(), Owns: v.Team.Role == access.Owner, Wrong: wrong}
-	not := map[notice.Kind]bool{}
+	not := map[notification.Kind]bool{}
 	for _, k := range unwanted {
 		not[k] = true
 	}
-	for _, k := range notice.Kinds {
+	for _, k := range notification.Kinds {
 		c.Kinds = append(c.Kinds, choice{k, !not[k.Kind]})
 	}
 	credits, err := p.notices.Threshold(r.Context(), v.Team.ID)
@@ -199,12 +199,12 @@ func (p *Part) choose(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	unwanted := map[notice.Kind]bool{}
-	for _, k := range notice.Kinds {
+	unwanted := map[notification.Kind]bool{}
+	for _, k := range notification.Kinds {
 		unwanted[k.Kind] = true
 	}
 	for _, wanted := range r.PostForm["mail"] {
-		unwanted[notice.Kind(wanted)] = false
+		unwanted[notification.Kind(wanted)] = false
 	}
 	if err := p.notices.Choose(r.Context(), frame.VisitorOf(r.Context()).ID, unwanted); err != nil {
 		p.Refuse(w, r, err)

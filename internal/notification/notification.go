@@ -1,7 +1,7 @@
-// Package notice tells people what happened in their teams and to their own accounts: in the app and, if the installation
+// Package notification tells people what happened in their teams and to their own accounts: in the app and, if the installation
 // has a mail server, by mail. A notice is written in the transaction of the effect that it tells of, once for each person
 // who can do something about it.
-package notice
+package notification
 
 import (
 	"context"

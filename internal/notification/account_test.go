@@ -1,4 +1,4 @@
-package notice_test
+package notification_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/notice"
+	"pressroom/internal/notification"
 	"pressroom/internal/team"
 )
 
@@ -31,8 +31,8 @@ func (w *world) records(t *testing.T, by int64, kind, subject string, detail map
 func TestAccountNotices(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada := w.owner.ID
-		unwanted := map[notice.Kind]bool{notice.PasswordChanged: true, notice.NewBrowser: true}
-		for _, k := range notice.Kinds {
+		unwanted := map[notification.Kind]bool{notification.PasswordChanged: true, notification.NewBrowser: true}
+		for _, k := range notification.Kinds {
 			unwanted[k.Kind] = true
 		}
 		must(t, w.Choose(t.Context(), ada, unwanted))

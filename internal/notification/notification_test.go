@@ -1,4 +1,4 @@
-package notice_test
+package notification_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/limit"
-	"pressroom/internal/notice"
+	"pressroom/internal/notification"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
@@ -60,7 +60,7 @@ func (s *session) Data(r io.Reader) error {
 
 // world is a team with an owner and an editor, and a mail server.
 type world struct {
-	*notice.Service
+	*notification.Service
 
 	db            *db.DB
 	clock         *testkit.Clock
@@ -86,9 +86,9 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 		must(t, err)
 		w.team = made.ID
 		must(t, w.teams.SetMember(t.Context(), w.team, w.editor.ID, access.Editor))
-		send, err := notice.Server{URL: "smtp://" + w.box.listen(t) + "?tls=none", From: "Pressroom <press@harbour.example>"}.Sender()
+		send, err := notification.Server{URL: "smtp://" + w.box.listen(t) + "?tls=none", From: "Pressroom <press@harbour.example>"}.Sender()
 		must(t, err)
-		w.Service = notice.New(w.db, notice.Options{PublicURL: "https://press.example", Send: send, Log: slog.New(slog.DiscardHandler)})
+		w.Service = notification.New(w.db, notification.Options{PublicURL: "https://press.example", Send: send, Log: slog.New(slog.DiscardHandler)})
 		w.db.Listen(w.Hear)
 		run(t, w)
 	})
@@ -211,10 +211,10 @@ func TestAMailIsTriedAgainAndGivenUp(t *testing.T) {
 
 func TestWhoGetsNoMail(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		must(t, w.Choose(t.Context(), w.owner.ID, map[notice.Kind]bool{notice.PostFailed: true, "no kind": true}))
+		must(t, w.Choose(t.Context(), w.owner.ID, map[notification.Kind]bool{notification.PostFailed: true, "no kind": true}))
 		unwanted, err := w.Unwanted(t.Context(), w.owner.ID)
 		must(t, err)
-		if len(unwanted) != 1 || unwanted[0] != notice.PostFailed {
+		if len(unwanted) != 1 || unwanted[0] != notification.PostFailed {
 			t.Errorf("no mail is wanted of %v", unwanted)
 		}
 		w.happens(t, "post.account_failed", "one", nil)
@@ -294,7 +294,7 @@ func TestServers(t *testing.T) {
 		"smtp://mail.example": true, "smtps://ada:secret@mail.example:465": true, "smtp://127.0.0.1:2525?tls=none": true,
 		"http://mail.example": false, "mail.example:25": false, "smtp://": false,
 	} {
-		_, err := notice.Server{URL: url, From: "press@harbour.example"}.Sender()
+		_, err := notification.Server{URL: url, From: "press@harbour.example"}.Sender()
 		if (err == nil) != fits {
 			t.Errorf("%s: %v", url, err)
 		}
@@ -302,10 +302,10 @@ func TestServers(t *testing.T) {
 			t.Errorf("an error tells the password: %v", err)
 		}
 	}
-	if _, err := (notice.Server{URL: "smtp://mail.example", From: "nobody"}).Sender(); err == nil {
+	if _, err := (notification.Server{URL: "smtp://mail.example", From: "nobody"}).Sender(); err == nil {
 		t.Error("a sender without an address is taken")
 	}
-	if send, err := (notice.Server{}).Sender(); send != nil || err != nil {
+	if send, err := (notification.Server{}).Sender(); send != nil || err != nil {
 		t.Error("without a server there is a sender")
 	}
 }
