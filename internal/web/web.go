@@ -34,7 +34,7 @@ import (
 	"pressroom/internal/web/frame"
 	"pressroom/internal/web/hashtags"
 	"pressroom/internal/web/library"
-	"pressroom/internal/web/notices"
+	"pressroom/internal/web/notifications"
 	"pressroom/internal/web/operator"
 	"pressroom/internal/web/posts"
 	"pressroom/internal/web/reference"
@@ -129,7 +129,7 @@ func (a *App) pages() []frame.Route {
 		leavingpages.New(a.Frame, a.Leaving).Routes(),
 		consent.New(a.Frame, a.Programs).Routes(),
 		a.reference.Routes(),
-		notices.New(a.Frame, a.Notices).Routes(),
+		notifications.New(a.Frame, a.Notices).Routes(),
 	)
 }
 

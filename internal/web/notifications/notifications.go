@@ -1,6 +1,6 @@
-// Package notices is where people see what happened in their teams and to their own accounts, and choose what they get
+// Package notifications is where people see what happened in their teams and to their own accounts, and choose what they get
 // mail of.
-package notices
+package notifications
 
 import (
 	"cmp"
