@@ -12,7 +12,7 @@ var rooms = map[string][]string{
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/openapi", "internal/problem"}, // by the edges
 	"ground":   {"internal/backup", "internal/blob", "internal/certificate", "internal/db", "internal/directory", "internal/disk", "internal/event", "internal/fetch", "internal/restoreguard", "internal/seal"},
-	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/erasure", "internal/limit", "internal/media", "internal/notification", "internal/oauth", "internal/passkey", "internal/post", "internal/replay", "internal/report", "internal/social", "internal/clusterstats", "internal/team", "internal/totp", "internal/voice"},
+	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/erasure", "internal/limit", "internal/media", "internal/notification", "internal/oauth", "internal/passkey", "internal/post", "internal/idempotency", "internal/report", "internal/social", "internal/clusterstats", "internal/team", "internal/totp", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
 	"analyses": {"internal/report/analysis", "internal/report/finding", "internal/report/tag", "internal/report/words"},
@@ -164,7 +164,7 @@ var allowed = []exception{
 	{"internal/source/instagramgraph", "internal/db", "which account asked for which hashtag is kept for days, and shared by all nodes"},
 	{"internal/media", "internal/job", "an import, a download and an upload batch each have a job that clients follow, made and ended in the same transaction"},
 	{"internal/media", "internal/pipeline", "an upload link is refused by what stands in the way of the key that opened it, with the pipeline's own words"},
-	{"internal/replay", "internal/pipeline", "it fills the pipeline's port and takes its claim"},
+	{"internal/idempotency", "internal/pipeline", "it fills the pipeline's port and takes its claim"},
 	{"internal/limit", "internal/pipeline", "it fills the pipeline's ports for rates and free calls"},
 	{"internal/credit", "internal/pipeline", "it fills the pipeline's port and takes its charge"},
 	{"internal/sandbox", "internal/sqlite", "the sandbox keeps what it holds in a file of its own; how a file is opened is no part of the protocol"},

@@ -28,6 +28,7 @@ import (
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/hashtag/search"
+	"pressroom/internal/idempotency"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
 	"pressroom/internal/limit"
@@ -39,7 +40,6 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
-	"pressroom/internal/replay"
 	"pressroom/internal/report"
 	"pressroom/internal/restoreguard"
 	"pressroom/internal/seal"
@@ -164,7 +164,7 @@ type Server struct {
 	turns     *source.Turns      // of whoever works out what sources answer
 	figures   *figure.Store      // of hashtags
 	measuring *figure.Background // nil where no source is joined
-	replay    *replay.Store
+	replay    *idempotency.Store
 	rates     *limit.Rates
 	calls     *limit.Calls
 	registry  *operation.Registry
@@ -283,7 +283,7 @@ func (s *Server) build(sealer *seal.Sealer) error {
 	s.Accounts = social.New(s.db, sealer, networks...)
 	s.TOTP = totp.New(s.db, sealer, "pressroom")
 	s.buildConnects(offered)
-	s.replay = replay.New(s.db)
+	s.replay = idempotency.New(s.db)
 	results := map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)}
 	s.jobs = job.NewStore(s.db, results, offered.Limits.JobsInFlight)
 	s.worker = job.NewWorker(s.db, s.queue, s.cfg.Log)

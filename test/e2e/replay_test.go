@@ -12,7 +12,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
-	"pressroom/internal/replay"
+	"pressroom/internal/idempotency"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )
@@ -280,14 +280,14 @@ func TestSweepingKeys(t *testing.T) {
 		}
 		w.exec("UPDATE idempotency_records SET expires_at = expires_at + 1000000000 WHERE key_id = ? AND key = 'key 2'", w.keyIDs[access.Full])
 		swept := func(at time.Time) int64 {
-			n, err := replay.New(testkit.Open(t, w.url, testkit.NewClock(at))).Sweep(t.Context())
+			n, err := idempotency.New(testkit.Open(t, w.url, testkit.NewClock(at))).Sweep(t.Context())
 			must(t, err)
 			return n
 		}
-		if n := swept(time.Now().Add(replay.Memory - time.Minute)); n != 0 {
+		if n := swept(time.Now().Add(idempotency.Memory - time.Minute)); n != 0 {
 			t.Errorf("swept %d keys before their time", n)
 		}
-		if n := swept(time.Now().Add(replay.Memory)); n != 2 {
+		if n := swept(time.Now().Add(idempotency.Memory)); n != 2 {
 			t.Errorf("swept %d keys, want 2", n)
 		}
 		if n := w.count("idempotency_records WHERE key_id = ? AND key = 'key 2'", w.keyIDs[access.Full]); n != 1 {

@@ -13,7 +13,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
-	"pressroom/internal/replay"
+	"pressroom/internal/idempotency"
 	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
@@ -180,7 +180,7 @@ func (in *inside) sweep(t fatal) {
 	t.Helper()
 	for swept := int64(1); swept > 0; {
 		var err error
-		swept, err = replay.New(in.db).Sweep(context.Background())
+		swept, err = idempotency.New(in.db).Sweep(context.Background())
 		must(t, err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/replay"
+	"pressroom/internal/idempotency"
 	"pressroom/internal/teamtime"
 	"pressroom/test/money/standin"
 )
@@ -64,7 +64,9 @@ type record struct {
 // GoString is how a counterexample tells of a record.
 func (r *record) GoString() string { return fmt.Sprintf("%+v at %v", r.order, r.at) }
 
-func (r *record) known(now time.Time) bool { return r != nil && now.Before(r.at.Add(replay.Memory)) }
+func (r *record) known(now time.Time) bool {
+	return r != nil && now.Before(r.at.Add(idempotency.Memory))
+}
 
 // charge is one accepted call that starts work or costs something.
 type charge struct {

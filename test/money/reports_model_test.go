@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/replay"
+	"pressroom/internal/idempotency"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/terms"
 )
@@ -55,7 +55,7 @@ type keptAnswer struct {
 }
 
 func (k *keptAnswer) known(now time.Time) bool {
-	return k != nil && now.Before(k.at.Add(replay.Memory))
+	return k != nil && now.Before(k.at.Add(idempotency.Memory))
 }
 
 // toll is what one call or automatic refresh set aside, and what of it was charged.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/replay"
+	"pressroom/internal/idempotency"
 	"pressroom/test/money/standin"
 )
 
 // certain makes calls one after the other, on a day that nothing was lost of, whose end is known beforehand.
 func (s *storm) certain(phase int) {
-	s.moveTo(s.now().Add(replay.Memory + time.Hour))
+	s.moveTo(s.now().Add(idempotency.Memory + time.Hour))
 	must(s.t, s.controls.Hold(true))
 	for _, m := range s.teams {
 		m.free, m.searches = 0, nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/replay"
+	"pressroom/internal/idempotency"
 	"pressroom/test/money/standin"
 )
 
@@ -106,7 +106,7 @@ func (v *sight) add(l *ledger, r *request, a attempt, p *paid) error {
 		}
 		return nil
 	case "422 idempotency_key_reused charge_key_spent":
-		if p == nil || a.done.Before(p.created.Add(replay.Memory)) {
+		if p == nil || a.done.Before(p.created.Add(idempotency.Memory)) {
 			return fmt.Errorf("%+v is spent, at %v: %+v", r.order, a.done, p)
 		}
 		return nil
@@ -130,7 +130,7 @@ func (v *sight) accepted(r *request, a attempt, p *paid) error {
 	if r.order.words().Price == 0 {
 		return nil // it may be done anew when it is forgotten
 	}
-	if p != nil && !a.sent.Before(p.created.Add(replay.Memory)) {
+	if p != nil && !a.sent.Before(p.created.Add(idempotency.Memory)) {
 		return fmt.Errorf("%+v was answered after its time: %s", r.order, a.answer.raw)
 	}
 	if v.first == nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/replay"
+	"pressroom/internal/idempotency"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"
@@ -174,7 +174,7 @@ func (s *storm) killed() int64 { return s.kills.ours.Load() + s.kills.own.Load()
 // moveOn moves the clock in the midst of it all: to just before a midnight, or over the end of what is remembered.
 func (s *storm) moveOn(phase int) {
 	if phase == 1 {
-		s.moveTo(s.now().Add(replay.Memory + time.Hour))
+		s.moveTo(s.now().Add(idempotency.Memory + time.Hour))
 		return
 	}
 	_, midnight := teamtime.Day(s.now(), s.teams[1+phase/2].zone)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/replay"
+	"pressroom/internal/idempotency"
 	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"
 )
@@ -24,7 +24,7 @@ func TestSweptWhileTakenOver(t *testing.T) {
 		m := in.team(t, "UTC", 1)
 		for _, o := range []order{{tool: standin.Note, query: "free", idem: "a note"}, {tool: standin.Search, query: "free", idem: "a search"}} {
 			before := in.mustAnswer(t, t.Context(), m, o)
-			in.clock.Advance(replay.Memory)
+			in.clock.Advance(idempotency.Memory)
 			arrived, goOn, swept := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 			ctx := standin.Meddled(t.Context(), func(_ context.Context, _ *db.Tx, at string) error {
 				if at == workPoint[o.tool] {
@@ -37,7 +37,7 @@ func TestSweptWhileTakenOver(t *testing.T) {
 			go func() { taken <- in.mustAnswer(t, ctx, m, o) }()
 			<-arrived
 			go func() {
-				_, err := replay.New(in.db).Sweep(context.Background())
+				_, err := idempotency.New(in.db).Sweep(context.Background())
 				swept <- err
 			}()
 			if !until(t.Context(), func() bool {

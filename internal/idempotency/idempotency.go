@@ -1,7 +1,7 @@
-// Package replay remembers Idempotency-Keys: a call with a key is done once, and every repeat within 24 hours
+// Package idempotency remembers Idempotency-Keys: a call with a key is done once, and every repeat within 24 hours
 // gets the first result. The record is written in the transaction of the work itself, so a crash leaves both
 // or neither, and a refusal leaves the key free.
-package replay
+package idempotency
 
 import (
 	"bytes"
