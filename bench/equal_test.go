@@ -18,10 +18,10 @@ import (
 
 	"pressroom/bench/floor"
 	"pressroom/internal/access"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 )
 
 // both is pressroom and the floor on one database.
@@ -39,7 +39,7 @@ func newBoth(t *testing.T) *both {
 	ctx := t.Context()
 	b := &both{t: t, data: dataset{posts: seededPosts}}
 	url := "sqlite:" + filepath.Join(t.TempDir(), "bench.db")
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	b.must(err)
 	offered := terms.Shipped().Faster(1000)
 	s, err := server.Open(ctx, server.Config{Version: "test", PublicURL: publicURL, Database: url, SealingKey: key, Role: server.RoleAPI, Blobs: "file:" + filepath.Join(t.TempDir(), "media"),

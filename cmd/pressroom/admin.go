@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/social"
+	"pressroom/internal/tokencrypt"
 )
 
 // adminCmd is the operator's. It works on the database itself; a running service sees a change within a second.
@@ -135,7 +135,7 @@ func do(ctx context.Context, f storeFlags, a *program, log *slog.Logger, work fu
 
 // Run prints a new sealing key.
 func (adminSealingKey) Run() error {
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		return err
 	}

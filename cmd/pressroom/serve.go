@@ -17,9 +17,9 @@ import (
 	"pressroom/internal/directory"
 	"pressroom/internal/disk"
 	"pressroom/internal/notification"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 )
 
 const (
@@ -253,7 +253,7 @@ func (f storeFlags) sealingKey(log *slog.Logger) (string, error) {
 	if _, err := os.Stat(strings.TrimSuffix(path, sealingKeyEnd)); err == nil {
 		return "", fmt.Errorf("the database is there but not the sealing key that was made with it, %s; give that key by PRESSROOM_SEALING_KEY (--sealing-key)", path)
 	}
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		return "", err
 	}

@@ -11,7 +11,7 @@ var rooms = map[string][]string{
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/openapi", "internal/problem"}, // by the edges
-	"ground":   {"internal/backup", "internal/blob", "internal/certificate", "internal/db", "internal/directory", "internal/disk", "internal/event", "internal/fetch", "internal/restoreguard", "internal/seal"},
+	"ground":   {"internal/backup", "internal/blob", "internal/certificate", "internal/db", "internal/directory", "internal/disk", "internal/event", "internal/fetch", "internal/restoreguard", "internal/tokencrypt"},
 	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/figure", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/erasure", "internal/limit", "internal/media", "internal/notification", "internal/oauth", "internal/passkey", "internal/post", "internal/idempotency", "internal/report", "internal/social", "internal/clusterstats", "internal/team", "internal/totp", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
@@ -139,7 +139,7 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/limit", "tests"), what: names("github.com/redis/go-redis/v9", "github.com/throttled/throttled/v2"),
 		why: "one place counts how fast is asked; nothing else may come to need a Redis",
 	}, {
-		who: names("ours"), notWho: names("internal/seal"), what: names("github.com/tink-crypto/tink-go/v2"),
+		who: names("ours"), notWho: names("internal/tokencrypt"), what: names("github.com/tink-crypto/tink-go/v2"),
 		why: "one place seals, so that one place is to be read when it matters how",
 	}, {
 		who: names("ours"), notWho: names("internal/db", "internal/sqlite", "tests", "test/...", "bench/..."),

@@ -16,10 +16,10 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 )
 
 // quick is a network that many flights use at once. It has no idempotency: what is committed twice stands twice.
@@ -107,9 +107,9 @@ func newPort(tb testing.TB, d *db.DB, teams int, opts Options, networks ...netwo
 			tb.Fatal(err)
 		}
 	}
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	must(err)
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	must(err)
 	log := slog.New(slog.DiscardHandler)
 	must(job.MigrateQueue(ctx, d, log))

@@ -14,11 +14,11 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // step is what the scripted network does at one call.
@@ -159,9 +159,9 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 			t.Fatal(err)
 		}
 	}
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	must(err)
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	must(err)
 	log := slog.New(slog.DiscardHandler)
 	must(job.MigrateQueue(ctx, d, log))

@@ -15,11 +15,11 @@ import (
 	"pressroom/internal/insight"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 const day = 24 * time.Hour
@@ -108,9 +108,9 @@ func newWorld(t *testing.T, url string) *world {
 	var err error
 	w.zone, err = time.LoadLocation("Europe/Berlin")
 	w.must(err)
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	w.must(err)
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	w.must(err)
 	w.accounts = social.New(w.db, sealer, w.net, silent{})
 	w.options = insight.Options{Terms: terms.Shipped(), Log: slog.New(slog.DiscardHandler)}

@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"pressroom/internal/network"
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 // Whatever stands in place of a public link grants nothing.
 func FuzzToken(f *testing.F) {
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		f.Fatal(err)
 	}
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	if err != nil {
 		f.Fatal(err)
 	}

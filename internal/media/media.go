@@ -30,9 +30,9 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/picture"
-	"pressroom/internal/seal"
 	"pressroom/internal/source"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 )
 
 // The kinds of media.
@@ -121,7 +121,7 @@ type Options struct {
 	Terms     terms.Terms
 	Fetch     *fetch.Client
 	Source    Source // nil where the operator has joined none
-	Sealer    *seal.Sealer
+	Sealer    *tokencrypt.Sealer
 	Disk      *disk.Reserve // of where files are staged and the database lies; nil for none
 	PublicURL string
 	Log       *slog.Logger
@@ -149,8 +149,8 @@ type Service struct {
 
 	db       *db.DB
 	pictures *picture.Maker
-	links    seal.Signer     // of public links
-	videos   *loadshed.Turns // videos whose metadata is being removed on their way out
+	links    tokencrypt.Signer // of public links
+	videos   *loadshed.Turns   // videos whose metadata is being removed on their way out
 	deriving singleflight.Group
 	intake   *intake
 	diskTold atomic.Int64 // when a full disk was logged last, in nanoseconds since 1970

@@ -33,10 +33,10 @@ import (
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
-	"pressroom/internal/seal"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // world is the library of a team over a fresh database and an empty store of files.
@@ -104,9 +104,9 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 	must(t, err)
 	client, err := fetch.New(fetch.Options{})
 	must(t, err)
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	must(t, err)
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	must(t, err)
 	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log), Keys: team.New(d, nil, terms.Shipped()), Terms: terms.Shipped(),
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})

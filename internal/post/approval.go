@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/plaintext"
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 // ApprovalPath is where clients look at posts, below the public address.
@@ -66,13 +66,13 @@ const undecided = `SELECT p.id, p.status, p.excerpt, p.slot_at FROM posts p WHER
 type Approvals struct {
 	ApprovalsOptions
 
-	links seal.Signer
+	links tokencrypt.Signer
 }
 
 // ApprovalsOptions say what approvals stand on.
 type ApprovalsOptions struct {
 	Posts     *Service
-	Sealer    *seal.Sealer
+	Sealer    *tokencrypt.Sealer
 	PublicURL string // the service's address, without a slash at its end
 }
 

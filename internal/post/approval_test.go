@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
 	"pressroom/internal/post"
-	"pressroom/internal/seal"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // asked sends a post to the client and gives the link's token.
@@ -376,9 +376,9 @@ func TestApprovalLinks(t *testing.T) {
 			wants(t, err, apierr.NotFound, "")
 			raw[i] ^= 1
 		}
-		key, err := seal.NewKey()
+		key, err := tokencrypt.NewKey()
 		must(t, err)
-		foreign, err := seal.New(key)
+		foreign, err := tokencrypt.New(key)
 		must(t, err)
 		theirs := node(t, w.url, w.clock, foreign)
 		theirs.person = w.person
@@ -404,9 +404,9 @@ func TestApprovalLinks(t *testing.T) {
 // Whatever is taken for a link, it is refused without a look into the database, or not found in it.
 func TestAnyLink(t *testing.T) {
 	t.Parallel()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	must(t, err)
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	must(t, err)
 	w := node(t, testkit.SQLite(t), testkit.NewClock(noon), sealer)
 	rapid.Check(t, func(rt *rapid.T) {

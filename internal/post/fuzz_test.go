@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 // Whatever stands in place of a rule is refused as one, and a rule that is taken tells its occurrences in no time.
@@ -45,11 +45,11 @@ func FuzzRule(f *testing.F) {
 
 // Whatever stands in place of an approval link is not found.
 func FuzzApprovalLink(f *testing.F) {
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		f.Fatal(err)
 	}
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	if err != nil {
 		f.Fatal(err)
 	}

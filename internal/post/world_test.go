@@ -18,11 +18,11 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // noon is a Saturday's in Berlin.
@@ -88,7 +88,7 @@ type world struct {
 	db        *db.DB
 	clock     *testkit.Clock
 	url       string
-	sealer    *seal.Sealer
+	sealer    *tokencrypt.Sealer
 	box       *outbox
 	call      operation.Call
 	person    int64
@@ -102,9 +102,9 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		key, err := seal.NewKey()
+		key, err := tokencrypt.NewKey()
 		must(t, err)
-		sealer, err := seal.New(key)
+		sealer, err := tokencrypt.New(key)
 		must(t, err)
 		w := node(t, url, clock, sealer)
 		must(t, job.MigrateQueue(t.Context(), w.db, slog.New(slog.DiscardHandler)))
@@ -123,7 +123,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 }
 
 // node is the program's posts on a database, as one process has them.
-func node(t *testing.T, url string, clock *testkit.Clock, sealer *seal.Sealer) *world {
+func node(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Sealer) *world {
 	t.Helper()
 	offered := terms.Shipped()
 	for i := range offered.Plans {

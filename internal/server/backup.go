@@ -16,13 +16,13 @@ import (
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
 	"pressroom/internal/restoreguard"
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 // Backup backs up the database and the files of an installation to a folder, beside the service that goes on. The database
 // is taken as it is: a program that would have to migrate it first refuses.
 func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options) (backup.Made, error) {
-	sealer, err := seal.New(cfg.SealingKey)
+	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
 		return backup.Made{}, fmt.Errorf("the sealing key: %w", err)
 	}
@@ -170,7 +170,7 @@ func Restore(ctx context.Context, cfg Config, folder string) (Restored, error) {
 
 // mayRestore refuses what cannot fit, before anything is looked at.
 func mayRestore(cfg Config, w *backup.Whole) error {
-	sealer, err := seal.New(cfg.SealingKey)
+	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
 		return fmt.Errorf("the sealing key: %w", err)
 	}

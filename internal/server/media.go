@@ -6,15 +6,15 @@ import (
 
 	"pressroom/internal/fetch"
 	"pressroom/internal/media"
-	"pressroom/internal/seal"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 )
 
 // One team may take a fourth of a node's places among uploads, and always as many as one person sends at once.
 const teamUploadsPart, teamUploadsLeast = 4, 3
 
 // buildMedia joins the library to where its files lie and come from, and gives the sources that it opened for that.
-func (s *Server) buildMedia(sealer *seal.Sealer, offered terms.Terms) (sources, error) {
+func (s *Server) buildMedia(sealer *tokencrypt.Sealer, offered terms.Terms) (sources, error) {
 	own, err := url.Parse(s.cfg.PublicURL)
 	if err != nil {
 		return sources{}, fmt.Errorf("reading the public address: %w", err)

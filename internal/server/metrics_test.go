@@ -20,13 +20,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"pressroom/internal/db"
-	"pressroom/internal/seal"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 func openForFigures(t *testing.T, url string, now func() time.Time) *Server {
 	t.Helper()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // A slip in the networks' settings keeps the program from starting, and is named.
@@ -30,7 +30,7 @@ func TestNetworkSettings(t *testing.T) {
 	} {
 		t.Run(c.settings, func(t *testing.T) {
 			t.Parallel()
-			key, err := seal.NewKey()
+			key, err := tokencrypt.NewKey()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,9 +23,9 @@ import (
 	"pressroom/internal/rest"
 	"pressroom/internal/restoreguard"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 )
 
 // Quickstart is the whole program with sandbox networks and a demo team, on one directory.
@@ -118,7 +118,7 @@ func sealingKey(dir string) (string, error) {
 	if err := os.Rename(filepath.Join(dir, "sealing.key"), path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("renaming the sealing key: %w", err)
 	}
-	return keptText(path, seal.NewKey)
+	return keptText(path, tokencrypt.NewKey)
 }
 
 // keptText reads a small secret file, or makes it where it is not there yet.

@@ -21,8 +21,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/problem"
-	"pressroom/internal/seal"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // echoing answers with the body of the request, or with what the query names, so that a test decides what is written.
@@ -272,7 +272,7 @@ func TestGuardAllocatesNothing(t *testing.T) {
 // A request for no path is refused as all others are, on the whole program: by a problem document with the security headers.
 func TestRequestsWithoutAPath(t *testing.T) {
 	t.Parallel()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}

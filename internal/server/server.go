@@ -42,11 +42,11 @@ import (
 	"pressroom/internal/post"
 	"pressroom/internal/report"
 	"pressroom/internal/restoreguard"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/source"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 	"pressroom/internal/totp"
 	"pressroom/internal/trace"
 	"pressroom/internal/voice"
@@ -71,7 +71,7 @@ type Config struct {
 	Database  string // sqlite:PATH or postgres://…
 	// WaitForDatabase is how long the start waits for a database that is away.
 	WaitForDatabase time.Duration
-	SealingKey      string // see package seal
+	SealingKey      string // see package tokencrypt
 	Role            Role
 	Workers         int           // deliveries worked on at once
 	PerNetwork      int           // see delivery.Options
@@ -185,7 +185,7 @@ type Server struct {
 
 // Open opens the database, brings it to today's shape and builds everything.
 func Open(ctx context.Context, cfg Config) (*Server, error) {
-	sealer, err := seal.New(cfg.SealingKey)
+	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
 		return nil, fmt.Errorf("the sealing key: %w", err)
 	}
@@ -266,7 +266,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	}
 }
 
-func (s *Server) build(sealer *seal.Sealer) error {
+func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.rooms = loadshed.NewRooms(s.cfg.AtOnce)
 	s.metrics.registry.MustRegister(&roomState{s.rooms})
 	offered := terms.Shipped()

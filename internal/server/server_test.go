@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
@@ -42,7 +42,7 @@ func TestNodesStartTogether(t *testing.T) {
 func TestReady(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		key, err := seal.NewKey()
+		key, err := tokencrypt.NewKey()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func ready(t *testing.T, s *server.Server, status int, says string) {
 // TLS only: pages, the API, the tools, and what is not there.
 func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestSecurityHeaders(t *testing.T) {
 func TestAnotherStoreOfFiles(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		key, err := seal.NewKey()
+		key, err := tokencrypt.NewKey()
 		if err != nil {
 			t.Fatal(err)
 		}

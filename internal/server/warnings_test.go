@@ -16,10 +16,10 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/network"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // lines are what a log was told.
@@ -71,7 +71,7 @@ func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
 	if err := box.EnsureBlueskyAccount("shop.test", "shop.test", "open-sesame"); err != nil {
 		t.Fatal(err)
 	}
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func serving(t *testing.T, cfg server.Config) *server.Server {
 // one and those that nobody forwarded are not.
 func TestUntrustedProxyIsWarnedOf(t *testing.T) {
 	t.Parallel()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestUntrustedProxyIsWarnedOf(t *testing.T) {
 // A public URL without TLS is warned of at the start, but for addresses of this machine.
 func TestPlainPublicURLIsWarnedOf(t *testing.T) {
 	t.Parallel()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}

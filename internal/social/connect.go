@@ -20,8 +20,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/network"
-	"pressroom/internal/seal"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 )
 
 // ConnectPath is where people connect accounts, below the public address.
@@ -34,7 +34,7 @@ const linkLife = time.Hour
 type Connector struct {
 	ConnectorOptions
 
-	links seal.Signer
+	links tokencrypt.Signer
 }
 
 // ConnectorOptions say what a connector stands on.

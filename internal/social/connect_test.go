@@ -14,11 +14,11 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // handles is a network on which everybody may sign in by any handle.
@@ -39,11 +39,11 @@ type home struct {
 
 func furnish(t *testing.T, d *db.DB, networks ...network.Network) *home {
 	t.Helper()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +162,11 @@ func (h *home) atOnce(t *testing.T, c *social.Connector, token func() string) ma
 // What anybody writes in place of a link is not_found, whatever it is.
 func FuzzOffer(f *testing.F) {
 	d := testkit.Open(f, testkit.SQLite(f), nil)
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		f.Fatal(err)
 	}
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	if err != nil {
 		f.Fatal(err)
 	}

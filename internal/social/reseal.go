@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/network"
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 // errSealing says that a sealing key is missing: a node without it would take deliveries that it cannot make.
@@ -36,8 +36,8 @@ func (s *Service) checkMarks(ctx context.Context) error {
 
 // The columns that hold sealed grants.
 var (
-	grants      = seal.Column{Table: "social_accounts", Name: "sealed_grant", Row: "id", Owner: "id", Bond: bond}
-	revocations = seal.Column{Table: "grant_revocations", Name: "sealed_grant", Row: "id", Owner: "account_id", Bond: bond}
+	grants      = tokencrypt.Column{Table: "social_accounts", Name: "sealed_grant", Row: "id", Owner: "id", Bond: bond}
+	revocations = tokencrypt.Column{Table: "grant_revocations", Name: "sealed_grant", Row: "id", Owner: "account_id", Bond: bond}
 )
 
 // checkNewest opens one grant: that a key has the right name does not yet make it the right one.
@@ -79,14 +79,14 @@ func (s *Service) Reseal(ctx context.Context) (Resealed, error) {
 // to the next look.
 func (s *Service) ResealAnyway(ctx context.Context) (Resealed, error) {
 	var out Resealed
-	for _, column := range []seal.Column{grants, revocations} {
+	for _, column := range []tokencrypt.Column{grants, revocations} {
 		done, err := column.Reseal(ctx, s.db, s.seal)
 		out.Resealed += done
 		if err != nil { // what was sealed until then stays so
 			return out, errors.Join(err, s.recordResealed(context.WithoutCancel(ctx), out))
 		}
 	}
-	for _, column := range []seal.Column{grants, revocations} {
+	for _, column := range []tokencrypt.Column{grants, revocations} {
 		left, err := column.Left(ctx, s.db, s.seal)
 		if err != nil {
 			return out, err

@@ -10,11 +10,11 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/network"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // many is a network of which each connection is another account.
@@ -36,7 +36,7 @@ func (n *many) Connect(context.Context, network.Credentials) (network.Grant, err
 // sealedWith opens the accounts' service with some keys.
 func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *social.Service {
 	t.Helper()
-	s, err := seal.New(strings.Join(keys, ","))
+	s, err := tokencrypt.New(strings.Join(keys, ","))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestRenewedWhileResealing(t *testing.T) {
 
 func newKey(t *testing.T) string {
 	t.Helper()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/network"
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 // Connection is how the connection to an account stands.
@@ -49,14 +49,14 @@ func (a Account) Active() bool { return a.Connection != Lost }
 // Service keeps accounts.
 type Service struct {
 	db       *db.DB
-	seal     *seal.Sealer
+	seal     *tokencrypt.Sealer
 	networks map[string]network.Network
 	told     func(ctx context.Context, tx *db.Tx, account int64) error
 	left     func(ctx context.Context, tx *db.Tx, account int64) error
 }
 
 // New makes the service over the networks that the program speaks with.
-func New(d *db.DB, s *seal.Sealer, networks ...network.Network) *Service {
+func New(d *db.DB, s *tokencrypt.Sealer, networks ...network.Network) *Service {
 	out := &Service{db: d, seal: s, networks: map[string]network.Network{}}
 	for _, n := range networks {
 		out.networks[n.Platform()] = n

@@ -11,11 +11,11 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/network"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // tokens is a network whose refresh tokens work once, as networks' do: a second use of one ends the session.
@@ -59,11 +59,11 @@ func (n *tokens) Refresh(_ context.Context, g network.Grant) (network.Grant, err
 func accounts(t *testing.T, d *db.DB, n *tokens) (*social.Service, social.Account) {
 	t.Helper()
 	n.used = map[string]bool{}
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that people's authenticator apps were sealed with; give the missing one too, after a comma, and remove it once pressroom admin reseal reports left=0")
 
-var secrets = seal.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id", Bond: bond}
+var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id", Bond: bond}
 
 // CheckSealing refuses sealing keys that do not open every secret.
 func (s *Service) CheckSealing(ctx context.Context) error {

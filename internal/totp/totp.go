@@ -20,7 +20,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 const (
@@ -35,12 +35,14 @@ const (
 // Service keeps people's authenticator apps.
 type Service struct {
 	db     *db.DB
-	sealer *seal.Sealer
+	sealer *tokencrypt.Sealer
 	issuer string // the service's name in authenticator apps
 }
 
 // New makes the service. Apps show people the issuer.
-func New(d *db.DB, sealer *seal.Sealer, issuer string) *Service { return &Service{d, sealer, issuer} }
+func New(d *db.DB, sealer *tokencrypt.Sealer, issuer string) *Service {
+	return &Service{d, sealer, issuer}
+}
 
 var (
 	errWrong   = apierr.New(apierr.Unauthorized, "That code is not valid. Wait for your app to show the next one, then try again.")

@@ -11,8 +11,8 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/seal"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // The test vectors of RFC 6238, appendix B, for SHA-1; their last six digits, as eight are given.
@@ -65,20 +65,20 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func newSealer(t *testing.T, keys ...string) *seal.Sealer {
+func newSealer(t *testing.T, keys ...string) *tokencrypt.Sealer {
 	t.Helper()
 	all := ""
 	for _, k := range keys {
 		all += k + ","
 	}
-	s, err := seal.New(all)
+	s, err := tokencrypt.New(all)
 	must(t, err)
 	return s
 }
 
 func newKey(t *testing.T) string {
 	t.Helper()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	must(t, err)
 	return key
 }

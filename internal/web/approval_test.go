@@ -15,9 +15,9 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 	"pressroom/internal/web"
 	"pressroom/internal/web/frame"
 )
@@ -44,9 +44,9 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 			t.Fatal(err)
 		}
 	}
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	must(err)
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	must(err)
 	accounts := social.New(w.db, sealer, takesAll{})
 	account, err := accounts.Connect(t.Context(), w.harbour.ID, "bluesky", network.Credentials{Server: "https://pds.test", Identifier: "harbour.test", Password: "app-pass"})

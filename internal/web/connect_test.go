@@ -20,9 +20,9 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 )
 
 // networks is a network's consent page and token endpoint, behind a real listener.
@@ -137,11 +137,11 @@ func (w *world) connecting(t *testing.T) (*networks, *social.Connector) {
 	mux.HandleFunc("POST /token", n.token)
 	n.Server = httptest.NewServer(mux)
 	t.Cleanup(n.Close)
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
-	"pressroom/internal/seal"
 	"pressroom/internal/terms"
+	"pressroom/internal/tokencrypt"
 )
 
 // library is the real one, with its files in a folder.
@@ -37,9 +37,9 @@ func (w *world) library(t *testing.T, log *slog.Logger) *media.Service {
 	}
 	blobs, err := blob.Open(t.Context(), "file:"+t.TempDir(), blob.Options{})
 	must(err)
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	must(err)
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	must(err)
 	queue, err := job.NewQueue(w.db, 1, log)
 	must(err)

@@ -20,11 +20,11 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/oauth"
 	"pressroom/internal/post"
-	"pressroom/internal/seal"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 	"pressroom/internal/totp"
 	"pressroom/internal/web"
 	"pressroom/internal/web/frame"
@@ -309,11 +309,11 @@ func TestSecurityText(t *testing.T) {
 // apps are people's authenticator apps.
 func (w *world) apps(t *testing.T) *totp.Service {
 	t.Helper()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	if err != nil {
 		t.Fatal(err)
 	}

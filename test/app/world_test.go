@@ -22,12 +22,12 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/network"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
+	"pressroom/internal/tokencrypt"
 )
 
 const password = "correct horse battery"
@@ -61,7 +61,7 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *house {
 	tb.Helper()
 	h := &house{}
 	h.openSandbox(tb)
-	sealing, err := seal.NewKey()
+	sealing, err := tokencrypt.NewKey()
 	must(tb, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(tb, err)

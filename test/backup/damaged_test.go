@@ -9,10 +9,10 @@ import (
 
 	"pressroom/internal/backup"
 	"pressroom/internal/blob"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/s3"
+	"pressroom/internal/tokencrypt"
 )
 
 // small makes an installation with little in it, backed up.
@@ -163,7 +163,7 @@ func TestTwoKeys(t *testing.T) {
 		w := newWorld(t)
 		cfg, _ := w.small(url, testkit.Blobs(t))
 		old := cfg.SealingKey
-		newer, err := seal.NewKey()
+		newer, err := tokencrypt.NewKey()
 		must(t, err)
 		cfg.SealingKey = newer + "," + old
 		folder := filepath.Join(t.TempDir(), "backup")
@@ -195,7 +195,7 @@ func TestRefused(t *testing.T) {
 		target := w.config(empty(t, url), testkit.Blobs(t))
 		other := target
 		var err error
-		other.SealingKey, err = seal.NewKey()
+		other.SealingKey, err = tokencrypt.NewKey()
 		must(t, err)
 		refused("another key", other, "is missing: the backup was sealed with")
 		over := target

@@ -28,13 +28,13 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
+	"pressroom/internal/tokencrypt"
 )
 
 // clock runs as the real one does, and can be moved on.
@@ -82,7 +82,7 @@ func newWorld(t *testing.T) *world {
 		w.front.Close()
 		must(t, w.box.Close())
 	})
-	w.key, err = seal.NewKey()
+	w.key, err = tokencrypt.NewKey()
 	must(t, err)
 	return w
 }

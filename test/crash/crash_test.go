@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/seal"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/pds"
 	_ "pressroom/internal/testkit/whole"
+	"pressroom/internal/tokencrypt"
 )
 
 // within is how long everything may take from the kill to the end: no account is stuck for longer.
@@ -79,7 +79,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 func newCastle(t *testing.T) *castle {
 	t.Helper()
 	server := pds.Start(t)
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,12 +22,12 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
+	"pressroom/internal/tokencrypt"
 )
 
 const appPassword = "open-sesame-1234"
@@ -127,7 +127,7 @@ func newHouse(t *testing.T, url string, o options) *house {
 	h.public = httptest.NewTLSServer(h.publicFiles())
 	t.Cleanup(h.public.Close)
 	var err error
-	h.sealing, err = seal.NewKey()
+	h.sealing, err = tokencrypt.NewKey()
 	must(t, err)
 	h.Server, h.root = h.start(o, server.RoleAll)
 	h.base = h.root + "/api/v1"

@@ -20,12 +20,12 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
+	"pressroom/internal/tokencrypt"
 	"pressroom/internal/voice"
 )
 
@@ -62,7 +62,7 @@ func newHouse(t *testing.T, url string) *house {
 		networks.Close()
 		_ = box.Close()
 	})
-	sealing, err := seal.NewKey()
+	sealing, err := tokencrypt.NewKey()
 	must(t, err)
 	h := &house{t: t, cfg: server.Config{
 		Version: "test", PublicURL: "http://127.0.0.1:1", Database: url, Blobs: testkit.Blobs(t), SealingKey: sealing, Role: server.RoleAPI, Workers: 8,

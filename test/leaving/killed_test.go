@@ -24,11 +24,11 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
+	"pressroom/internal/tokencrypt"
 )
 
 // house is a database with a store of files and a network beside it, and the worker that deletes.
@@ -113,7 +113,7 @@ func must(t *testing.T, err error) {
 
 func open(t *testing.T, url, worker string) *house {
 	t.Helper()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	must(t, err)
 	h := &house{worker: worker, url: url, blobs: testkit.Blobs(t), key: key}
 	h.sandbox, err = sandbox.Open(t.TempDir(), sandbox.Options{})

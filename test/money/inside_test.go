@@ -14,11 +14,11 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/idempotency"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
+	"pressroom/internal/tokencrypt"
 	"pressroom/test/money/standin"
 )
 
@@ -59,7 +59,7 @@ const root = "http://press.test"
 
 func newInside(t *testing.T, url string, nodes int, allowed int64) *inside {
 	t.Helper()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	must(t, err)
 	in := &inside{url: url, blobs: testkit.Blobs(t), sealing: key, clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), allowed: allowed}
 	for range nodes {

@@ -22,10 +22,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 	"pressroom/test/money/standin"
 )
 
@@ -91,7 +91,7 @@ type outside struct {
 // newOutside prepares a database for so many nodes and starts none.
 func newOutside(t *testing.T, url string, nodes int, allowed int64) *outside {
 	t.Helper()
-	sealing, err := seal.NewKey()
+	sealing, err := tokencrypt.NewKey()
 	must(t, err)
 	o := &outside{programs: build(t), url: url, sealing: sealing, controls: standin.Controls{Dir: t.TempDir()}, allowed: allowed}
 	o.look(t)

@@ -18,11 +18,11 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // press is the whole program with its background work, asked over the network, whose clock the test sets and whose
@@ -70,7 +70,7 @@ func pressTerms() *terms.Terms {
 
 func newPress(t *testing.T, url string, nodes int) *press {
 	t.Helper()
-	sealing, err := seal.NewKey()
+	sealing, err := tokencrypt.NewKey()
 	must(t, err)
 	p := &press{clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), source: newGate()}
 	box := newBox(t, p.clock.Now, p.source)

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"pressroom/internal/db"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 	"pressroom/test/money/standin"
 )
 
@@ -41,7 +41,7 @@ func clusters(t *testing.T, allowed int64, run func(t *testing.T, c *cluster)) {
 
 func newCluster(t *testing.T, url string, nodes int, allowed int64) *cluster {
 	t.Helper()
-	sealing, err := seal.NewKey()
+	sealing, err := tokencrypt.NewKey()
 	must(t, err)
 	c := &cluster{t: t, blobs: testkit.Blobs(t)}
 	for range nodes {

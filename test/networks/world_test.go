@@ -29,12 +29,12 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
+	"pressroom/internal/tokencrypt"
 )
 
 // The people whose accounts the team has on every network. What costs an account its connection is tried with the
@@ -103,7 +103,7 @@ func newWorldAs(tb testing.TB, database string, role server.Role, ready time.Dur
 		w.front.Close()
 		must(tb, box.Close())
 	})
-	sealing, err := seal.NewKey()
+	sealing, err := tokencrypt.NewKey()
 	must(tb, err)
 	offered := terms.Shipped().Faster(1000)
 	offered.Limits.JobsInFlight = 10_000

@@ -9,7 +9,7 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"pressroom/internal/db"
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 	apps "pressroom/internal/totp"
 )
 
@@ -45,7 +45,7 @@ func addApp(t *testing.T, database, key string) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	sealer, err := seal.New(key)
+	sealer, err := tokencrypt.New(key)
 	if err != nil {
 		t.Fatal(err)
 	}

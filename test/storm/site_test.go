@@ -31,13 +31,13 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/seal"
 	"pressroom/internal/server"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/terms"
 	"pressroom/internal/testkit/postgres"
 	"pressroom/internal/testkit/redis"
+	"pressroom/internal/tokencrypt"
 )
 
 // site is a database with programs on it, the networks that they reach, and the teams that use them.
@@ -107,7 +107,7 @@ func newSite(t *testing.T, onPostgres bool, seed uint64) *site {
 		s.withDisk(func() { s.postgres = postgres.Start(t) })
 		s.database = s.postgres.Create("press")
 	}
-	s.sealing, err = seal.NewKey()
+	s.sealing, err = tokencrypt.NewKey()
 	must(t, err)
 	s.openNetworks()
 	s.gate, err = newGate(s.dice)

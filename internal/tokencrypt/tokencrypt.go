@@ -1,6 +1,6 @@
-// Package seal keeps networks' tokens unreadable in the database: authenticated encryption by Tink, bound to
+// Package tokencrypt keeps networks' tokens unreadable in the database: authenticated encryption by Tink, bound to
 // the record that a token belongs to, so that a sealed token moved to another row does not open.
-package seal
+package tokencrypt
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package seal
+package tokencrypt
 
 import (
 	"context"

@@ -1,17 +1,17 @@
-package seal_test
+package tokencrypt_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 // Whatever stands in place of keys or of what was sealed is refused, without a word of it; keys that are taken open what
 // they seal, bound to what it was sealed for.
 func FuzzKeys(f *testing.F) {
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add(key[:len(key)-1], []byte{0, 1, 2})
 	f.Add("\n"+key+"\n#", []byte{0xff})
 	f.Fuzz(func(t *testing.T, keys string, text []byte) {
-		s, err := seal.New(keys)
+		s, err := tokencrypt.New(keys)
 		if err != nil {
 			if len(keys) > 20 && strings.Contains(err.Error(), keys) {
 				t.Fatalf("the error repeats the keys: %v", err)

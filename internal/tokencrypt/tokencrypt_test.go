@@ -1,4 +1,4 @@
-package seal_test
+package tokencrypt_test
 
 import (
 	"bytes"
@@ -6,21 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/seal"
+	"pressroom/internal/tokencrypt"
 )
 
 func key(t *testing.T) string {
 	t.Helper()
-	key, err := seal.NewKey()
+	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return key
 }
 
-func sealer(t *testing.T, keys ...string) *seal.Sealer {
+func sealer(t *testing.T, keys ...string) *tokencrypt.Sealer {
 	t.Helper()
-	s, err := seal.New(strings.Join(keys, ","))
+	s, err := tokencrypt.New(strings.Join(keys, ","))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestMarksTellKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mark := sealed[:seal.MarkSize]
+	mark := sealed[:tokencrypt.MarkSize]
 	if !bytes.Equal(mark, before.Mark()) || bytes.Equal(mark, both.Mark()) {
 		t.Errorf("marks: sealed with %x, that of its key %x, that of the first of two %x", mark, before.Mark(), both.Mark())
 	}
@@ -96,11 +96,11 @@ func TestWhatIsNoKey(t *testing.T) {
 	t.Parallel()
 	good := key(t)
 	for _, text := range []string{"", " ", ",", "x", "AAAA", good + ",x", good[:len(good)-4]} {
-		if _, err := seal.New(text); !errors.Is(err, seal.ErrKey) {
+		if _, err := tokencrypt.New(text); !errors.Is(err, tokencrypt.ErrKey) {
 			t.Errorf("%d characters taken for a key: %v", len(text), err)
 		}
 	}
-	if _, err := seal.New(" " + good + ",\n" + key(t) + "\n"); err != nil {
+	if _, err := tokencrypt.New(" " + good + ",\n" + key(t) + "\n"); err != nil {
 		t.Errorf("keys with white space: %v", err)
 	}
 }
