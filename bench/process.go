@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // publicURL is what both servers make their links from, so that both answer the same bytes.
@@ -51,7 +51,7 @@ func outside() []string {
 // ample are terms under which nothing that is measured is refused, while everything is counted as on any plan.
 func ample(dir string) (string, error) {
 	const speed, calls = 100_000, 1_000_000_000
-	t := terms.Shipped().Faster(speed)
+	t := plan.Shipped().Faster(speed)
 	t.Limits.JobsInFlight = calls
 	for i := range t.Plans {
 		t.Plans[i].FreeCallsPerDay, t.Plans[i].DailyCredits = calls, -1

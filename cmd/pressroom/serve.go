@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/directory"
 	"pressroom/internal/disk"
 	"pressroom/internal/notification"
+	"pressroom/internal/plan"
 	"pressroom/internal/server"
-	"pressroom/internal/terms"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -226,11 +226,11 @@ func (f storeFlags) blobs() (string, error) {
 }
 
 // terms are those of the file, or the shipped ones.
-func (f storeFlags) terms() (terms.Terms, error) {
+func (f storeFlags) terms() (plan.Terms, error) {
 	if f.Terms == "" {
-		return terms.Shipped(), nil
+		return plan.Shipped(), nil
 	}
-	return terms.Read(f.Terms)
+	return plan.Read(f.Terms)
 }
 
 // sealingKey is the one given, or with SQLite one that lies beside the file.

@@ -15,10 +15,10 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -115,11 +115,11 @@ func newPort(tb testing.TB, d *db.DB, teams int, opts Options, networks ...netwo
 	must(job.MigrateQueue(ctx, d, log))
 	queue, err := job.NewQueue(d, 16, log)
 	must(err)
-	people := team.New(d, nil, terms.Shipped())
+	people := team.New(d, nil, plan.Shipped())
 	owner, err := people.AddPerson(ctx, "Ada", "ada@example.com", "")
 	must(err)
 	accounts := social.New(d, sealer, networks...)
-	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, terms.Shipped())
+	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, plan.Shipped())
 	p := &port{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log), tools: map[string]operation.Operation{}}
 	for n := range teams {
 		made, err := people.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)

@@ -13,9 +13,9 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/restoreguard"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -120,7 +120,7 @@ func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
 		}, "x ended missed_waiting_approval"},
 		"a paused team": {72 * time.Hour, func(t *testing.T, c *copied) {
 			t.Helper()
-			people := team.New(c.db, nil, terms.Shipped())
+			people := team.New(c.db, nil, plan.Shipped())
 			if err := people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID, Action: team.Publishing}); err != nil {
 				t.Fatal(err)
 			}

@@ -13,10 +13,10 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 )
@@ -167,7 +167,7 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 	must(job.MigrateQueue(ctx, d, log))
 	queue, err := job.NewQueue(d, 1, log)
 	must(err)
-	teams := team.New(d, nil, terms.Shipped())
+	teams := team.New(d, nil, plan.Shipped())
 	owner, err := teams.AddPerson(ctx, "Ada", key+"@example.com", "")
 	must(err)
 	made, err := teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
@@ -175,7 +175,7 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 	accounts := social.New(d, sealer, n)
 	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
 	must(err)
-	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, terms.Shipped())
+	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, plan.Shipped())
 	s := &stage{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d, tools: map[string]operation.Operation{}}
 	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID, Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
 	for _, op := range posts.Operations() {

@@ -16,13 +16,13 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
-	"pressroom/internal/terms"
 )
 
 // Options are the operator's figures; what is 0 has the shipped one.
 type Options struct {
-	Terms  terms.Terms
+	Terms  plan.Terms
 	Every  time.Duration // between two turns of an account, a little more or less; 6 hours
 	AtOnce int           // accounts that a node collects at once, at most half of them of one network; 8
 	// Called learns of each turn's call to a network: its platform, what was called, and ok, the class of its error, or

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 const (
@@ -84,7 +84,7 @@ func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 	return t, true, nil
 }
 
-func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered terms.Terms) error {
+func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Terms) error {
 	var zone, plan string
 	var until, closed int64
 	err := tx.QueryRow(ctx, `SELECT a.platform, t.timezone, t.plan, t.plan_until, t.closed_at FROM social_accounts a JOIN teams t ON t.id = a.team_id WHERE a.id = ?`, t.account).
@@ -100,8 +100,8 @@ func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered terms.Terms) err
 }
 
 // keptDays is for how many days a plan keeps figures.
-func keptDays(p terms.Plan) int {
-	if p.AnalyticsRetentionDays == terms.Unlimited {
+func keptDays(p plan.Plan) int {
+	if p.AnalyticsRetentionDays == plan.Unlimited {
 		return longest
 	}
 	return int(min(p.AnalyticsRetentionDays, longest))

@@ -15,9 +15,9 @@ import (
 	"pressroom/internal/insight"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 )
@@ -113,7 +113,7 @@ func newWorld(t *testing.T, url string) *world {
 	sealer, err := tokencrypt.New(key)
 	w.must(err)
 	w.accounts = social.New(w.db, sealer, w.net, silent{})
-	w.options = insight.Options{Terms: terms.Shipped(), Log: slog.New(slog.DiscardHandler)}
+	w.options = insight.Options{Terms: plan.Shipped(), Log: slog.New(slog.DiscardHandler)}
 	w.service = insight.New(w.db, w.accounts, w.options)
 	w.team = w.newTeam("ada@example.com")
 	return w
@@ -128,7 +128,7 @@ func (w *world) must(err error) {
 
 func (w *world) newTeam(email string) int64 {
 	w.t.Helper()
-	teams := team.New(w.db, nil, terms.Shipped())
+	teams := team.New(w.db, nil, plan.Shipped())
 	owner, err := teams.AddPerson(w.t.Context(), "Ada", email, "")
 	w.must(err)
 	made, err := teams.AddTeam(w.t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: w.plan}, owner.ID)

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/pipeline"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // Calls is the teams' daily allowance of free calls. The database counts for each team what is handed out of its
@@ -40,7 +40,7 @@ const fetchWithin = 5 * time.Second
 // one that is taken back would take back what this node has handed out.
 func (c *Calls) Take(ctx context.Context, actor *access.Actor) (pipeline.FreeCall, bool, error) {
 	switch limit := actor.Daily.FreeCalls; {
-	case limit == terms.Unlimited:
+	case limit == plan.Unlimited:
 		return uncounted{}, true, nil
 	case limit <= 0:
 		return nil, false, nil

@@ -7,7 +7,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/operation"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // PlanLimits is what a team's plan allows (contract, Records).
@@ -38,7 +38,7 @@ type Figures struct {
 }
 
 // Operations declares what keys can ask of their team's limits.
-func (c *Calls) Operations(t terms.Terms) []operation.Operation {
+func (c *Calls) Operations(t plan.Terms) []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "get_limits", Method: http.MethodGet, Path: "/limits", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
@@ -46,7 +46,7 @@ func (c *Calls) Operations(t terms.Terms) []operation.Operation {
 			Description: "The team's plan and its limits, whether it includes access by API and tools, and how many free calls are left today. Ask it after plan_limit_reached or daily_call_limit_reached, and before work of many calls. -1 means unlimited, 0 means none. Never counts against the daily free-call allowance.",
 			Example: operation.Example{Data: PlanLimits{
 				Plan: Plan{"agency", "Agency"}, APIAccess: true, FreeCallsLeftToday: 99_120,
-				Limits: Figures{SocialAccounts: terms.Unlimited, PostsPerMonth: terms.Unlimited, Seats: 50, StorageBytes: 1_073_741_824_000,
+				Limits: Figures{SocialAccounts: plan.Unlimited, PostsPerMonth: plan.Unlimited, Seats: 50, StorageBytes: 1_073_741_824_000,
 					AnalyticsRetentionDays: 730, ProfilesComparable: 25, FreeCallsPerDay: 100_000, HashtagLists: 500, TrackedReports: 100},
 			}},
 		}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[PlanLimits], error) {
@@ -55,7 +55,7 @@ func (c *Calls) Operations(t terms.Terms) []operation.Operation {
 	}
 }
 
-func (c *Calls) limits(ctx context.Context, t terms.Terms, call operation.Call) (operation.Answer[PlanLimits], error) {
+func (c *Calls) limits(ctx context.Context, t plan.Terms, call operation.Call) (operation.Answer[PlanLimits], error) {
 	plan, ok := t.Plan(call.Plan)
 	if !ok {
 		return operation.Answer[PlanLimits]{}, fmt.Errorf("the terms have no plan %q, which team %d is on", call.Plan, call.TeamID)
@@ -69,7 +69,7 @@ func (c *Calls) limits(ctx context.Context, t terms.Terms, call operation.Call) 
 	}}, nil
 }
 
-func figures(p terms.Plan, freeCalls int64) Figures {
+func figures(p plan.Plan, freeCalls int64) Figures {
 	return Figures{
 		SocialAccounts: p.SocialAccounts, PostsPerMonth: p.PostsPerMonth, Seats: p.Seats, StorageBytes: p.StorageBytes,
 		AnalyticsRetentionDays: p.AnalyticsRetentionDays, ProfilesComparable: p.ProfilesComparable, FreeCallsPerDay: freeCalls,

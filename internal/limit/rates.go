@@ -12,7 +12,7 @@ import (
 	"github.com/throttled/throttled/v2/store/memstore"
 
 	"pressroom/internal/pipeline"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // ratesKept is how many callers of each scope are remembered in memory, about 200 bytes each; who called longest
@@ -37,11 +37,11 @@ type Rates struct {
 
 // NewRates makes the counters of a service's limits. A Redis that does not answer is no error but an outage, as
 // later; an address that is none is an error.
-func NewRates(limits terms.Limits, opts RatesOptions) (*Rates, error) {
+func NewRates(limits plan.Limits, opts RatesOptions) (*Rates, error) {
 	return newRates(limits, opts, answerWithin)
 }
 
-func newRates(limits terms.Limits, opts RatesOptions, within time.Duration) (*Rates, error) {
+func newRates(limits plan.Limits, opts RatesOptions, within time.Duration) (*Rates, error) {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -49,7 +49,7 @@ func newRates(limits terms.Limits, opts RatesOptions, within time.Duration) (*Ra
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Rates{gauges: map[pipeline.Scope]*gauge{}}
-	for scope, rate := range map[pipeline.Scope]terms.Rate{
+	for scope, rate := range map[pipeline.Scope]plan.Rate{
 		pipeline.PerCredential: limits.Requests, pipeline.PerConnection: limits.Writes, pipeline.PerProvider: limits.Networks,
 	} {
 		g, err := newGauge(scope, rate, opts.Now)
@@ -102,7 +102,7 @@ type gauge struct {
 	memory, redis *throttled.GCRARateLimiterCtx
 }
 
-func newGauge(scope pipeline.Scope, rate terms.Rate, now func() time.Time) (*gauge, error) {
+func newGauge(scope pipeline.Scope, rate plan.Rate, now func() time.Time) (*gauge, error) {
 	if rate.PerMinute < 1 || rate.Burst < 1 {
 		return nil, fmt.Errorf("%d per minute and %d at once: both have to be at least 1", rate.PerMinute, rate.Burst)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"pressroom/internal/limit"
 	"pressroom/internal/pipeline"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 	"pressroom/internal/testkit"
 )
 
@@ -21,7 +21,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func TestRates(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(start)
-	rates := inMemory(t, terms.Shipped().Limits, clock)
+	rates := inMemory(t, plan.Shipped().Limits, clock)
 	take := func() pipeline.Rate { return rates.Take(t.Context(), pipeline.PerCredential, 7) }
 	rate := pipeline.Rate{Scope: "credential", Quota: 30, Window: 15 * time.Second}
 
@@ -46,7 +46,7 @@ func TestRates(t *testing.T) {
 
 func TestRatesAreApart(t *testing.T) {
 	t.Parallel()
-	rates := inMemory(t, terms.Shipped().Limits, testkit.NewClock(start))
+	rates := inMemory(t, plan.Shipped().Limits, testkit.NewClock(start))
 	for _, want := range []pipeline.Rate{
 		{Scope: pipeline.PerCredential, Quota: 30, Window: 15 * time.Second, Reset: 500 * time.Millisecond},
 		{Scope: pipeline.PerConnection, Quota: 20, Window: 20 * time.Second, Reset: time.Second},
@@ -67,17 +67,17 @@ func TestRatesAreApart(t *testing.T) {
 
 func TestRatesThatAreNone(t *testing.T) {
 	t.Parallel()
-	for name, rate := range map[string]terms.Rate{
+	for name, rate := range map[string]plan.Rate{
 		"nothing": {}, "no burst": {PerMinute: 10}, "no rate": {Burst: 10}, "less than nothing": {PerMinute: -1, Burst: 10},
 		"more than one in a nanosecond": {PerMinute: 100_000_000_000, Burst: 1},
 	} {
-		limits := terms.Shipped().Limits
+		limits := plan.Shipped().Limits
 		limits.Writes = rate
 		if _, err := limit.NewRates(limits, limit.RatesOptions{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := limit.NewRates(terms.Shipped().Faster(1000).Limits, limit.RatesOptions{}); err != nil {
+	if _, err := limit.NewRates(plan.Shipped().Faster(1000).Limits, limit.RatesOptions{}); err != nil {
 		t.Errorf("fast limits: %v", err)
 	}
 }
@@ -85,7 +85,7 @@ func TestRatesThatAreNone(t *testing.T) {
 // However many come at the same time, as many as the quota are let through.
 func TestRatesTogether(t *testing.T) {
 	t.Parallel()
-	rates := inMemory(t, terms.Limits{Requests: terms.Rate{PerMinute: 60, Burst: 5000}, Writes: one, Networks: one}, testkit.NewClock(start))
+	rates := inMemory(t, plan.Limits{Requests: plan.Rate{PerMinute: 60, Burst: 5000}, Writes: one, Networks: one}, testkit.NewClock(start))
 	if got := crowd(64, 200, rates); got != 5000 {
 		t.Errorf("%d calls were let through of a quota of 5000", got)
 	}
@@ -94,7 +94,7 @@ func TestRatesTogether(t *testing.T) {
 // A caller is forgotten when 65,536 others came since, and no sooner.
 func TestRatesKept(t *testing.T) {
 	t.Parallel()
-	rates := inMemory(t, terms.Limits{Requests: one, Writes: one, Networks: one}, testkit.NewClock(start))
+	rates := inMemory(t, plan.Limits{Requests: one, Writes: one, Networks: one}, testkit.NewClock(start))
 	first := func() bool { return !rates.Take(t.Context(), pipeline.PerCredential, -1).Limited }
 	others := func(count int64) {
 		for who := range count {
@@ -119,8 +119,8 @@ func TestRatesLeakLikeABucket(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		clock := testkit.NewClock(start)
-		rate := terms.Rate{PerMinute: rapid.IntRange(1, 5000).Draw(t, "per minute"), Burst: rapid.IntRange(1, 20).Draw(t, "burst")}
-		rates, err := limit.NewRates(terms.Limits{Requests: one, Writes: rate, Networks: one}, limit.RatesOptions{Now: clock.Now})
+		rate := plan.Rate{PerMinute: rapid.IntRange(1, 5000).Draw(t, "per minute"), Burst: rapid.IntRange(1, 20).Draw(t, "burst")}
+		rates, err := limit.NewRates(plan.Limits{Requests: one, Writes: rate, Networks: one}, limit.RatesOptions{Now: clock.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestRatesLeakLikeABucket(t *testing.T) {
 
 func TestRatesInMemoryAreNotShared(t *testing.T) {
 	t.Parallel()
-	rates := inMemory(t, terms.Shipped().Limits, testkit.NewClock(start))
+	rates := inMemory(t, plan.Shipped().Limits, testkit.NewClock(start))
 	if configured, answering := rates.Shared(t.Context()); configured || answering {
 		t.Errorf("shared: %t, %t", configured, answering)
 	}
@@ -158,7 +158,7 @@ func TestRatesInMemoryAreNotShared(t *testing.T) {
 
 func BenchmarkTake(b *testing.B) {
 	for name, callers := range map[string]int64{"one caller": 1, "1000 callers": 1000, "more callers than are kept": 100_000} {
-		rates, err := limit.NewRates(terms.Shipped().Faster(100_000).Limits, limit.RatesOptions{})
+		rates, err := limit.NewRates(plan.Shipped().Faster(100_000).Limits, limit.RatesOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -175,9 +175,9 @@ func BenchmarkTake(b *testing.B) {
 }
 
 // one call a minute.
-var one = terms.Rate{PerMinute: 1, Burst: 1}
+var one = plan.Rate{PerMinute: 1, Burst: 1}
 
-func inMemory(t *testing.T, limits terms.Limits, clock *testkit.Clock) *limit.Rates {
+func inMemory(t *testing.T, limits plan.Limits, clock *testkit.Clock) *limit.Rates {
 	t.Helper()
 	rates, err := limit.NewRates(limits, limit.RatesOptions{Now: clock.Now})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 	"pressroom/internal/limit"
 	"pressroom/internal/pipeline"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/redis"
 )
@@ -27,7 +27,7 @@ const (
 )
 
 // fifty calls at once, and hardly one more while a test runs.
-var fifty = terms.Limits{Requests: terms.Rate{PerMinute: 1, Burst: 50}, Writes: one, Networks: one}
+var fifty = plan.Limits{Requests: plan.Rate{PerMinute: 1, Burst: 50}, Writes: one, Networks: one}
 
 func TestRatesOfTwoNodes(t *testing.T) {
 	t.Parallel()
@@ -266,7 +266,7 @@ func TestPasswordIsNotLogged(t *testing.T) {
 }
 
 func BenchmarkTakeFromRedis(b *testing.B) {
-	rates, err := limit.NewRatesWithin(terms.Shipped().Faster(1000).Limits, limit.RatesOptions{Redis: redis.Start(b).URL()}, patient)
+	rates, err := limit.NewRatesWithin(plan.Shipped().Faster(1000).Limits, limit.RatesOptions{Redis: redis.Start(b).URL()}, patient)
 	if err != nil {
 		b.Fatal(err)
 	}

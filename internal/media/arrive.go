@@ -16,9 +16,9 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/picture"
+	"pressroom/internal/plan"
 	"pressroom/internal/probe"
 	"pressroom/internal/stripmeta"
-	"pressroom/internal/terms"
 )
 
 // thumbnailSide is the longest side of a thumbnail, in pixels.
@@ -404,7 +404,7 @@ var errStorageFull = apierr.New(apierr.PlanLimitReached, "The media library has 
 // fits refuses a file for which the plan has no room left. What open links were promised is kept free for them.
 func (s *Service) fits(ctx context.Context, tx *db.Tx, used, size int64, p placement) error {
 	limit, err := s.allowance(ctx, tx, p.by.TeamID, tx.Now())
-	if err != nil || limit == terms.Unlimited {
+	if err != nil || limit == plan.Unlimited {
 		return err
 	}
 	if !p.promised {

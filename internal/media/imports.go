@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // ImportInput names a file of the public web.
@@ -81,7 +81,7 @@ func (s *Service) anyRoom(ctx context.Context, tx *db.Tx, team int64) error {
 		return err
 	}
 	limit, err := s.allowance(ctx, tx, team, tx.Now())
-	if err == nil && limit != terms.Unlimited && used >= limit {
+	if err == nil && limit != plan.Unlimited && used >= limit {
 		err = errStorageFull
 	}
 	return err

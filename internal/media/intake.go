@@ -10,8 +10,8 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
+	"pressroom/internal/plan"
 	"pressroom/internal/probe"
-	"pressroom/internal/terms"
 )
 
 const (
@@ -115,7 +115,7 @@ type bound struct {
 func (s *Service) bound(ctx context.Context, team, size int64) (bound, error) {
 	out := bound{s.Terms.Limits.MaxVideoBytes, errTooLarge}
 	left, err := s.roomLeft(ctx, team)
-	if err != nil || left == terms.Unlimited || left >= out.most || size >= 0 && size <= left || size > out.most {
+	if err != nil || left == plan.Unlimited || left >= out.most || size >= 0 && size <= left || size > out.most {
 		return out, err
 	}
 	if size >= 0 {
@@ -154,11 +154,11 @@ func (s *Service) checkForm(ctx context.Context, b bound, length int64) error {
 	return s.diskTakes(ctx, 0)
 }
 
-// roomLeft returns how many bytes the team's plan takes besides what its open links were promised; terms.Unlimited for any
+// roomLeft returns how many bytes the team's plan takes besides what its open links were promised; plan.Unlimited for any
 // number. The transaction that adds a file looks again.
 func (s *Service) roomLeft(ctx context.Context, team int64) (int64, error) {
 	limit, err := s.allowance(ctx, s.db, team, s.db.Now())
-	if err != nil || limit == terms.Unlimited {
+	if err != nil || limit == plan.Unlimited {
 		return limit, err
 	}
 	used, err := s.Used(ctx, team)

@@ -30,8 +30,8 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/picture"
+	"pressroom/internal/plan"
 	"pressroom/internal/source"
-	"pressroom/internal/terms"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -118,7 +118,7 @@ type Options struct {
 	Worker    *job.Worker
 	Keys      Keys
 	Credits   Credits
-	Terms     terms.Terms
+	Terms     plan.Terms
 	Fetch     *fetch.Client
 	Source    Source // nil where the operator has joined none
 	Sealer    *tokencrypt.Sealer

@@ -18,9 +18,9 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/secret"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/terms"
 )
 
 // State is how a file of an upload batch stands (contract, job results).
@@ -232,7 +232,7 @@ func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b
 		return nil, apierr.New(apierr.RateLimited, "The team has as many upload links open as it may. Use them, replace their batch, or wait until they expire.").With("scope", "open_upload_links").After(wait)
 	}
 	limit, err := s.allowance(ctx, tx, call.TeamID, tx.Now())
-	if err != nil || limit == terms.Unlimited {
+	if err != nil || limit == plan.Unlimited {
 		return notes, err
 	}
 	if left := limit - used - promised; bytes > left || left <= 0 {

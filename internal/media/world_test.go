@@ -33,8 +33,8 @@ import (
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 )
@@ -108,7 +108,7 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 	must(t, err)
 	sealer, err := tokencrypt.New(key)
 	must(t, err)
-	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log), Keys: team.New(d, nil, terms.Shipped()), Terms: terms.Shipped(),
+	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log), Keys: team.New(d, nil, plan.Shipped()), Terms: plan.Shipped(),
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 

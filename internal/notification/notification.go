@@ -13,7 +13,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // Kind is what notices are about.
@@ -88,7 +88,7 @@ type detail struct {
 
 	ByOperator  bool   `json:"by_operator,omitempty"`  // whoever runs the service decided
 	SameLevel   bool   `json:"same_level,omitempty"`   // of a key: only its daily limit was changed
-	Limit       *int64 `json:"limit,omitempty"`        // of a key, in credits, where it was changed; terms.Unlimited for none
+	Limit       *int64 `json:"limit,omitempty"`        // of a key, in credits, where it was changed; plan.Unlimited for none
 	LimitBefore *int64 `json:"limit_before,omitempty"` // where that is known
 }
 
@@ -228,7 +228,7 @@ func limitText(d detail) string {
 
 func limitWords(credits int64) string {
 	switch credits {
-	case terms.Unlimited:
+	case plan.Unlimited:
 		return "none of its own"
 	case 1:
 		return "1 credit"

@@ -20,8 +20,8 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/limit"
 	"pressroom/internal/notification"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -77,7 +77,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 		w := &world{db: testkit.Open(t, url, clock), clock: clock, box: &postbox{}}
 		guesses, err := limit.NewGuesses()
 		must(t, err)
-		w.teams = team.New(w.db, guesses, terms.Shipped())
+		w.teams = team.New(w.db, guesses, plan.Shipped())
 		w.owner, err = w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "correct horse battery")
 		must(t, err)
 		w.editor, err = w.teams.AddPerson(t.Context(), "Bea", "bea@harbour.example", "correct horse battery")

@@ -18,8 +18,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/limit"
 	"pressroom/internal/oauth"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -57,7 +57,7 @@ func newWorld(t *testing.T, address string) *world {
 	w.db = testkit.Open(t, address, w.clock)
 	guesses, err := limit.NewGuesses()
 	must(t, err)
-	w.teams = team.New(w.db, guesses, terms.Shipped())
+	w.teams = team.New(w.db, guesses, plan.Shipped())
 	w.owner, err = w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "")
 	must(t, err)
 	w.team, err = w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID)

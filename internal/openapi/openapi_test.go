@@ -21,11 +21,11 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/openapi"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/report"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/voice"
 )
 
@@ -42,16 +42,16 @@ func registry() *operation.Registry {
 	return operation.NewRegistry(
 		team.Operations(),
 		new(credit.Service).Operations(),
-		new(limit.Calls).Operations(terms.Shipped()),
+		new(limit.Calls).Operations(plan.Shipped()),
 		new(job.Store).Operations(),
 		new(social.Service).Operations(),
 		new(social.Connector).Operations(),
 		new(post.Service).Operations(),
-		(&media.Service{Options: media.Options{Terms: terms.Shipped()}}).Operations(),
-		(&report.Service{Options: report.Options{Terms: terms.Shipped()}}).Operations(),
+		(&media.Service{Options: media.Options{Terms: plan.Shipped()}}).Operations(),
+		(&report.Service{Options: report.Options{Terms: plan.Shipped()}}).Operations(),
 		new(insight.Service).Operations(),
 		new(list.Service).Operations(),
-		(&search.Service{Options: search.Options{Terms: terms.Shipped()}}).Operations(),
+		(&search.Service{Options: search.Options{Terms: plan.Shipped()}}).Operations(),
 		new(voice.Service).Operations(),
 	)
 }

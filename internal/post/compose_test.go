@@ -14,9 +14,9 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/job"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
-	"pressroom/internal/terms"
 )
 
 // twoItems is a library with an image, 1, and a video of ten seconds, 2.
@@ -50,7 +50,7 @@ func (ruled) Takes() network.Rules { r, _ := network.Today("bluesky"); return r 
 func composing(t *testing.T, run func(t *testing.T, w *world, act *access.Actor)) {
 	t.Helper()
 	each(t, func(t *testing.T, w *world) {
-		w.Service = post.New(w.db, social.New(w.db, w.sealer, ruled{}), job.NewStore(w.db, nil, 100), twoItems{}, post.DefaultLimits, terms.Shipped())
+		w.Service = post.New(w.db, social.New(w.db, w.sealer, ruled{}), job.NewStore(w.db, nil, 100), twoItems{}, post.DefaultLimits, plan.Shipped())
 		w.box.posts = w.Service
 		w.Deliver(w.box)
 		w.exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at) VALUES (1, ?, 'a', 'a', 'a', 'a', 'a', 'image/jpeg', 'image', 1, 1, 1, 1), (2, ?, 'b', 'b', 'b', 'b', 'b', 'video/mp4', 'video', 1, 1, 1, 1)`, w.call.TeamID, w.call.TeamID)

@@ -11,8 +11,8 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/event"
+	"pressroom/internal/plan"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/terms"
 )
 
 // goOn makes the next occurrence of a series that the transaction holds, and notes those that were missed. A rule has
@@ -216,8 +216,8 @@ func (s *Service) leftFor(ctx context.Context, q db.Querier, p Post) (int64, err
 		return 0, fmt.Errorf("holding the team of an occurrence: %w", err)
 	}
 	limits := s.terms.Holding(name, db.Time(until), s.db.Now())
-	if limits.PostsPerMonth == terms.Unlimited {
-		return terms.Unlimited, nil
+	if limits.PostsPerMonth == plan.Unlimited {
+		return plan.Unlimited, nil
 	}
 	where, err := time.LoadLocation(zone)
 	if err != nil {

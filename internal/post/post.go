@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/job"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
-	"pressroom/internal/terms"
 )
 
 // Status is the state of a post (spec, Enumerations).
@@ -139,7 +139,7 @@ type Service struct {
 	library  Library
 	delivery Delivery
 	limits   Limits
-	terms    terms.Terms
+	terms    plan.Terms
 }
 
 // Limits are the operator's figures.
@@ -160,7 +160,7 @@ type Library interface {
 }
 
 // New makes the service. The delivery is given to it by Deliver, as each needs the other.
-func New(d *db.DB, accounts *social.Service, jobs *job.Store, library Library, limits Limits, t terms.Terms) *Service {
+func New(d *db.DB, accounts *social.Service, jobs *job.Store, library Library, limits Limits, t plan.Terms) *Service {
 	return &Service{db: d, accounts: accounts, jobs: jobs, library: library, limits: limits, terms: t}
 }
 

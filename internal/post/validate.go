@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/terms"
 )
 
 // Validation says whether a post would go out as it is (contract, Records).
@@ -112,8 +112,8 @@ func preflight(problems []Problem) error {
 func (s *Service) left(ctx context.Context, q db.Querier, call operation.Call, at time.Time) (int64, error) {
 	p, _ := s.terms.Plan(call.Plan)
 	limit := p.PostsPerMonth
-	if limit == terms.Unlimited {
-		return terms.Unlimited, nil
+	if limit == plan.Unlimited {
+		return plan.Unlimited, nil
 	}
 	first, next := teamtime.StartOfMonth(at, call.Zone)
 	var used int64

@@ -17,10 +17,10 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 )
@@ -125,7 +125,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 // node is the program's posts on a database, as one process has them.
 func node(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Sealer) *world {
 	t.Helper()
-	offered := terms.Shipped()
+	offered := plan.Shipped()
 	for i := range offered.Plans {
 		if offered.Plans[i].ID == "team" {
 			offered.Plans[i].PostsPerMonth = 4

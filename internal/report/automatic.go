@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/job"
+	"pressroom/internal/plan"
 	"pressroom/internal/restoreguard"
-	"pressroom/internal/terms"
 )
 
 const (
@@ -164,7 +164,7 @@ func (s *Service) mayTrack(ctx context.Context, tx *db.Tx, team int64) (bool, er
 	if err != nil || !open {
 		return false, err
 	}
-	if p.TrackedReports == terms.Unlimited {
+	if p.TrackedReports == plan.Unlimited {
 		return true, nil
 	}
 	n, err := s.countTracked(ctx, tx, team)
@@ -172,11 +172,11 @@ func (s *Service) mayTrack(ctx context.Context, tx *db.Tx, team int64) (bool, er
 }
 
 // planOf is the plan that holds for a team now, and whether the team is open.
-func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (terms.Plan, bool, error) {
+func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (plan.Plan, bool, error) {
 	var name string
 	var until, closed int64
 	if err := q.QueryRow(ctx, `SELECT plan, plan_until, closed_at FROM teams WHERE id = ?`, team).Scan(&name, &until, &closed); err != nil {
-		return terms.Plan{}, false, fmt.Errorf("reading the plan of team %d: %w", team, err)
+		return plan.Plan{}, false, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
 	return s.Terms.Holding(name, db.Time(until), s.db.Now()), closed == 0, nil
 }

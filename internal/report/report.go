@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/source"
-	"pressroom/internal/terms"
 )
 
 // The kinds of a report.
@@ -63,7 +63,7 @@ type Options struct {
 	Jobs    *job.Store
 	Worker  *job.Worker
 	Credits Credits
-	Terms   terms.Terms
+	Terms   plan.Terms
 	Hearer  Hearer // nil where nobody learns
 	Source  Source // nil where the operator has joined none
 	Turns   *source.Turns

@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/terms"
 )
 
 // TrackInput says whether a report is refreshed by itself, and how often.
@@ -74,7 +74,7 @@ func (s *Service) trackable(ctx context.Context, tx *db.Tx, call operation.Call,
 		return r, apierr.BadState(string(r.status), "Tracking refreshes a report that is ready. This one is not.")
 	}
 	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more tracks none
-	if p.TrackedReports == terms.Unlimited {
+	if p.TrackedReports == plan.Unlimited {
 		return r, nil
 	}
 	tracked, err := s.countTracked(ctx, tx, r.team)

@@ -11,13 +11,13 @@ import (
 	"pressroom/internal/hashtag/search"
 	"pressroom/internal/job"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/source"
-	"pressroom/internal/terms"
 )
 
 // buildHashtags makes what keeps lists of hashtags, searches for them, and measures in the background what lists hold
 // and searches asked for.
-func (s *Server) buildHashtags(from sources, offered terms.Terms, results map[job.Type]job.Result) error {
+func (s *Server) buildHashtags(from sources, offered plan.Terms, results map[job.Type]job.Result) error {
 	var err error
 	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered, Measured: !from.none()}); err != nil {
 		return fmt.Errorf("the hashtags that the terms ban: %w", err)

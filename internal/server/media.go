@@ -6,7 +6,7 @@ import (
 
 	"pressroom/internal/fetch"
 	"pressroom/internal/media"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -14,7 +14,7 @@ import (
 const teamUploadsPart, teamUploadsLeast = 4, 3
 
 // buildMedia joins the library to where its files lie and come from, and gives the sources that it opened for that.
-func (s *Server) buildMedia(sealer *tokencrypt.Sealer, offered terms.Terms) (sources, error) {
+func (s *Server) buildMedia(sealer *tokencrypt.Sealer, offered plan.Terms) (sources, error) {
 	own, err := url.Parse(s.cfg.PublicURL)
 	if err != nil {
 		return sources{}, fmt.Errorf("reading the public address: %w", err)

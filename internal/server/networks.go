@@ -22,8 +22,8 @@ import (
 	"pressroom/internal/network/tiktok"
 	"pressroom/internal/network/x"
 	"pressroom/internal/network/youtube"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
-	"pressroom/internal/terms"
 	"pressroom/internal/trace"
 )
 
@@ -251,7 +251,7 @@ func guardOf(servers []string) (*fetch.Client, error) {
 }
 
 // buildConnects makes what people connect accounts by.
-func (s *Server) buildConnects(offered terms.Terms) {
+func (s *Server) buildConnects(offered plan.Terms) {
 	s.Connects = social.NewConnector(social.ConnectorOptions{Accounts: s.Accounts, Terms: offered, PublicURL: s.cfg.PublicURL, CheckServer: s.mayConnectTo})
 }
 

@@ -19,12 +19,12 @@ import (
 	"pressroom/internal/notification"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/rest"
 	"pressroom/internal/restoreguard"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -98,7 +98,7 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	if cfg.Sources, err = q.sandboxSources(ctx); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}
-	offered := terms.Shipped().Faster(demoSpeed)
+	offered := plan.Shipped().Faster(demoSpeed)
 	cfg.Terms, cfg.CollectEvery, cfg.MeasureReadyEvery = &offered, demoCollect, demoMeasureReady
 	if q.Server, err = Open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())

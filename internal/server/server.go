@@ -39,13 +39,13 @@ import (
 	"pressroom/internal/oauth"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/report"
 	"pressroom/internal/restoreguard"
 	"pressroom/internal/social"
 	"pressroom/internal/source"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/tokencrypt"
 	"pressroom/internal/totp"
 	"pressroom/internal/trace"
@@ -77,7 +77,7 @@ type Config struct {
 	PerNetwork      int           // see delivery.Options
 	Lease           time.Duration // see delivery.Options
 	ShutdownDelay   time.Duration // for how long a node that is told to end says so in /readyz before it takes no more requests
-	Terms           *terms.Terms  // plans, prices and limits; the shipped ones where nil
+	Terms           *plan.Terms   // plans, prices and limits; the shipped ones where nil
 	Redis           string        // redis://…, where nodes count request rates together; each counts for itself where empty
 	AtOnce          int           // calls that are served at once, and as many pages and uploads beside them; by the processors where 0
 	MetricsAddr     string        // where /metrics listens; nowhere where empty
@@ -269,7 +269,7 @@ func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.rooms = loadshed.NewRooms(s.cfg.AtOnce)
 	s.metrics.registry.MustRegister(&roomState{s.rooms})
-	offered := terms.Shipped()
+	offered := plan.Shipped()
 	if s.cfg.Terms != nil {
 		offered = *s.cfg.Terms
 	}
@@ -311,7 +311,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 }
 
 // buildGround makes what all the rest stands on: the queue, the limits, credits, notices and teams.
-func (s *Server) buildGround(offered terms.Terms) error {
+func (s *Server) buildGround(offered plan.Terms) error {
 	guesses, err := limit.NewGuesses()
 	if err != nil {
 		return err
@@ -340,7 +340,7 @@ func (s *Server) buildGround(offered terms.Terms) error {
 }
 
 // buildOperations lists what can be done, and makes the way that each call goes.
-func (s *Server) buildOperations(offered terms.Terms, results map[job.Type]job.Result) {
+func (s *Server) buildOperations(offered plan.Terms, results map[job.Type]job.Result) {
 	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations(),
 		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}
 	if s.cfg.Extend != nil {

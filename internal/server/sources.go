@@ -12,13 +12,13 @@ import (
 
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
+	"pressroom/internal/plan"
 	"pressroom/internal/report"
 	"pressroom/internal/source"
 	"pressroom/internal/source/bridge"
 	"pressroom/internal/source/instagramgraph"
 	"pressroom/internal/source/joined"
 	"pressroom/internal/source/tiktokresearch"
-	"pressroom/internal/terms"
 )
 
 // SourceSettings are what an operator says of the official sources of public figures (docs/sources.md). One that is nil
@@ -111,7 +111,7 @@ func (s *Server) openSources(fetcher *fetch.Client) (sources, error) {
 }
 
 // buildReports makes what makes reports.
-func (s *Server) buildReports(from sources, offered terms.Terms, results map[job.Type]job.Result) error {
+func (s *Server) buildReports(from sources, offered plan.Terms, results map[job.Type]job.Result) error {
 	o := report.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: offered, Hearer: hearer{s.db, s.figures}, Turns: s.turns, Log: s.cfg.Log}
 	if !from.none() {
 		figures, err := from.figures()

@@ -20,7 +20,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/network"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -40,7 +40,7 @@ type Connector struct {
 // ConnectorOptions say what a connector stands on.
 type ConnectorOptions struct {
 	Accounts    *Service
-	Terms       terms.Terms
+	Terms       plan.Terms
 	PublicURL   string                     // the service's address, without a slash at its end
 	CheckServer func(address string) error // says which servers people may name; nil allows every one
 }
@@ -248,11 +248,11 @@ func accountOf(ctx context.Context, q db.Querier, team, id int64) (Account, erro
 	return found[0], nil
 }
 
-// slots is how many accounts a plan still allows a team, terms.Unlimited for any number. Accounts whose connection is
+// slots is how many accounts a plan still allows a team, plan.Unlimited for any number. Accounts whose connection is
 // lost keep their place: they can come back at any time.
-func slots(ctx context.Context, q db.Querier, team int64, p terms.Plan) (int64, error) {
-	if p.SocialAccounts == terms.Unlimited {
-		return terms.Unlimited, nil
+func slots(ctx context.Context, q db.Querier, team int64, p plan.Plan) (int64, error) {
+	if p.SocialAccounts == plan.Unlimited {
+		return plan.Unlimited, nil
 	}
 	var n int64
 	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ? AND disconnected_at = 0`, team).Scan(&n); err != nil {

@@ -14,9 +14,9 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 )
@@ -47,7 +47,7 @@ func furnish(t *testing.T, d *db.DB, networks ...network.Network) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	teams := team.New(d, nil, terms.Shipped())
+	teams := team.New(d, nil, plan.Shipped())
 	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func furnish(t *testing.T, d *db.DB, networks ...network.Network) *home {
 }
 
 func (h *home) connector() *social.Connector {
-	return social.NewConnector(social.ConnectorOptions{Accounts: h.service, Terms: terms.Shipped(), PublicURL: "https://press.example"})
+	return social.NewConnector(social.ConnectorOptions{Accounts: h.service, Terms: plan.Shipped(), PublicURL: "https://press.example"})
 }
 
 func (h *home) ask(t *testing.T, c *social.Connector, plan, args string) (social.Link, error) {
@@ -170,7 +170,7 @@ func FuzzOffer(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	c := social.NewConnector(social.ConnectorOptions{Accounts: social.New(d, sealer, handles{}), Terms: terms.Shipped(), PublicURL: "https://press.example"})
+	c := social.NewConnector(social.ConnectorOptions{Accounts: social.New(d, sealer, handles{}), Terms: plan.Shipped(), PublicURL: "https://press.example"})
 	f.Add("")
 	f.Add(strings.Repeat("A", 150))
 	f.Add("AQAAAAAAAAAB")

@@ -9,9 +9,9 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 )
 
 // revoking is a network that can be told that a grant is over.
@@ -92,7 +92,7 @@ func TestWhoDisconnects(t *testing.T) {
 		n := &revoking{fail: errors.New("out of reach")}
 		h := furnish(t, d, n)
 		a := h.joined(t, "harbour")
-		teams := team.New(d, nil, terms.Shipped())
+		teams := team.New(d, nil, plan.Shipped())
 		people := map[access.Role]int64{}
 		for _, role := range []access.Role{access.Admin, access.Editor, access.Viewer} {
 			p, err := teams.AddPerson(t.Context(), string(role), string(role)+"@example.com", "")

@@ -6,7 +6,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // Offered are the platforms for which this installation makes links, in the order of the contract.
@@ -20,11 +20,11 @@ func (c *Connector) Offered() []string {
 	return out
 }
 
-// SlotsLeft is how many accounts a team's plan still allows, terms.Unlimited for any number.
+// SlotsLeft is how many accounts a team's plan still allows, plan.Unlimited for any number.
 func (c *Connector) SlotsLeft(ctx context.Context, actor *access.Actor) (int64, error) {
 	p, ok := c.Terms.Plan(actor.Plan)
 	if !ok {
-		p = terms.Plan{} // one that is not there any more has no accounts
+		p = plan.Plan{} // one that is not there any more has no accounts
 	}
 	return slots(ctx, c.Accounts.db, actor.TeamID, p)
 }

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/terms"
 )
 
 // Platforms are the networks of the contract.
@@ -115,7 +115,7 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 	p, _ := c.Terms.Plan(call.Plan) // one that is not there any more has no accounts
 	left, err := slots(ctx, c.Accounts.db, call.TeamID, p)
 	out.Data.SlotsLeft = new(&left)
-	if left == terms.Unlimited {
+	if left == plan.Unlimited {
 		out.Data.SlotsLeft = new(*int64)
 	}
 	return out, err

@@ -10,9 +10,9 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 )
@@ -220,7 +220,7 @@ func newKey(t *testing.T) string {
 
 func connectMany(t *testing.T, d *db.DB, s *social.Service, number int) []int64 {
 	t.Helper()
-	teams := team.New(d, nil, terms.Shipped())
+	teams := team.New(d, nil, plan.Shipped())
 	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
 	if err != nil {
 		t.Fatal(err)

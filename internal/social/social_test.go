@@ -11,9 +11,9 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 )
@@ -67,7 +67,7 @@ func accounts(t *testing.T, d *db.DB, n *tokens) (*social.Service, social.Accoun
 	if err != nil {
 		t.Fatal(err)
 	}
-	teams := team.New(d, nil, terms.Shipped())
+	teams := team.New(d, nil, plan.Shipped())
 	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
 	if err != nil {
 		t.Fatal(err)

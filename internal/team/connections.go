@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
+	"pressroom/internal/plan"
 	"pressroom/internal/secret"
-	"pressroom/internal/terms"
 )
 
 // Kind is what acts for a team by an id of its own.
@@ -81,7 +81,7 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 	var made int64
 	level := access.Holding(n.Capabilities)
 	err := tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash, created_at, daily_credits) VALUES (?, ?, 'assistant', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		n.TeamID, n.PersonID, n.Client, string(level), joined(n.Capabilities), n.ClientID, n.Host, nobodys, db.Micros(tx.Now()), terms.Unlimited).Scan(&made)
+		n.TeamID, n.PersonID, n.Client, string(level), joined(n.Capabilities), n.ClientID, n.Host, nobodys, db.Micros(tx.Now()), plan.Unlimited).Scan(&made)
 	if err != nil {
 		return 0, fmt.Errorf("adding a connection: %w", err)
 	}

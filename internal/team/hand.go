@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // Hand is a person who changes a team in the app, by the right that the person's role gives. What the role does not
@@ -177,7 +177,7 @@ func (s DailyLimit) Holds() int64 {
 
 // lower is the lower one of two limits, of which -1 is none.
 func lower(a, b int64) int64 {
-	if a == terms.Unlimited || b != terms.Unlimited && b < a {
+	if a == plan.Unlimited || b != plan.Unlimited && b < a {
 		return b
 	}
 	return a
@@ -211,7 +211,7 @@ func (h Hand) SetDailyCredits(ctx context.Context, credits *int64) error {
 		if err != nil {
 			return done{}, err
 		}
-		if credits != nil && (*credits < 0 || *credits > maxDailyCredits || offered.Offered != terms.Unlimited && *credits > offered.Offered) {
+		if credits != nil && (*credits < 0 || *credits > maxDailyCredits || offered.Offered != plan.Unlimited && *credits > offered.Offered) {
 			return done{}, apierr.Invalid(apierr.OutOfRange, "daily_credits", "Your own limit has to be a whole number from 0 up to what the plan allows.")
 		}
 		return done{h.team, map[string]any{"credits": credits}}, h.set(ctx, tx, `own_daily_credits = ?`, credits)

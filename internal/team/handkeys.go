@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
+	"pressroom/internal/plan"
 	"pressroom/internal/secret"
-	"pressroom/internal/terms"
 )
 
 // KeyLine is a key or a connection as people see it in the app.
@@ -173,7 +173,7 @@ func checkKeyTerms(level access.Level, credits int64) error {
 // AddKey makes a key that acts for the owner, who alone may. The second value is the key itself, which is kept nowhere.
 // The sending names one filled-in form: sent again, it is wrong_state and makes no second key.
 func (h Hand) AddKey(ctx context.Context, n NewKey, sending string) (Key, string, error) {
-	k := Key{TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: terms.Unlimited}
+	k := Key{TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
 	}
@@ -229,15 +229,15 @@ func (h Hand) mayHaveKeys(ctx context.Context, tx *db.Tx) error {
 }
 
 // Plan is the one that holds for a team now. One that the operator took away has nothing.
-func (s *Service) Plan(ctx context.Context, team int64) (terms.Plan, error) {
+func (s *Service) Plan(ctx context.Context, team int64) (plan.Plan, error) {
 	return s.plan(ctx, s.db, team)
 }
 
-func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (terms.Plan, error) {
+func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan, error) {
 	var name string
 	var until int64
 	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&name, &until); err != nil {
-		return terms.Plan{}, fmt.Errorf("reading the plan of team %d: %w", team, err)
+		return plan.Plan{}, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
 	out := s.terms.Holding(name, db.Time(until), s.db.Now())
 	if out.Name == "" {

@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
+	"pressroom/internal/plan"
 	"pressroom/internal/secret"
-	"pressroom/internal/terms"
 )
 
 // InvitationPath is where invitations are accepted, below the public address; the token follows.
@@ -164,7 +164,7 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bo
 	if open {
 		taken, refusal = taken+invited, errSeats
 	}
-	if seats := s.terms.Holding(name, db.Time(until), tx.Now()).Seats; seats != terms.Unlimited && taken >= seats {
+	if seats := s.terms.Holding(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && taken >= seats {
 		return refusal
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
+	"pressroom/internal/plan"
 	"pressroom/internal/secret"
-	"pressroom/internal/terms"
 )
 
 // NewKey is a key to be made.
@@ -23,7 +23,7 @@ type NewKey struct {
 
 // AddKey makes an API key of the team's owner. The second value is the key itself; it is kept nowhere.
 func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
-	k := Key{TeamID: n.Team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: terms.Unlimited}
+	k := Key{TeamID: n.Team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
 	}

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/event"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // Service changes and reads teams.
@@ -22,7 +22,7 @@ type Service struct {
 	db    *db.DB
 	cache *keyCache
 	slow  Guesses
-	terms terms.Terms
+	terms plan.Terms
 	uses  uses
 }
 
@@ -33,7 +33,7 @@ type Guesses interface {
 }
 
 // New makes the service.
-func New(d *db.DB, slow Guesses, t terms.Terms) *Service {
+func New(d *db.DB, slow Guesses, t plan.Terms) *Service {
 	return &Service{db: d, cache: newKeyCache(d), slow: slow, terms: t, uses: uses{at: map[int64]time.Time{}}}
 }
 
@@ -196,7 +196,7 @@ func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int6
 const maxDailyCredits = 1_000_000_000_000
 
 func isDailyLimit(credits int64) bool {
-	return credits >= terms.Unlimited && credits <= maxDailyCredits
+	return credits >= plan.Unlimited && credits <= maxDailyCredits
 }
 
 var errDailyCredits = invalid("a daily limit is a number of credits up to 10^12, 0 for none or -1 for unlimited")

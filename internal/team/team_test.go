@@ -10,9 +10,9 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/limit"
+	"pressroom/internal/plan"
 	"pressroom/internal/secret"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -33,7 +33,7 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := team.New(d, guesses, terms.Shipped())
+		s := team.New(d, guesses, plan.Shipped())
 		owner, err := s.AddPerson(t.Context(), "Ada", "Ada@Example.com", "correct horse")
 		if err != nil {
 			t.Fatal(err)
@@ -211,7 +211,7 @@ func TestPlansThatTheTermsLack(t *testing.T) {
 		if err := w.CheckPlans(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		narrow := terms.Shipped()
+		narrow := plan.Shipped()
 		narrow.Plans = narrow.Plans[:1]
 		if err := team.New(w.db, nil, narrow).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(), `"team"`) {
 			t.Errorf("%v", err)

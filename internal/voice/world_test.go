@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -55,7 +55,7 @@ func each(t *testing.T, run func(w world)) {
 // newTeam is a call of the owner of one more team.
 func (w world) newTeam(email, language string) operation.Call {
 	w.t.Helper()
-	teams := team.New(w.db, nil, terms.Shipped())
+	teams := team.New(w.db, nil, plan.Shipped())
 	owner, err := teams.AddPerson(w.t.Context(), "Ada", email, "")
 	w.must(err)
 	made, err := teams.AddTeam(w.t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: language, Plan: "agency"}, owner.ID)

@@ -14,9 +14,9 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
-	"pressroom/internal/terms"
 	"pressroom/internal/tokencrypt"
 	"pressroom/internal/web"
 	"pressroom/internal/web/frame"
@@ -51,7 +51,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	accounts := social.New(w.db, sealer, takesAll{})
 	account, err := accounts.Connect(t.Context(), w.harbour.ID, "bluesky", network.Credentials{Server: "https://pds.test", Identifier: "harbour.test", Password: "app-pass"})
 	must(err)
-	a := &approving{world: w, posts: post.New(w.db, accounts, job.NewStore(w.db, nil, 5), w.media, post.DefaultLimits, terms.Shipped())}
+	a := &approving{world: w, posts: post.New(w.db, accounts, job.NewStore(w.db, nil, 5), w.media, post.DefaultLimits, plan.Shipped())}
 	a.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: a.posts, Sealer: sealer, PublicURL: "http://press.example"})
 	a.id = a.do(t, "create_post", map[string]any{"caption": caption, "account_ids": []int64{account.ID}, "media_ids": media})
 	link, err := a.approvals.AskApproval(t.Context(), w.bea.ID, a.id)

@@ -20,8 +20,8 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
-	"pressroom/internal/terms"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -145,7 +145,7 @@ func (w *world) connecting(t *testing.T) (*networks, *social.Connector) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	offered := terms.Shipped()
+	offered := plan.Shipped()
 	for i := range offered.Plans {
 		if offered.Plans[i].ID == "team" {
 			offered.Plans[i].SocialAccounts = 2

@@ -22,7 +22,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -45,7 +45,7 @@ func (w *world) library(t *testing.T, log *slog.Logger) *media.Service {
 	must(err)
 	client, err := fetch.New(fetch.Options{})
 	must(err)
-	offered := terms.Shipped()
+	offered := plan.Shipped()
 	offered.Limits.MaxImageBytes, offered.Limits.MaxVideoBytes = 1<<20, 2<<20
 	return media.New(media.Options{DB: w.db, Blobs: blobs, Jobs: job.NewStore(w.db, nil, 5), Worker: job.NewWorker(w.db, queue, log), Keys: w.teams, Terms: offered,
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})

@@ -19,10 +19,10 @@ import (
 	"pressroom/internal/loadshed"
 	"pressroom/internal/media"
 	"pressroom/internal/oauth"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 	"pressroom/internal/totp"
@@ -62,7 +62,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{teams: team.New(d, guesses, terms.Shipped()), db: d, clock: clock}
+		w := &world{teams: team.New(d, guesses, plan.Shipped()), db: d, clock: clock}
 		w.furnish(t)
 		w.serve(t, "http://press.example")
 		run(t, w)
@@ -92,7 +92,7 @@ func (w *world) furnish(t *testing.T) {
 	w.key = key.ID
 	w.media = w.library(t, logOf(t))
 	w.networks, w.connects = w.connecting(t)
-	w.posts = post.New(w.db, w.connects.Accounts, job.NewStore(w.db, nil, 5), nil, post.DefaultLimits, terms.Shipped())
+	w.posts = post.New(w.db, w.connects.Accounts, job.NewStore(w.db, nil, 5), nil, post.DefaultLimits, plan.Shipped())
 }
 
 func logOf(t *testing.T) *slog.Logger {

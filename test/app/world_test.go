@@ -21,10 +21,10 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/db"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
 	"pressroom/internal/tokencrypt"
@@ -66,7 +66,7 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *house {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(tb, err)
 	h.root = "http://" + listener.Addr().String()
-	generous := terms.Shipped().Faster(1000)
+	generous := plan.Shipped().Faster(1000)
 	generous.Limits.JobsInFlight = 100
 	cfg := server.Config{
 		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(tb), SealingKey: sealing, Role: server.RoleAll, Workers: 4, Terms: &generous, Now: h.now,

@@ -27,11 +27,11 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/media"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
 	"pressroom/internal/tokencrypt"
@@ -89,7 +89,7 @@ func newWorld(t *testing.T) *world {
 
 // config is what an installation on a database and a store of files is told.
 func (w *world) config(database, blobs string) server.Config {
-	offered := terms.Shipped().Faster(1000)
+	offered := plan.Shipped().Faster(1000)
 	offered.Limits.JobsInFlight = 10_000
 	return server.Config{
 		Version: "test", PublicURL: "http://press.example", Database: database, Blobs: blobs, SealingKey: w.key, Role: server.RoleAll, Workers: 16, Lease: lease, Now: w.clock.now, Terms: &offered,

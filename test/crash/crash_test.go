@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/pds"
 	_ "pressroom/internal/testkit/whole"
@@ -84,7 +84,7 @@ func newCastle(t *testing.T) *castle {
 		t.Fatal(err)
 	}
 	c := &castle{binary: build(t), sealingKey: key, blobs: testkit.Blobs(t), server: server, terms: filepath.Join(t.TempDir(), "terms.json")}
-	raw, err := json.Marshal(terms.Shipped().Faster(1000))
+	raw, err := json.Marshal(plan.Shipped().Faster(1000))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/oauth"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -272,7 +272,7 @@ func TestTokensOpenNothingElse(t *testing.T) {
 func TestConnectionChangesHoldWithinASecond(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, terms.Shipped())
+		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Shipped())
 		c := w.connected(access.Admin, access.Read, access.Spend)
 		w.tool(c.token, "get_credits", map[string]any{}, "").mustHold(t, map[string]any{"data.daily_limits.key": -1})
 		must(t, elsewhere.Hand(w.owner, w.team).LimitConnection(t.Context(), c.id, 7))
@@ -301,9 +301,9 @@ func (w *world) mustSoon(holds func() bool) {
 }
 
 // few are the limits of what a key, a connection and their team may do.
-func few(t *terms.Terms) {
-	t.Limits.Requests = terms.Rate{PerMinute: 6, Burst: 40}
-	t.Limits.Writes = terms.Rate{PerMinute: 6, Burst: 12}
+func few(t *plan.Terms) {
+	t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 40}
+	t.Limits.Writes = plan.Rate{PerMinute: 6, Burst: 12}
 	daily(t)
 }
 
@@ -331,7 +331,7 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		w.tool(c.token, "get_credits", map[string]any{}, "").mustHold(t, map[string]any{"data.used_today.keys_and_tools": 3 * refreshPrice, "data.daily_limits.key": -1})
 		must(t, w.Teams.SetKeyLimit(t.Context(), c.id, refreshPrice))
 		w.tool(c.token, "refresh_standin", paid, "four").mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "connection"})
-		must(t, w.Teams.SetKeyLimit(t.Context(), c.id, terms.Unlimited))
+		must(t, w.Teams.SetKeyLimit(t.Context(), c.id, plan.Unlimited))
 		four := int64(4 * refreshPrice)
 		must(t, w.Teams.SetDailyCredits(t.Context(), w.team, &four))
 		w.tool(c.token, "refresh_standin", paid, "five").mustBe(t, http.StatusOK)

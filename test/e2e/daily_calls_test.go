@@ -8,18 +8,18 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/plan"
 	"pressroom/internal/server"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
 // daily are plans with few free calls a day, none, and any number of them.
-func daily(t *terms.Terms) {
+func daily(t *plan.Terms) {
 	few, _ := t.Plan("agency")
 	few.ID, few.FreeCallsPerDay = "few", 3
 	none, endless := few, few
 	none.ID, none.FreeCallsPerDay = dry, 0
-	endless.ID, endless.FreeCallsPerDay = "endless", terms.Unlimited
+	endless.ID, endless.FreeCallsPerDay = "endless", plan.Unlimited
 	t.Plans = append(t.Plans, few, none, endless)
 }
 

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/plan"
 	"pressroom/internal/server"
-	"pressroom/internal/terms"
 )
 
 // places are terms with so many jobs in flight.
-func places(n int) *terms.Terms {
+func places(n int) *plan.Terms {
 	t := ample()
 	t.Limits.JobsInFlight = n
 	return t

@@ -10,9 +10,9 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
+	"pressroom/internal/plan"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -160,7 +160,7 @@ func TestKnownKeysNeedNoDatabase(t *testing.T) {
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		clock := testkit.NewClock(time.Now())
 		d := testkit.Open(t, w.url, clock)
-		keys := team.New(d, nobodyGuesses{}, terms.Shipped())
+		keys := team.New(d, nobodyGuesses{}, plan.Shipped())
 		ctx := t.Context()
 		must(t, keys.SetTimezone(ctx, w.team, "Europe/Berlin")) // a change of its own, after which it has looked
 		_, err := keys.Authenticate(ctx, full(w))

@@ -10,10 +10,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/pipeline"
+	"pressroom/internal/plan"
 	"pressroom/internal/rest"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 )
 
 // attempt is a call under way, with what can be wrong with it: a change of a scheduled post, or a paid call.
@@ -60,11 +60,11 @@ var flaws = []flaw{
 const requestBurst = 10
 
 // tight are terms whose limits are met soon and stay met for a minute.
-func tight() *terms.Terms {
+func tight() *plan.Terms {
 	t := ample()
-	t.Limits.Requests = terms.Rate{PerMinute: 1, Burst: requestBurst}
-	t.Limits.Writes = terms.Rate{PerMinute: 1, Burst: 2}
-	t.Limits.Networks = terms.Rate{PerMinute: 1, Burst: 1}
+	t.Limits.Requests = plan.Rate{PerMinute: 1, Burst: requestBurst}
+	t.Limits.Writes = plan.Rate{PerMinute: 1, Burst: 2}
+	t.Limits.Networks = plan.Rate{PerMinute: 1, Burst: 1}
 	p, _ := t.Plan("agency")
 	p.ID, p.FreeCallsPerDay = dry, 0
 	t.Plans = append(t.Plans, p)

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/access"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -33,7 +33,7 @@ var dailyCredits = map[string]float64{"creator": 50, "team": 250, "agency": 1000
 // The whole of what GET /limits and GET /credits tell on each shipped plan.
 func TestLimitsAndCreditsOfPlans(t *testing.T) {
 	t.Parallel()
-	offered := terms.Shipped()
+	offered := plan.Shipped()
 	houses(t, options{terms: &offered}, func(t *testing.T, h *house) {
 		for plan, limits := range shipped {
 			t.Run(plan, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestCreditsOfTheDay(t *testing.T) {
 // The limits of a day begin anew at the team's midnight, and what was used before is the day's before.
 func TestDailyCreditsBeginAnew(t *testing.T) {
 	t.Parallel()
-	metered(t, func(*terms.Terms) {}, func(t *testing.T, w *world, clock *testkit.Clock) {
+	metered(t, func(*plan.Terms) {}, func(t *testing.T, w *world, clock *testkit.Clock) {
 		clock.Advance(time.Date(2027, 3, 27, 22, 30, 0, 0, time.UTC).Sub(clock.Now())) // half an hour before the team's midnight
 		w.grant(100)
 		must(t, w.Teams.SetKeyLimit(t.Context(), w.keyIDs[access.Full], refreshPrice))

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 	"pressroom/internal/testkit"
 )
 
 // metered runs a test in a house with its own limits and a clock that the test sets.
-func metered(t *testing.T, limits func(*terms.Terms), run func(t *testing.T, w *world, clock *testkit.Clock)) {
+func metered(t *testing.T, limits func(*plan.Terms), run func(t *testing.T, w *world, clock *testkit.Clock)) {
 	t.Helper()
 	offered := ample()
 	limits(offered)
@@ -27,7 +27,7 @@ func metered(t *testing.T, limits func(*terms.Terms), run func(t *testing.T, w *
 }
 
 // fewRequests are six at once, and one in ten seconds.
-func fewRequests(t *terms.Terms) { t.Limits.Requests = terms.Rate{PerMinute: 6, Burst: 6} }
+func fewRequests(t *plan.Terms) { t.Limits.Requests = plan.Rate{PerMinute: 6, Burst: 6} }
 
 // mustStand checks what an answer says of the limits, and that nothing else says it otherwise.
 func (a answer) mustStand(t *testing.T, policy, limit string) {
@@ -139,10 +139,10 @@ func TestWhichRequestsCount(t *testing.T) {
 }
 
 // fewActions are three writes and one call to networks at once.
-func fewActions(t *terms.Terms) {
-	t.Limits.Requests = terms.Rate{PerMinute: 60, Burst: 100}
-	t.Limits.Writes = terms.Rate{PerMinute: 6, Burst: 3}
-	t.Limits.Networks = terms.Rate{PerMinute: 2, Burst: 1}
+func fewActions(t *plan.Terms) {
+	t.Limits.Requests = plan.Rate{PerMinute: 60, Burst: 100}
+	t.Limits.Writes = plan.Rate{PerMinute: 6, Burst: 3}
+	t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 1}
 }
 
 // What a connection changes is counted together on both edges, once it is found to be a call that may be done: no
@@ -216,7 +216,7 @@ func TestCallsToNetworks(t *testing.T) {
 // slowed down by what came before.
 func TestTrackingThatReachesNetworks(t *testing.T) {
 	t.Parallel()
-	slow := func(t *terms.Terms) { t.Limits.Networks = terms.Rate{PerMinute: 2, Burst: 2} }
+	slow := func(t *plan.Terms) { t.Limits.Networks = plan.Rate{PerMinute: 2, Burst: 2} }
 	metered(t, slow, func(t *testing.T, w *world, clock *testkit.Clock) {
 		hasReport(aHashtag)(w) // one call
 		track := func(enabled bool, days int, key string) answer {

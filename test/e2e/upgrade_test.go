@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/db"
+	"pressroom/internal/plan"
 	"pressroom/internal/server"
-	"pressroom/internal/terms"
 )
 
 // newerVersion is that of a schema which no program of today knows; the node that was restarted leaves it as it is.
@@ -44,7 +44,7 @@ func TestANodeOnANewerSchema(t *testing.T) {
 		w.bringFurther()
 		use("after")
 
-		restarted, err := server.OpenDatabase(t.Context(), server.Config{Database: w.url, Terms: new(terms.Shipped()), Log: slog.New(slog.DiscardHandler)})
+		restarted, err := server.OpenDatabase(t.Context(), server.Config{Database: w.url, Terms: new(plan.Shipped()), Log: slog.New(slog.DiscardHandler)})
 		must(t, err)
 		must(t, restarted.Close())
 	})

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/plan"
 	"pressroom/internal/server"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -67,7 +67,7 @@ func mustRenew(t *testing.T, first, again answer) {
 }
 
 // clocked runs a test in a house whose clock the test sets.
-func clocked(t *testing.T, limits func(*terms.Terms), plan string, run func(t *testing.T, w *world, clock *testkit.Clock)) {
+func clocked(t *testing.T, limits func(*plan.Terms), plan string, run func(t *testing.T, w *world, clock *testkit.Clock)) {
 	t.Helper()
 	offered := ample()
 	limits(offered)
@@ -79,7 +79,7 @@ func clocked(t *testing.T, limits func(*terms.Terms), plan string, run func(t *t
 	})
 }
 
-func shippedLimits(*terms.Terms) {}
+func shippedLimits(*plan.Terms) {}
 
 // After its hour a link is closed, and the batch's job says which files did not come.
 func TestUploadsExpire(t *testing.T) {
@@ -119,7 +119,7 @@ func TestUploadsExpire(t *testing.T) {
 // Two batches may be open and three links; each answer to one more says how long the oldest has left.
 func TestOpenUploads(t *testing.T) {
 	t.Parallel()
-	few := func(t *terms.Terms) { t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 2, 3 }
+	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 2, 3 }
 	clocked(t, few, "", func(t *testing.T, w *world, clock *testkit.Clock) {
 		files := []file{}
 		for i := range 5 {
@@ -156,7 +156,7 @@ func TestOpenUploads(t *testing.T) {
 // to a page and to files. Pages of other connections and those with a file stay.
 func TestEmptyUploadPagesGiveWay(t *testing.T) {
 	t.Parallel()
-	few := func(t *terms.Terms) { t.Limits.OpenUploadBatches = 2 }
+	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches = 2 }
 	clocked(t, few, "", func(t *testing.T, w *world, clock *testkit.Clock) {
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			w.exec("UPDATE upload_batches SET closed_at = 1 WHERE team_id = ?", w.team)
@@ -191,7 +191,7 @@ func TestEmptyUploadPagesGiveWay(t *testing.T) {
 func TestPromisedStorage(t *testing.T) {
 	t.Parallel()
 	one, two := aPNG("one.png"), aPNG("two.png")
-	tight := func(t *terms.Terms) {
+	tight := func(t *plan.Terms) {
 		p, _ := t.Plan("agency")
 		p.ID, p.StorageBytes = "tight", int64(len(one.bytes)+len(two.bytes)-1)
 		t.Plans = append(t.Plans, p)
@@ -224,7 +224,7 @@ func TestPromisedStorage(t *testing.T) {
 func TestPromiseUnderASmallerPlan(t *testing.T) {
 	t.Parallel()
 	f := aPNG("a.png")
-	tight := func(t *terms.Terms) {
+	tight := func(t *plan.Terms) {
 		p, _ := t.Plan("agency")
 		p.ID, p.StorageBytes = "tight", int64(len(f.bytes)-1)
 		t.Plans = append(t.Plans, p)

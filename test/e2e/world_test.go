@@ -21,10 +21,10 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
 	"pressroom/internal/tokencrypt"
@@ -79,7 +79,7 @@ type options struct {
 	zone     string // Europe/Berlin where empty
 	accounts int    // 2 where 0
 	now      func() time.Time
-	terms    *terms.Terms                             // ample where nil
+	terms    *plan.Terms                              // ample where nil
 	unjoined bool                                     // no source of profiles' media
 	extend   func(server.Parts) []operation.Operation // see refreshing
 	settings func(*server.Config)                     // what else a node is told; nothing where nil
@@ -89,8 +89,8 @@ type options struct {
 }
 
 // ample are terms whose limits no test meets that does not look for them.
-func ample() *terms.Terms {
-	t := terms.Shipped().Faster(1000)
+func ample() *plan.Terms {
+	t := plan.Shipped().Faster(1000)
 	t.Limits.JobsInFlight = 1000
 	p, _ := t.Plan("free")
 	p.ID, p.APIKeys, p.FreeCallsPerDay = small, true, 1000

@@ -19,10 +19,10 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
 	"pressroom/internal/tokencrypt"
@@ -79,12 +79,12 @@ func newHouse(t *testing.T, url string) *house {
 }
 
 // boundless are terms that let requests through to what they ask for.
-func boundless() *terms.Terms {
-	t := terms.Shipped().Faster(100_000)
+func boundless() *plan.Terms {
+	t := plan.Shipped().Faster(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks = 1_000_000, 1_000_000, 1_000_000
 	for i := range t.Plans {
 		if t.Plans[i].ID == "agency" {
-			t.Plans[i].DailyCredits, t.Plans[i].FreeCallsPerDay = terms.Unlimited, terms.Unlimited
+			t.Plans[i].DailyCredits, t.Plans[i].FreeCallsPerDay = plan.Unlimited, plan.Unlimited
 		}
 	}
 	return &t

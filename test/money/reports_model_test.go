@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/idempotency"
+	"pressroom/internal/plan"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/terms"
 )
 
 // desk is what a team's money and reports should be, in memory.
@@ -140,7 +140,7 @@ func (p *paper) hidden(now time.Time) bool {
 	return !p.until.IsZero() && !now.Before(p.until) && !p.tracked
 }
 
-var prices = terms.Shipped().Prices
+var prices = plan.Shipped().Prices
 
 func (p *paper) makingCosts() int64 {
 	if p.kind == "hashtag" {

@@ -17,10 +17,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/db"
+	"pressroom/internal/plan"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 )
@@ -57,11 +57,11 @@ const (
 )
 
 // pressTerms have rates that no test meets, and few of everything else.
-func pressTerms() *terms.Terms {
-	t := terms.Shipped().Faster(1000)
+func pressTerms() *plan.Terms {
+	t := plan.Shipped().Faster(1000)
 	t.Limits.JobsInFlight, t.Limits.RefreshMinutes = placesForJobs, int(refreshApart/time.Minute)
 	for i, p := range t.Plans {
-		p.FreeCallsPerDay, p.DailyCredits, p.AnalyticsRetentionDays = callsForFree, terms.Unlimited, int64(reportsKept/(24*time.Hour))
+		p.FreeCallsPerDay, p.DailyCredits, p.AnalyticsRetentionDays = callsForFree, plan.Unlimited, int64(reportsKept/(24*time.Hour))
 		p.TrackedReports = int64(mayBeTracked[p.ID])
 		t.Plans[i] = p
 	}

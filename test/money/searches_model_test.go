@@ -11,14 +11,14 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/db"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // keyword is the kind of what hashtags are searched for by: each is one hashtag here, so that the source is asked once.
 const keyword = "keyword"
 
 // window is for how long a keyword is paid for.
-var window = time.Duration(terms.Shipped().Limits.HashtagDays) * 24 * time.Hour
+var window = time.Duration(plan.Shipped().Limits.HashtagDays) * 24 * time.Hour
 
 var keywords = []wish{
 	{platform: "instagram", subject: "quay"}, {platform: "instagram", subject: "pier"}, {platform: "tiktok", subject: "quay"}, {platform: "instagram", subject: "missingquay"},

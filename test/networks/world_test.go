@@ -28,11 +28,11 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/media"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
 )
@@ -105,7 +105,7 @@ func newWorldAs(tb testing.TB, database string, role server.Role, ready time.Dur
 	})
 	sealing, err := tokencrypt.NewKey()
 	must(tb, err)
-	offered := terms.Shipped().Faster(1000)
+	offered := plan.Shipped().Faster(1000)
 	offered.Limits.JobsInFlight = 10_000
 	w.cfg = server.Config{
 		Version: "test", Database: database, Blobs: testkit.Blobs(tb), SealingKey: sealing, Role: role, Workers: 16, Lease: lease,

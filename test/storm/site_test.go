@@ -30,11 +30,11 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/media"
 	"pressroom/internal/network"
+	"pressroom/internal/plan"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit/postgres"
 	"pressroom/internal/testkit/redis"
 	"pressroom/internal/tokencrypt"
@@ -174,13 +174,13 @@ func (s *site) openNetworks() {
 }
 
 // offered are terms under which nobody waits; some plans have limits that a storm meets.
-func offered() terms.Terms {
-	t := terms.Shipped().Faster(100_000)
+func offered() plan.Terms {
+	t := plan.Shipped().Faster(100_000)
 	t.Limits.JobsInFlight, t.Limits.OpenUploadBatches, t.Limits.OpenUploadLinks, t.Limits.RefreshMinutes = 1000, 10_000, 50_000, 1
 	for i := range t.Plans {
 		p := &t.Plans[i]
-		p.FreeCallsPerDay, p.PostsPerMonth = 100*manyCalls, terms.Unlimited
-		p.DailyCredits, p.HashtagLists = terms.Unlimited, terms.Unlimited
+		p.FreeCallsPerDay, p.PostsPerMonth = 100*manyCalls, plan.Unlimited
+		p.DailyCredits, p.HashtagLists = plan.Unlimited, plan.Unlimited
 		if p.ID == "creator" {
 			p.FreeCallsPerDay = freePier
 		}

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/event"
 	"pressroom/internal/operation"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // create makes a list of the team's own, with the hashtags that it takes.
@@ -58,7 +58,7 @@ var errPlanFull = apierr.New(apierr.PlanLimitReached, "The team has as many hash
 // the last one.
 func (s *Service) mayHaveAnother(ctx context.Context, tx *db.Tx, call operation.Call) error {
 	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more has none
-	if p.HashtagLists == terms.Unlimited {
+	if p.HashtagLists == plan.Unlimited {
 		return nil
 	}
 	var id int64
@@ -69,8 +69,8 @@ func (s *Service) mayHaveAnother(ctx context.Context, tx *db.Tx, call operation.
 }
 
 // within refuses one more list than a plan allows, as things stand.
-func within(ctx context.Context, q db.Querier, call operation.Call, p terms.Plan) error {
-	if p.HashtagLists == terms.Unlimited {
+func within(ctx context.Context, q db.Querier, call operation.Call, p plan.Plan) error {
+	if p.HashtagLists == plan.Unlimited {
 		return nil
 	}
 	var lists int64
@@ -168,7 +168,7 @@ func (s *Service) sift(ctx context.Context, q db.Querier, call operation.Call, l
 // room is how many more hashtags the plan allows in a list; negative where it sets no end.
 func (s *Service) room(call operation.Call, l List) int64 {
 	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more allows none
-	if p.HashtagsPerList == terms.Unlimited {
+	if p.HashtagsPerList == plan.Unlimited {
 		return -1
 	}
 	return max(0, p.HashtagsPerList-l.Size)

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -27,7 +27,7 @@ func BenchmarkOpen(b *testing.B) {
 			clock := testkit.NewClock(time.Date(2026, 3, 29, 8, 0, 0, 0, time.UTC))
 			w := newWorld(b, testkit.Open(b, url(b), clock), clock).newTeam(b, "agency")
 			w.Figures = figure.New(w.db)
-			posts := post.New(w.db, nil, nil, nil, post.Limits{}, terms.Shipped()).Operations()
+			posts := post.New(w.db, nil, nil, nil, post.Limits{}, plan.Shipped()).Operations()
 			for _, platform := range []string{"", "instagram"} {
 				l := w.long(b, platform)
 				b.Run(fmt.Sprintf("list of 5000 %s", platform), func(b *testing.B) {

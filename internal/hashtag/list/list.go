@@ -8,8 +8,8 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/plan"
 	"pressroom/internal/source"
-	"pressroom/internal/terms"
 )
 
 // The scopes of a look at the lists.
@@ -61,7 +61,7 @@ type Figures interface {
 type Options struct {
 	DB      *db.DB
 	Figures Figures
-	Terms   terms.Terms
+	Terms   plan.Terms
 	// Measured says that a source of hashtags' figures is joined, so that figures come in the background.
 	Measured bool
 }

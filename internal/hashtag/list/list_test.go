@@ -16,8 +16,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/terms"
 )
 
 func TestCreate(t *testing.T) {
@@ -271,7 +271,7 @@ func TestLimits(t *testing.T) {
 		w.newTeam(t, "creator").make(t, CreateInput{}) // another team's lists do not count
 		must(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
 		l = w.make(t, CreateInput{})
-		w.allow(terms.Unlimited, terms.Unlimited)
+		w.allow(plan.Unlimited, plan.Unlimited)
 		if c := w.put(t, l.ID, "a", "b", "c", "d", "e"); c.Size != 5 || len(c.Refused) > 0 {
 			t.Errorf("%+v", c)
 		}
@@ -367,7 +367,7 @@ func (w world) sound(t fatal, list int64) {
 // A list is a sequence without repeats: whatever is added and taken away, in whatever order.
 func TestListIsASequence(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		w.allow(terms.Unlimited, 12)
+		w.allow(plan.Unlimited, 12)
 		names := rapid.SampledFrom(strings.Fields("a b c d e f g h i j k l m n o p q"))
 		rapid.Check(t, func(t *rapid.T) {
 			l, model := w.make(t, CreateInput{}), []string{}
@@ -399,7 +399,7 @@ func TestListIsASequence(t *testing.T) {
 
 func TestLists(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		w.allow(terms.Unlimited, 10)
+		w.allow(plan.Unlimited, 10)
 		other := w.newTeam(t, "creator")
 		var own, ready []int64
 		for n := range 7 {
@@ -442,7 +442,7 @@ func TestLists(t *testing.T) {
 // What comes or goes while somebody turns pages neither repeats nor hides another list.
 func TestPagesStayWhileListsComeAndGo(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		w.allow(terms.Unlimited, 10)
+		w.allow(plan.Unlimited, 10)
 		var own []int64
 		for range 6 {
 			own = append(own, w.make(t, CreateInput{}).ID)

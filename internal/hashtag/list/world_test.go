@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/event"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/operation"
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 	"pressroom/internal/testkit"
 )
 
@@ -115,7 +115,7 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 func newWorld(t fatal, d *db.DB, clock *testkit.Clock) world {
 	t.Helper()
 	w := world{known: &known{of: map[string]figure.Figures{}}, clock: clock}
-	offered := terms.Shipped()
+	offered := plan.Shipped()
 	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
 	var err error
 	w.Service, err = New(Options{DB: d, Figures: w.known, Terms: offered})

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/job"
+	"pressroom/internal/plan"
 	"pressroom/internal/source"
-	"pressroom/internal/terms"
 )
 
 // Source is where figures of hashtags come from. The errors are those of package source.
@@ -39,7 +39,7 @@ type Options struct {
 	Credits Credits
 	Reports Reports
 	Figures *figure.Store
-	Terms   terms.Terms
+	Terms   plan.Terms
 	Source  Source // nil where the operator has joined none
 	Turns   *source.Turns
 	Most    int // posts of each kind that a source is asked for at once; 200 where 0

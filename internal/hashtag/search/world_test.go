@@ -19,9 +19,9 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
+	"pressroom/internal/plan"
 	"pressroom/internal/report"
 	"pressroom/internal/source"
-	"pressroom/internal/terms"
 	"pressroom/internal/testkit"
 )
 
@@ -90,8 +90,8 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 		w.script.tell(w.everything)
 		results := map[job.Type]job.Result{}
 		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
-		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: terms.Shipped(), Log: log})
-		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports, Figures: figure.New(d), Terms: terms.Shipped(), Source: w.script, Log: log})
+		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Shipped(), Log: log})
+		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports, Figures: figure.New(d), Terms: plan.Shipped(), Source: w.script, Log: log})
 		results[job.HashtagSearch] = w.Produced
 		run(t, w.newTeam(t))
 	})

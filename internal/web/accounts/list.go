@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/social"
-	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
 
@@ -165,4 +165,4 @@ func (p *Part) again(w http.ResponseWriter, r *http.Request, a social.Account) {
 }
 
 // Unlimited tells whether the plan bounds the accounts.
-func (v listView) Unlimited() bool { return v.Slots == terms.Unlimited }
+func (v listView) Unlimited() bool { return v.Slots == plan.Unlimited }

@@ -16,10 +16,10 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
 
@@ -467,7 +467,7 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 
 // forecast says what becomes of a weighed piece, account by account.
 func (p *Part) forecast(out *outlook, weighed post.Weighed, held *post.Post, language string) {
-	if weighed.Left != terms.Unlimited {
+	if weighed.Left != plan.Unlimited {
 		out.Left = frame.Plural(weighed.Left, "post", "posts")
 	}
 	out.Empty = len(weighed.Outlooks) == 0

@@ -7,8 +7,8 @@ import (
 
 	"pressroom/internal/delivery"
 	"pressroom/internal/job"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
 
@@ -23,7 +23,7 @@ func limitWords(credits *int64) string {
 	switch {
 	case credits == nil:
 		return "as the plan says"
-	case *credits == terms.Unlimited:
+	case *credits == plan.Unlimited:
 		return "no limit"
 	case *credits == 0:
 		return "none"

@@ -6,17 +6,17 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/report"
-	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
 
 // plan is the one that holds for the team now.
-func (p *Part) plan(r *http.Request) (terms.Plan, error) {
+func (p *Part) plan(r *http.Request) (plan.Plan, error) {
 	v := frame.VisitorOf(r.Context())
 	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err != nil {
-		return terms.Plan{}, err
+		return plan.Plan{}, err
 	}
 	limits, _ := p.reports.Terms.Plan(actor.Plan) // one that is not there any more compares none
 	return limits, nil
@@ -42,7 +42,7 @@ func (p *Part) compare(w http.ResponseWriter, r *http.Request) {
 	view := beside{Most: limits.ProfilesComparable}
 	ids := asked(r.URL.Query()["ids"])
 	most := limits.ProfilesComparable
-	if most == terms.Unlimited || most > mostBeside {
+	if most == plan.Unlimited || most > mostBeside {
 		most = mostBeside
 	}
 	switch {

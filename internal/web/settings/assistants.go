@@ -9,8 +9,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
 
@@ -106,7 +106,7 @@ func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
 // showAssistant shows a connection, with what was typed where that was refused.
 func (p *Part) showAssistant(w http.ResponseWriter, r *http.Request, status int, k team.KeyLine, typed assistantPageView) {
 	out := assistantPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Limit: typed.Limit, Own: k.PersonID == frame.VisitorOf(r.Context()).ID}
-	if out.Wrong == "" && !typed.typed && k.DailyCredits != terms.Unlimited {
+	if out.Wrong == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
 	may := k.May()
@@ -131,7 +131,7 @@ func (p *Part) limitAssistant(w http.ResponseWriter, r *http.Request) {
 	typed := strings.TrimSpace(r.PostForm.Get("daily_credits"))
 	limit, err := creditsIn(typed)
 	if err == nil {
-		credits := int64(terms.Unlimited)
+		credits := int64(plan.Unlimited)
 		if limit != nil {
 			credits = *limit
 		}

@@ -14,10 +14,10 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/report"
 	"pressroom/internal/team"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
 
@@ -206,7 +206,7 @@ func (p *Part) showKey(w http.ResponseWriter, r *http.Request, status int, typed
 		return
 	}
 	out := keyPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Levels: access.Levels(), Limit: typed.Limit}
-	if out.Wrong == "" && !typed.typed && k.DailyCredits != terms.Unlimited {
+	if out.Wrong == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
 	if typed.Level != "" {
@@ -234,7 +234,7 @@ func (p *Part) changeKey(w http.ResponseWriter, r *http.Request) {
 		limit, err = creditsIn(typed)
 	}
 	if err == nil {
-		credits := int64(terms.Unlimited)
+		credits := int64(plan.Unlimited)
 		if limit != nil {
 			credits = *limit
 		}

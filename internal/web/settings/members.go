@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
 
@@ -38,7 +38,7 @@ type membersView struct {
 
 // Full tells whether nobody more can be invited.
 func (v membersView) Full() bool {
-	return v.Limit != terms.Unlimited && v.Seats.Taken() >= v.Limit
+	return v.Limit != plan.Unlimited && v.Seats.Taken() >= v.Limit
 }
 
 func (p *Part) membersPage(w http.ResponseWriter, r *http.Request) {

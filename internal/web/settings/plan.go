@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"pressroom/internal/plan"
 	"pressroom/internal/post"
-	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
 
@@ -17,7 +17,7 @@ type allowance struct {
 
 // planView is the team's plan.
 type planView struct {
-	terms.Plan
+	plan.Plan
 
 	Allowances []allowance
 }
@@ -44,7 +44,7 @@ type counted struct {
 	note  string
 }
 
-func (p *Part) counts(r *http.Request, limits terms.Plan) []counted {
+func (p *Part) counts(r *http.Request, limits plan.Plan) []counted {
 	month := p.DB.Now().In(zone(r))
 	size := func(n any) string { return frame.Bytes(n.(int64)) } //nolint:forcetypeassert // limits are numbers of bytes
 	return []counted{
@@ -72,14 +72,14 @@ func (p *Part) seatsUsed(ctx context.Context, team int64) (int64, error) {
 	return seats.Taken(), err
 }
 
-func (p *Part) allowances(r *http.Request, limits terms.Plan) ([]allowance, error) {
+func (p *Part) allowances(r *http.Request, limits plan.Plan) ([]allowance, error) {
 	var out []allowance
 	for _, c := range p.counts(r, limits) {
 		used, err := c.used(r.Context(), here(r))
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, allowance{c.name, c.write(used), limitOf(c.limit, c.write), c.note, c.limit != terms.Unlimited && used >= c.limit})
+		out = append(out, allowance{c.name, c.write(used), limitOf(c.limit, c.write), c.note, c.limit != plan.Unlimited && used >= c.limit})
 	}
 	calls, err := p.freeCalls(r, limits)
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *Part) allowances(r *http.Request, limits terms.Plan) ([]allowance, erro
 
 func limitOf(n int64, write func(any) string) string {
 	switch n {
-	case terms.Unlimited:
+	case plan.Unlimited:
 		return "no limit"
 	case 0:
 		return "none"
@@ -102,7 +102,7 @@ func limitOf(n int64, write func(any) string) string {
 }
 
 // freeCalls counts those that the team's keys and assistants made today.
-func (p *Part) freeCalls(r *http.Request, limits terms.Plan) (allowance, error) {
+func (p *Part) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
 	out := allowance{Name: "Free calls today", Limit: limitOf(limits.FreeCallsPerDay, frame.Count), Note: "Calls of keys and assistants that cost no credits. The count begins anew at midnight in the team’s time zone."}
 	if limits.FreeCallsPerDay <= 0 {
 		return out, nil

@@ -7,8 +7,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/credit"
+	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/terms"
 	"pressroom/internal/web/frame"
 )
 
@@ -67,7 +67,7 @@ func pausedWords(actions []team.Action) string {
 // limitWords is a number of credits in a day.
 func limitWords(credits int64) string {
 	switch credits {
-	case terms.Unlimited:
+	case plan.Unlimited:
 		return "no limit"
 	case 0:
 		return "none"

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
+	"pressroom/internal/plan"
 	"pressroom/internal/server"
-	"pressroom/internal/terms"
 )
 
 // The names of the operations.
@@ -48,11 +48,11 @@ func Into(cfg server.Config, held func() bool, with func(*Service)) server.Confi
 }
 
 // Terms have rates that no test meets, and plans that bound nothing but the free calls of a day.
-func Terms(freeCalls int64) *terms.Terms {
-	t := terms.Shipped().Faster(1000)
+func Terms(freeCalls int64) *plan.Terms {
+	t := plan.Shipped().Faster(1000)
 	t.Limits.JobsInFlight = inFlight
 	for i := range t.Plans {
-		t.Plans[i].APIKeys, t.Plans[i].FreeCallsPerDay, t.Plans[i].DailyCredits = true, freeCalls, terms.Unlimited
+		t.Plans[i].APIKeys, t.Plans[i].FreeCallsPerDay, t.Plans[i].DailyCredits = true, freeCalls, plan.Unlimited
 	}
 	return &t
 }

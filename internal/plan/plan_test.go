@@ -1,4 +1,4 @@
-package terms_test
+package plan_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 func file(t *testing.T, text string) string {
@@ -24,11 +24,11 @@ func file(t *testing.T, text string) string {
 // What a file leaves out stays as shipped.
 func TestFileIsLaidOverTheShipped(t *testing.T) {
 	t.Parallel()
-	got, err := terms.Read(file(t, `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`))
+	got, err := plan.Read(file(t, `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := terms.Shipped()
+	want := plan.Shipped()
 	want.Prices.ProfileReport, want.Limits.Requests.PerMinute, want.Limits.JobsInFlight = 7, 600, 9
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -38,11 +38,11 @@ func TestFileIsLaidOverTheShipped(t *testing.T) {
 // The plans of a file take the place of the shipped ones, each whole: nothing of a shipped plan shines through.
 func TestPlansOfAFile(t *testing.T) {
 	t.Parallel()
-	got, err := terms.Read(file(t, `{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,"free_calls_per_day":-1}]}`))
+	got, err := plan.Read(file(t, `{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,"free_calls_per_day":-1}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []terms.Plan{{ID: "none", Name: "None"}, {ID: "all", Name: "All", APIKeys: true, FreeCallsPerDay: terms.Unlimited}}
+	want := []plan.Plan{{ID: "none", Name: "None"}, {ID: "all", Name: "All", APIKeys: true, FreeCallsPerDay: plan.Unlimited}}
 	if diff := cmp.Diff(want, got.Plans); diff != "" {
 		t.Error(diff)
 	}
@@ -54,12 +54,12 @@ func TestPlansOfAFile(t *testing.T) {
 // What is printed is a file that gives the same.
 func TestPrintedTermsAreAFile(t *testing.T) {
 	t.Parallel()
-	raw, err := json.Marshal(terms.Shipped())
+	raw, err := json.Marshal(plan.Shipped())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := terms.Read(file(t, string(raw)))
-	if diff := cmp.Diff(terms.Shipped(), got); err != nil || diff != "" {
+	got, err := plan.Read(file(t, string(raw)))
+	if diff := cmp.Diff(plan.Shipped(), got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 }
@@ -84,11 +84,11 @@ func TestWhatIsRefused(t *testing.T) {
 		"no window":              {`{"limits":{"hashtag_days":0}}`, "hashtag_days"},
 		"a window without end":   {`{"limits":{"hashtag_days":29}}`, "hashtag_days"},
 	} {
-		if _, err := terms.Read(file(t, c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := plan.Read(file(t, c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := terms.Read(filepath.Join(t.TempDir(), "missing.json")); err == nil {
+	if _, err := plan.Read(filepath.Join(t.TempDir(), "missing.json")); err == nil {
 		t.Error("a file that is not there was read")
 	}
 }

@@ -1,4 +1,4 @@
-package terms_test
+package plan_test
 
 import (
 	"encoding/json"
@@ -6,12 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pressroom/internal/terms"
+	"pressroom/internal/plan"
 )
 
 // Terms that are taken hold together: they name no plan that is not there, and are taken again as they are written.
 func FuzzRead(f *testing.F) {
-	shipped, err := json.Marshal(terms.Shipped())
+	shipped, err := json.Marshal(plan.Shipped())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		read, err := terms.Read(path)
+		read, err := plan.Read(path)
 		if err != nil {
 			return
 		}
@@ -39,7 +39,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(path, again, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := terms.Read(path); err != nil {
+		if _, err := plan.Read(path); err != nil {
 			t.Fatalf("terms that were taken are refused as they are written: %v", err)
 		}
 	})

@@ -1,6 +1,6 @@
-// Package terms is what the operator offers and asks: plans, prices and limits, as data. What is shipped can be
+// Package plan is what the operator offers and asks: plans, prices and limits, as data. What is shipped can be
 // replaced by a file.
-package terms
+package plan
 
 import (
 	"errors"
