@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"pressroom/internal/event"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/server"
 )
 
@@ -37,7 +37,7 @@ func (c adminEventsExport) Run(ctx context.Context, log *slog.Logger) error {
 	return open(ctx, c.storeFlags, log, func(s *server.Server) error {
 		out := bufio.NewWriter(os.Stdout)
 		lines := json.NewEncoder(out)
-		err := s.Events(ctx, event.Part{Team: c.Team, Since: since, Above: c.After}, func(e event.Entry) error { return lines.Encode(e) })
+		err := s.Events(ctx, auditlog.Part{Team: c.Team, Since: since, Above: c.After}, func(e auditlog.Entry) error { return lines.Encode(e) })
 		return errors.Join(err, out.Flush())
 	})
 }

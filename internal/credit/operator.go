@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Booking is what the operator's booking came to.
@@ -100,7 +100,7 @@ func (b booking) book(ctx context.Context, tx *db.Tx, a accounts) (Booking, erro
 	if err != nil {
 		return Booking{}, err
 	}
-	err = event.Record(ctx, tx, b.team, event.Actor{}, b.event, strconv.FormatInt(id, 10), map[string]any{"credits": b.credits})
+	err = auditlog.Record(ctx, tx, b.team, auditlog.Actor{}, b.event, strconv.FormatInt(id, 10), map[string]any{"credits": b.credits})
 	return Booking{TransferID: id, Balance: a.available + b.moves.available}, err
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
 )
@@ -145,7 +145,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 	if err := s.conclude(ctx, tx, d, ended, result); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, d.TeamID, event.Actor{PersonID: person}, "post.account_decided", postID, map[string]any{"account": accountID, "decision": decision.word()})
+	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{PersonID: person}, "post.account_decided", postID, map[string]any{"account": accountID, "decision": decision.word()})
 }
 
 // decided is the result that a decision makes. It went out when it was committed last, as far as anybody knows.

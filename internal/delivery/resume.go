@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/plaintext"
 	"pressroom/internal/post"
@@ -438,5 +438,5 @@ func (s *Service) settleFate(ctx context.Context, tx *db.Tx, d delivery, of *dou
 	if err := s.conclude(ctx, tx, d, into, result); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, d.TeamID, event.Actor{}, "post.account_reckoned", d.PostID, map[string]any{"account": d.AccountID, "fate": of.Fate, "error_code": result.ErrorCode})
+	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{}, "post.account_reckoned", d.PostID, map[string]any{"account": d.AccountID, "fate": of.Fate, "error_code": result.ErrorCode})
 }

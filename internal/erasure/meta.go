@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Meta asks an app to delete what it keeps of a person by a signed request: two parts in base64url with a full stop
@@ -154,7 +154,7 @@ func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform 
 	if _, err := tx.Exec(ctx, `UPDATE social_accounts SET sealed_grant = ?, disconnected_at = ?, updated_at = ? WHERE id = ?`, []byte{}, db.Micros(tx.Now()), db.Micros(tx.Now()), account); err != nil {
 		return fmt.Errorf("deleting the grant of account %d: %w", account, err)
 	}
-	return event.Record(ctx, tx, team, event.Actor{}, "social_account.erased", strconv.FormatInt(account, 10), map[string]any{"platform": platform})
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "social_account.erased", strconv.FormatInt(account, 10), map[string]any{"platform": platform})
 }
 
 // Erased is what became of a network's request.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 var (
@@ -50,7 +50,7 @@ func out(ctx context.Context, tx *db.Tx, person, team int64) error {
 		`DELETE FROM memberships WHERE team_id = ? AND person_id = ?`); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "member.left", strconv.FormatInt(person, 10), nil)
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "member.left", strconv.FormatInt(person, 10), nil)
 }
 
 // DeletePerson deletes a person's account, but for whoever owns a team. What the person made for teams stays theirs.
@@ -113,5 +113,5 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	if _, err := tx.Exec(ctx, `UPDATE people SET held_at = ?, deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()), db.Micros(tx.Now()), person); err != nil {
 		return fmt.Errorf("deleting a person: %w", err)
 	}
-	return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.deleted", strconv.FormatInt(person, 10), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.deleted", strconv.FormatInt(person, 10), nil)
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Work deletes what is to be deleted of every team, a batch at a time, until nothing is left or the context ends.
@@ -230,5 +230,5 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, team, by int64, account bo
 	if err := changed(ctx, tx); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, team, event.Actor{}, "team.deleted", strconv.FormatInt(team, 10), nil)
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "team.deleted", strconv.FormatInt(team, 10), nil)
 }

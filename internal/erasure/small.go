@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 var (
@@ -38,7 +38,7 @@ func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post stri
 		if _, err := removePosts(ctx, tx, []string{post}); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "post.deleted", post, nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "post.deleted", post, nil)
 	})
 }
 
@@ -76,6 +76,6 @@ func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isO
 		if err := changed(ctx, tx); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: person}, kind+".forgotten", strconv.FormatInt(key, 10), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, kind+".forgotten", strconv.FormatInt(key, 10), nil)
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Touched is what goes with a team.
@@ -70,7 +70,7 @@ func (s *Service) Ask(ctx context.Context, person, team int64, name string, acco
 		if err := s.still(ctx, tx, team); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "team.deletion_begun", strconv.FormatInt(team, 10), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "team.deletion_begun", strconv.FormatInt(team, 10), nil)
 	})
 }
 

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/blob"
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/picture"
 	"pressroom/internal/plan"
 	"pressroom/internal/probe"
@@ -395,8 +395,8 @@ func create(ctx context.Context, tx *db.Tx, i *Item, p placement) error {
 	if _, err := tx.Exec(ctx, `UPDATE storage SET used_bytes = used_bytes + ? WHERE team_id = ?`, i.Size, i.TeamID); err != nil {
 		return fmt.Errorf("counting a file: %w", err)
 	}
-	by := event.Actor{PersonID: p.by.PersonID, KeyID: p.by.KeyID, RequestID: p.by.RequestID}
-	return event.Record(ctx, tx, i.TeamID, by, "media.added", text(i.ID), map[string]any{"size_bytes": i.Size, "type": i.Type})
+	by := auditlog.Actor{PersonID: p.by.PersonID, KeyID: p.by.KeyID, RequestID: p.by.RequestID}
+	return auditlog.Record(ctx, tx, i.TeamID, by, "media.added", text(i.ID), map[string]any{"size_bytes": i.Size, "type": i.Type})
 }
 
 var errStorageFull = apierr.New(apierr.PlanLimitReached, "The media library has too little room left for this. Make room in the app first.").With("limit", "storage_bytes")

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/source"
@@ -70,7 +70,7 @@ func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in D
 		if err := insertDownload(ctx, tx, d); err != nil {
 			return err
 		}
-		if err := event.Record(ctx, tx, call.TeamID, event.By(call), "media.download", record.ID, map[string]any{"platform": d.platform, "type": d.kind}); err != nil {
+		if err := auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "media.download", record.ID, map[string]any{"platform": d.platform, "type": d.kind}); err != nil {
 			return err
 		}
 		return s.Worker.Submit(ctx, tx, record.ID)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
@@ -54,7 +54,7 @@ func (s *Service) importFile(ctx context.Context, call operation.Call, in Import
 		if err != nil {
 			return fmt.Errorf("writing an import: %w", err)
 		}
-		if err := event.Record(ctx, tx, call.TeamID, event.By(call), "media.import", record.ID, nil); err != nil {
+		if err := auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "media.import", record.ID, nil); err != nil {
 			return err
 		}
 		return s.Worker.Submit(ctx, tx, record.ID)

@@ -8,8 +8,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
 )
@@ -184,6 +184,6 @@ func (s *Service) change(ctx context.Context, call operation.Call, kind string, 
 		if err := work(ctx, tx); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, call.TeamID, event.By(call), kind, text(id), nil)
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), kind, text(id), nil)
 	})
 }

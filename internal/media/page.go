@@ -15,8 +15,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/secret"
 )
@@ -232,7 +232,7 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 		if err != nil {
 			return fmt.Errorf("closing upload links: %w", err)
 		}
-		if err := event.Record(ctx, tx, b.team, event.Actor{PersonID: person}, "uploads.closed", b.job, nil); err != nil {
+		if err := auditlog.Record(ctx, tx, b.team, auditlog.Actor{PersonID: person}, "uploads.closed", b.job, nil); err != nil {
 			return err
 		}
 		return s.closeBatch(ctx, tx, b.job, "upload_closed")
@@ -262,7 +262,7 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 		if _, err := tx.Exec(ctx, `UPDATE media SET alt = ? WHERE id = ? AND deleted_at = 0`, alt, id); err != nil {
 			return fmt.Errorf("describing an image: %w", err)
 		}
-		return event.Record(ctx, tx, i.TeamID, event.Actor{PersonID: person}, "media.described", text(id), nil)
+		return auditlog.Record(ctx, tx, i.TeamID, auditlog.Actor{PersonID: person}, "media.described", text(id), nil)
 	})
 }
 

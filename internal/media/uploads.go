@@ -14,8 +14,8 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
@@ -259,7 +259,7 @@ func (s *Service) closeEmptyPage(ctx context.Context, tx *db.Tx, call operation.
 	if err != nil || b.closed || len(b.files) > 0 {
 		return false, err
 	}
-	if err := event.Record(ctx, tx, b.team, event.By(call), "uploads.replaced", id, nil); err != nil {
+	if err := auditlog.Record(ctx, tx, b.team, auditlog.By(call), "uploads.replaced", id, nil); err != nil {
 		return false, err
 	}
 	return true, s.closeBatch(ctx, tx, id, "upload_replaced")
@@ -303,7 +303,7 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 			return record, err
 		}
 	}
-	if err := event.Record(ctx, tx, b.team, event.By(call), "uploads.opened", b.job, map[string]any{"files": len(b.files)}); err != nil {
+	if err := auditlog.Record(ctx, tx, b.team, auditlog.By(call), "uploads.opened", b.job, map[string]any{"files": len(b.files)}); err != nil {
 		return record, err
 	}
 	if links, _ := b.waiting(); links > 0 || len(b.files) == 0 {
@@ -351,7 +351,7 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, call operation.Call, i
 	if _, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`, string(Replaced), id, string(Waiting)); err != nil {
 		return nil, fmt.Errorf("replacing a batch: %w", err)
 	}
-	if err := event.Record(ctx, tx, old.team, event.By(call), "uploads.replaced", id, nil); err != nil {
+	if err := auditlog.Record(ctx, tx, old.team, auditlog.By(call), "uploads.replaced", id, nil); err != nil {
 		return nil, err
 	}
 	return []string{fmt.Sprintf("An older request was replaced: its batch is closed, with %d files that had not arrived.", links)}, s.closeBatch(ctx, tx, id, "upload_replaced")

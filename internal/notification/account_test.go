@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/notification"
 	"pressroom/internal/team"
 )
@@ -20,9 +20,9 @@ import (
 // records adds an event of no team, as a request from a browser does.
 func (w *world) records(t *testing.T, by int64, kind, subject string, detail map[string]any) {
 	t.Helper()
-	ctx := event.InBrowser(t.Context(), "Firefox on Windows")
+	ctx := auditlog.InBrowser(t.Context(), "Firefox on Windows")
 	must(t, w.db.Write(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
-		return event.Record(ctx, tx, 0, event.Actor{PersonID: by}, kind, subject, detail)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: by}, kind, subject, detail)
 	}))
 }
 
@@ -43,7 +43,7 @@ func TestAccountNotices(t *testing.T) {
 		}
 		var browser string
 		signIn := func(browser string) string {
-			held, err := w.teams.NoteSignIn(event.InBrowser(t.Context(), "Firefox on Windows"), team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"})
+			held, err := w.teams.NoteSignIn(auditlog.InBrowser(t.Context(), "Firefox on Windows"), team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"})
 			must(t, err)
 			return held
 		}
@@ -55,7 +55,7 @@ func TestAccountNotices(t *testing.T) {
 			says string
 		}{
 			{"password", func() {
-				_, err := door.ChangePassword(event.InBrowser(t.Context(), "Firefox on Windows"), team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"})
+				_, err := door.ChangePassword(auditlog.InBrowser(t.Context(), "Firefox on Windows"), team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"})
 				must(t, err)
 				must(t, w.teams.KeepBrowser(t.Context(), ada, browser))
 			}, "Your password was set or changed"},
@@ -76,15 +76,15 @@ func TestAccountNotices(t *testing.T) {
 			{"passkey removed", record(ada, "passkey.removed", "77"), "A passkey was removed"},
 			{"passkey copied", record(ada, "passkey.copied", "77"), "used by two devices"},
 			{"operator", func() {
-				_, err := w.teams.SetOperator(event.Operating(t.Context(), w.editor.ID), "ada@harbour.example", true)
+				_, err := w.teams.SetOperator(auditlog.Operating(t.Context(), w.editor.ID), "ada@harbour.example", true)
 				must(t, err)
 			}, "You were given the right to run this service"},
 			{"operator already", func() {
-				_, err := w.teams.SetOperator(event.Operating(t.Context(), w.editor.ID), "ada@harbour.example", true)
+				_, err := w.teams.SetOperator(auditlog.Operating(t.Context(), w.editor.ID), "ada@harbour.example", true)
 				must(t, err)
 			}, ""},
 			{"no operator", func() {
-				_, err := w.teams.SetOperator(event.Operating(t.Context(), w.editor.ID), "ada@harbour.example", false)
+				_, err := w.teams.SetOperator(auditlog.Operating(t.Context(), w.editor.ID), "ada@harbour.example", false)
 				must(t, err)
 			}, "Your right to run this service was taken away"},
 			{"authenticator added", record(ada, "totp.added", own), "An authenticator app was added"},

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // byEvent says which events people are told of.
@@ -157,5 +157,5 @@ func (s *Service) Lowered(ctx context.Context, tx *db.Tx, team, before, after in
 	if err := tx.QueryRow(ctx, `SELECT credits FROM notice_thresholds WHERE team_id = ?`, team).Scan(&below); err != nil {
 		return fmt.Errorf("reading below what credits are low: %w", err)
 	}
-	return event.Record(ctx, tx, team, event.Actor{}, lowEvent, strconv.FormatInt(team, 10), map[string]any{"credits": below})
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, lowEvent, strconv.FormatInt(team, 10), map[string]any{"credits": below})
 }

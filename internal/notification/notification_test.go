@@ -16,8 +16,8 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"pressroom/internal/access"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/limit"
 	"pressroom/internal/notification"
 	"pressroom/internal/plan"
@@ -121,7 +121,7 @@ func must(t *testing.T, err error) {
 func (w *world) happens(t *testing.T, kind, subject string, detail map[string]any) {
 	t.Helper()
 	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-		return event.Record(ctx, tx, w.team, event.Actor{}, kind, subject, detail)
+		return auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, kind, subject, detail)
 	}))
 }
 
@@ -232,7 +232,7 @@ func TestANoticeIsPartOfItsEffect(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		stop := errors.New("stop")
 		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			must(t, event.Record(ctx, tx, w.team, event.Actor{}, "post.account_failed", "undone", nil))
+			must(t, auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, "post.account_failed", "undone", nil))
 			return stop
 		})
 		if !errors.Is(err, stop) {
@@ -264,7 +264,7 @@ func TestADecisionIsToldToTheOthers(t *testing.T) {
 		says := func(by int64, subject, decision string) {
 			t.Helper()
 			must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-				return event.Record(ctx, tx, w.team, event.Actor{PersonID: by}, "post.account_decided", subject, map[string]any{"account": 1, "decision": decision})
+				return auditlog.Record(ctx, tx, w.team, auditlog.Actor{PersonID: by}, "post.account_decided", subject, map[string]any{"account": 1, "decision": decision})
 			}))
 		}
 		says(w.editor.ID, "found", "published")

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Who has left a team is told nothing of it any more. What is about the person's own account is always told.
@@ -174,6 +174,6 @@ func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64)
 		if err != nil {
 			return fmt.Errorf("keeping below what credits are low: %w", err)
 		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "credits.threshold_set", fmt.Sprint(team), map[string]any{"credits": credits})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "credits.threshold_set", fmt.Sprint(team), map[string]any{"credits": credits})
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 const handleLen = 32 // bytes, of at most 64 (Web Authentication, section 4)
@@ -114,7 +114,7 @@ func noteCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
 	if _, err := tx.Exec(ctx, `UPDATE passkeys SET copied_at = ? WHERE id = ?`, db.Micros(tx.Now()), passkey); err != nil {
 		return fmt.Errorf("noting a copied passkey: %w", err)
 	}
-	return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "passkey.copied", text(passkey), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.copied", text(passkey), nil)
 }
 
 // Add gives a person a new passkey.
@@ -153,7 +153,7 @@ func (n Made) Keep(ctx context.Context, tx *db.Tx, person int64) error {
 	if err != nil {
 		return fmt.Errorf("adding a passkey: %w", err)
 	}
-	return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "passkey.added", text(id), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.added", text(id), nil)
 }
 
 // List lists a person's passkeys, the oldest first.
@@ -209,7 +209,7 @@ func (s *Service) Remove(ctx context.Context, person, passkey int64, keep func(c
 				return err
 			}
 		}
-		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "passkey.removed", text(passkey), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.removed", text(passkey), nil)
 	})
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/plaintext"
@@ -172,7 +172,7 @@ func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string
 		if generation, err = markSent(ctx, tx, *p); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.approval_asked", p.ID, map[string]any{"round": p.Round})
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.approval_asked", p.ID, map[string]any{"round": p.Round})
 	})
 	if err != nil {
 		return "", err
@@ -211,7 +211,7 @@ func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string
 		if err != nil {
 			return fmt.Errorf("revoking approval links: %w", err)
 		}
-		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.approval_links_revoked", p.ID, map[string]any{"revocations": generation})
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.approval_links_revoked", p.ID, map[string]any{"revocations": generation})
 	})
 	return err
 }
@@ -355,7 +355,7 @@ func (a *Approvals) Decide(ctx context.Context, token string, d Decision) error 
 	if err != nil {
 		return err
 	}
-	return a.decide(ctx, event.Actor{}, shown.TeamID, l.post, d)
+	return a.decide(ctx, auditlog.Actor{}, shown.TeamID, l.post, d)
 }
 
 // DecideAs takes the decision of a client who is signed in, on a post of the client's team. It is refused as Decide
@@ -369,10 +369,10 @@ func (a *Approvals) DecideAs(ctx context.Context, call operation.Call, postID st
 	if err != nil {
 		return err
 	}
-	return a.decide(ctx, event.By(call), call.TeamID, postID, d)
+	return a.decide(ctx, auditlog.By(call), call.TeamID, postID, d)
 }
 
-func (a *Approvals) decide(ctx context.Context, by event.Actor, team int64, postID string, d Decision) error {
+func (a *Approvals) decide(ctx context.Context, by auditlog.Actor, team int64, postID string, d Decision) error {
 	s := a.Posts
 	return s.db.Write(ctx, "post.decide", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, team, postID)
@@ -391,7 +391,7 @@ func (a *Approvals) decide(ctx context.Context, by event.Actor, team int64, post
 	})
 }
 
-func keepDecision(ctx context.Context, tx *db.Tx, by event.Actor, p *Post, d Decision) error {
+func keepDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *Post, d Decision) error {
 	p.Approval = Rejected
 	if d.Approve {
 		p.Approval = Approved
@@ -404,7 +404,7 @@ func keepDecision(ctx context.Context, tx *db.Tx, by event.Actor, p *Post, d Dec
 	if err := update(ctx, tx, p); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, p.TeamID, by, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
+	return auditlog.Record(ctx, tx, p.TeamID, by, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
 }
 
 // tidied returns a decision as it can be kept: what a stranger wrote must not reorder or hide the text around it. Browsers end

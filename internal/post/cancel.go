@@ -9,8 +9,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/operation"
 )
 
@@ -69,7 +69,7 @@ func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call
 	if err := update(ctx, tx, p); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, p.TeamID, event.By(call), "post.cancelled", p.ID, detail)
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.cancelled", p.ID, detail)
 }
 
 // lockTemplate locks the template of the running series of an occurrence, and returns nil for any other post. It is
@@ -103,7 +103,7 @@ func (s *Service) pauseAs(ctx context.Context, tx *db.Tx, call operation.Call, t
 	if err := update(ctx, tx, template); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, template.TeamID, event.By(call), kind, template.ID, detail)
+	return auditlog.Record(ctx, tx, template.TeamID, auditlog.By(call), kind, template.ID, detail)
 }
 
 // pausedNote says that the series of a post that was cancelled is paused, and how it goes on.

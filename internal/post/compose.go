@@ -10,8 +10,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/secret"
@@ -267,7 +267,7 @@ func changedUnseen(ctx context.Context, tx *db.Tx, call operation.Call, p *Post,
 		return err
 	}
 	detail := map[string]any{"changed": what, "approval": p.Approval}
-	return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, detail)
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID, detail)
 }
 
 // moveTo gives a post the time that is wanted; one that is over stays only where it was there before.

@@ -10,8 +10,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/teamtime"
@@ -33,7 +33,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		if err := insert(ctx, tx, p, call.PersonID, call.KeyID); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.created", p.ID, nil)
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.created", p.ID, nil)
 	})
 	out := s.answer(call, p)
 	out.Location = "/posts/" + p.ID

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/operation"
 )
 
@@ -35,7 +35,7 @@ func (g *gap) note(ctx context.Context, tx *db.Tx, about Post, series int64) err
 	if err != nil {
 		return fmt.Errorf("noting skipped occurrences: %w", err)
 	}
-	return event.Record(ctx, tx, about.TeamID, event.Actor{}, "series.skipped", about.ID, map[string]any{"series": series, "skipped": g.skipped, "first": db.Micros(g.first), "last": db.Micros(g.last)})
+	return auditlog.Record(ctx, tx, about.TeamID, auditlog.Actor{}, "series.skipped", about.ID, map[string]any{"series": series, "skipped": g.skipped, "first": db.Micros(g.first), "last": db.Micros(g.last)})
 }
 
 const gapsShown = 5

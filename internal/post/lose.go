@@ -9,8 +9,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 )
@@ -84,7 +84,7 @@ func (s *Service) takeOutMedia(ctx context.Context, tx *db.Tx, call operation.Ca
 	if err := changed(ctx, tx, call, &p, []string{"media_ids"}); err != nil {
 		return NotNeeded, err
 	}
-	return p.Approval, event.Record(ctx, tx, p.TeamID, event.By(call), mediaTaken, p.ID, map[string]any{"media": media})
+	return p.Approval, auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), mediaTaken, p.ID, map[string]any{"media": media})
 }
 
 // dropMedia leaves a file out of what a post and its accounts show.

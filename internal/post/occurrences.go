@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/plan"
 	"pressroom/internal/teamtime"
 )
@@ -60,7 +60,7 @@ func end(ctx context.Context, tx *db.Tx, template *Post) error {
 	if err := update(ctx, tx, template); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, template.TeamID, event.Actor{}, "series.ended", template.ID, map[string]any{"series": template.SeriesID})
+	return auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "series.ended", template.ID, map[string]any{"series": template.SeriesID})
 }
 
 // occur makes one occurrence of a template: a scheduled post with all that the template has. One that was taken back
@@ -123,7 +123,7 @@ func copyTemplate(ctx context.Context, tx *db.Tx, template Post, at time.Time) e
 	if err := copyContent(ctx, tx, template.ID, id); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, template.TeamID, event.Actor{}, "post.recurred", id, map[string]any{"template": template.ID, "at": when})
+	return auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "post.recurred", id, map[string]any{"template": template.ID, "at": when})
 }
 
 // copyContent gives a post that has none the accounts and the media of another.

@@ -9,8 +9,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 )
@@ -110,7 +110,7 @@ func changed(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what 
 	if err := update(ctx, tx, p); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, p.TeamID, event.By(call), kind, p.ID, map[string]any{"changed": what, "approval": p.Approval})
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"changed": what, "approval": p.Approval})
 }
 
 // covered gives media the covers that they have among others.

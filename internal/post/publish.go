@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/restoreguard"
@@ -56,7 +56,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		if err := update(ctx, tx, &p); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.scheduled", p.ID, map[string]any{"at": db.Micros(at)})
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.scheduled", p.ID, map[string]any{"at": db.Micros(at)})
 	})
 	if err != nil {
 		return operation.Answer[Full]{}, err
@@ -103,7 +103,7 @@ func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput
 		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
 			return err
 		}
-		handed, err := s.hand(ctx, tx, &p, p.Targets, event.By(call), "")
+		handed, err := s.hand(ctx, tx, &p, p.Targets, auditlog.By(call), "")
 		if err != nil {
 			return err
 		}
@@ -136,9 +136,9 @@ func (s *Service) mayBePublished(ctx context.Context, tx *db.Tx, call operation.
 
 // hand gives some accounts of a post to the delivery under a new job, in the caller's transaction. With a
 // refusal every account fails at once and nothing is sent.
-func (s *Service) hand(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by event.Actor, refused string) (job.Record, error) {
+func (s *Service) hand(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by auditlog.Actor, refused string) (job.Record, error) {
 	begin := s.jobs.Start
-	if by == (event.Actor{}) {
+	if by == (auditlog.Actor{}) {
 		begin = s.jobs.Create // its time has come: nobody waits for it, and nothing may hold it up
 	}
 	j, err := begin(ctx, tx, job.New{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
@@ -152,7 +152,7 @@ func (s *Service) hand(ctx context.Context, tx *db.Tx, p *Post, targets []Target
 	if err := update(ctx, tx, p); err != nil {
 		return j, err
 	}
-	if err := event.Record(ctx, tx, p.TeamID, by, "post.handed_over", p.ID, map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
+	if err := auditlog.Record(ctx, tx, p.TeamID, by, "post.handed_over", p.ID, map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
 		return j, err
 	}
 	return j, s.delivery.Submit(ctx, tx, Order{Post: *p, Job: j, Targets: targets, Refused: refused})
@@ -224,7 +224,7 @@ func (s *Service) sendAgain(ctx context.Context, tx *db.Tx, call operation.Call,
 		}
 		again[i] = t
 	}
-	return s.hand(ctx, tx, p, again, event.By(call), "")
+	return s.hand(ctx, tx, p, again, auditlog.By(call), "")
 }
 
 // flowing is true of a post whose team may publish: neither is the team closed, nor publishing paused for it or for
@@ -283,7 +283,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		_, err = s.hand(ctx, tx, &p, p.Targets, event.Actor{}, refused)
+		_, err = s.hand(ctx, tx, &p, p.Targets, auditlog.Actor{}, refused)
 		return err
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // HandOver hands a scheduled post of any team over at once, whatever its time and whatever stands in its way, in the
@@ -28,7 +28,7 @@ func (s *Service) HandOver(ctx context.Context, tx *db.Tx, team int64, id string
 			return false, "", err
 		}
 	}
-	_, err = s.hand(ctx, tx, &p, p.Targets, event.Actor{}, "")
+	_, err = s.hand(ctx, tx, &p, p.Targets, auditlog.Actor{}, "")
 	return err == nil, refused, err
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/operation"
 )
 
@@ -52,7 +52,7 @@ func (s *Service) Resemble(ctx context.Context, person int64, draft, original st
 		if err := update(ctx, tx, p); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, p.TeamID, event.By(call), "post.changed", p.ID, map[string]any{"changed": []string{"override", "cover"}, "approval": p.Approval})
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID, map[string]any{"changed": []string{"override", "cover"}, "approval": p.Approval})
 	})
 	return err
 }

@@ -9,8 +9,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/operation"
 )
 
@@ -88,7 +88,7 @@ func (s *Service) StopRepeating(ctx context.Context, person int64, postID string
 		if err := keepTemplate(ctx, tx, p); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, p.TeamID, event.By(call), "series.stopped", p.ID, map[string]any{"series": ended})
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "series.stopped", p.ID, map[string]any{"series": ended})
 	})
 }
 
@@ -178,7 +178,7 @@ func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p 
 	if err := keepTemplate(ctx, tx, p); err != nil {
 		return err
 	}
-	if err := event.Record(ctx, tx, p.TeamID, event.By(call), kind, p.ID, map[string]any{"series": r.ID}); err != nil {
+	if err := auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"series": r.ID}); err != nil {
 		return err
 	}
 	return s.goOn(ctx, tx, p, r)
@@ -266,7 +266,7 @@ func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Post) error {
 		if before := p.OccursAt.Add(-time.Microsecond); before.Before(back) {
 			back = before
 		}
-		if err := event.Record(ctx, tx, template.TeamID, event.Actor{}, "post.cancelled", p.ID, map[string]any{"template": template.ID}); err != nil {
+		if err := auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "post.cancelled", p.ID, map[string]any{"template": template.ID}); err != nil {
 			return err
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Result is what became of one account of a post.
@@ -51,7 +51,7 @@ func (s *Service) Settle(ctx context.Context, tx *db.Tx, team int64, id string, 
 		if told {
 			continue
 		}
-		if err := event.Record(ctx, tx, team, event.Actor{}, "post.account_"+string(r.State), id, map[string]any{"account": account, "error_code": r.ErrorCode}); err != nil {
+		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "post.account_"+string(r.State), id, map[string]any{"account": account, "error_code": r.ErrorCode}); err != nil {
 			return err
 		}
 	}

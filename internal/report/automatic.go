@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/plan"
 	"pressroom/internal/restoreguard"
@@ -138,14 +138,14 @@ func (s *Service) beginAutomatic(ctx context.Context, tx *db.Tx, r record, reser
 	if err := r.keepTracking(ctx, tx); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, r.team, event.Actor{}, "report.automatic", r.id, map[string]any{"job": begun.ID})
+	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.automatic", r.id, map[string]any{"job": begun.ID})
 }
 
 func (s *Service) end(ctx context.Context, tx *db.Tx, r record, reason string) error {
 	if err := s.trackOff(ctx, tx, &r, reason); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, r.team, event.Actor{}, "report.tracking_ended", r.id, map[string]any{"reason": reason})
+	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.tracking_ended", r.id, map[string]any{"reason": reason})
 }
 
 // spendingPaused tells whether the operator has paused what a team's automatic work would spend.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/source"
@@ -112,7 +112,7 @@ func (s *Service) begin(ctx context.Context, tx *db.Tx, r record, p purpose, cal
 	if err != nil {
 		return begun, err
 	}
-	if err := event.Record(ctx, tx, r.team, event.By(call), "report."+string(p), r.id, map[string]any{"job": begun.ID}); err != nil {
+	if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report."+string(p), r.id, map[string]any{"job": begun.ID}); err != nil {
 		return begun, err
 	}
 	return begun, s.submit(ctx, tx, r, begun.ID, p)

@@ -8,8 +8,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
@@ -125,7 +125,7 @@ func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput)
 			return err
 		}
 		out = s.tracked(call, r)
-		return event.Record(ctx, tx, r.team, event.By(call), "report.tracked", r.id, map[string]any{"enabled": r.tracked, "frequency_days": r.frequency})
+		return auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id, map[string]any{"enabled": r.tracked, "frequency_days": r.frequency})
 	})
 	return out, err
 }
@@ -230,7 +230,7 @@ func (s *Service) EndTracking(ctx context.Context, call operation.Call, reports 
 			if err := s.trackOff(ctx, tx, &r, ""); err != nil {
 				return err
 			}
-			if err := event.Record(ctx, tx, r.team, event.By(call), "report.tracked", r.id, map[string]any{"enabled": false, "frequency_days": r.frequency}); err != nil {
+			if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id, map[string]any{"enabled": false, "frequency_days": r.frequency}); err != nil {
 				return err
 			}
 			ended++

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Failover notices on each new connection to PostgreSQL, before anything is done by it, that a replica has taken over: a
@@ -34,7 +34,7 @@ func (f *Failover) Connected(_ context.Context, exec func(query string, args ...
 	// One statement: the connection is nobody's yet.
 	err = exec(`WITH held AS (UPDATE hold SET held_at = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, why = 'failed_over',
 			since = COALESCE((SELECT at FROM events ORDER BY id DESC LIMIT 1), 0) WHERE id = 1 AND (held_at = 0 OR why = 'by_hand') RETURNING held_at),
-		told AS (INSERT INTO events (id, team_id, at, kind, subject, detail) SELECT ` + event.NextAhead("held_at") + `, 0, held_at, 'service.held', '', '{"why":"failed_over"}' FROM held)
+		told AS (INSERT INTO events (id, team_id, at, kind, subject, detail) SELECT ` + auditlog.NextAhead("held_at") + `, 0, held_at, 'service.held', '', '{"why":"failed_over"}' FROM held)
 		UPDATE access_version SET version = version + 1 WHERE id = 1 AND EXISTS (SELECT 1 FROM held)`)
 	if err != nil {
 		return fmt.Errorf("holding the database, as a replica took over: %w", err)

@@ -17,8 +17,8 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Free is an SQL condition that is true while nothing is held.
@@ -169,7 +169,7 @@ func containsControl(text string) bool {
 // Begin holds a database that was just filled from a backup of a moment, by a function that runs a statement in the
 // transaction that fills it. Where it lives is found out when it is first opened.
 func Begin(exec func(query string, args ...any) error, postgres bool, now, since time.Time) error {
-	if err := event.Ahead(exec, postgres, now); err != nil {
+	if err := auditlog.Ahead(exec, postgres, now); err != nil {
 		return err
 	}
 	err := exec(`UPDATE hold SET place = '', starts = 0, held_at = ?, why = ?, reason = '', since = ? WHERE id = 1`, db.Micros(now), string(Restored), db.Micros(since))
@@ -202,11 +202,11 @@ func (s *Service) set(ctx context.Context, tx *db.Tx, why Why, since time.Time) 
 	}
 	if why != ByHand {
 		exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
-		if err := event.Ahead(exec, s.db.Postgres(), tx.Now()); err != nil {
+		if err := auditlog.Ahead(exec, s.db.Postgres(), tx.Now()); err != nil {
 			return false, err
 		}
 	}
-	return true, event.Record(ctx, tx, 0, event.Actor{}, "service.held", "", map[string]any{"why": why})
+	return true, auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "service.held", "", map[string]any{"why": why})
 }
 
 // accessChanged has every node forget what it remembers of keys: a hold takes capabilities from all of them.
@@ -235,7 +235,7 @@ func Lift(ctx context.Context, tx *db.Tx, detail map[string]any) error {
 	if err := accessChanged(ctx, tx); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, 0, event.Actor{}, "service.resumed", "", detail)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "service.resumed", "", detail)
 }
 
 const lookEvery = 500 * time.Millisecond

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/blob"
 	"pressroom/internal/certificate"
 	"pressroom/internal/clusterstats"
@@ -23,7 +24,6 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/directory"
 	"pressroom/internal/erasure"
-	"pressroom/internal/event"
 	"pressroom/internal/fetch"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/list"
@@ -417,9 +417,9 @@ func (s *Server) Registry() *operation.Registry { return s.registry }
 // Routes are the addresses of the app.
 func (s *Server) Routes() []frame.Route { return s.app.Routes() }
 
-// Events yields the record of who did what: see event.Each.
-func (s *Server) Events(ctx context.Context, part event.Part, yield func(event.Entry) error) error {
-	return event.Each(ctx, s.db, part, yield)
+// Events yields the record of who did what: see auditlog.Each.
+func (s *Server) Events(ctx context.Context, part auditlog.Part, yield func(auditlog.Entry) error) error {
+	return auditlog.Each(ctx, s.db, part, yield)
 }
 
 // Handler answers every request of the public address.

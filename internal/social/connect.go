@@ -17,8 +17,8 @@ import (
 	"unicode"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/plan"
 	"pressroom/internal/tokencrypt"
@@ -330,7 +330,7 @@ func (c *Connector) keep(ctx context.Context, tx *db.Tx, person int64, token str
 	if err := fits(ctx, tx, l, offer, a); err != nil {
 		return Account{}, err
 	}
-	if a, err = c.Accounts.keep(ctx, tx, a, chosen.Grant, event.Actor{PersonID: person}); err != nil {
+	if a, err = c.Accounts.keep(ctx, tx, a, chosen.Grant, auditlog.Actor{PersonID: person}); err != nil {
 		return a, err
 	}
 	hash := sha256.Sum256([]byte(token))

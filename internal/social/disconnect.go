@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // TellLeft has somebody learn of each account that a person disconnects, in the transaction that does it.
@@ -50,7 +50,7 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 				return err
 			}
 		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "social_account.disconnected", strconv.FormatInt(account, 10), map[string]any{"platform": leaving.platform})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "social_account.disconnected", strconv.FormatInt(account, 10), map[string]any{"platform": leaving.platform})
 	})
 	if err != nil || told != Revoking {
 		return told, err

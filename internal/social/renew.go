@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 )
 
@@ -121,7 +121,7 @@ func (s *Service) warn(ctx context.Context, account int64) error {
 		if err != nil {
 			return fmt.Errorf("noting that account %d expires: %w", account, err)
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, "social_account.expiring", strconv.FormatInt(account, 10), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "social_account.expiring", strconv.FormatInt(account, 10), nil)
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"fmt"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/tokencrypt"
 )
@@ -101,7 +101,7 @@ func (s *Service) recordResealed(ctx context.Context, done Resealed) error {
 		return nil
 	}
 	err := s.db.Write(ctx, "social.resealed", func(ctx context.Context, tx *db.Tx) error {
-		return event.Record(ctx, tx, 0, event.Actor{}, "service.resealed", "", map[string]any{"resealed": done.Resealed, "left": done.Left})
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "service.resealed", "", map[string]any{"resealed": done.Resealed, "left": done.Left})
 	})
 	if err != nil {
 		return fmt.Errorf("recording that grants were sealed anew: %w", err)

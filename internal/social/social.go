@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/network"
 	"pressroom/internal/tokencrypt"
 )
@@ -105,14 +105,14 @@ func (s *Service) Connect(ctx context.Context, team int64, platform string, c ne
 	}
 	a := Account{TeamID: team, Platform: platform, NetworkID: grant.Account, Username: grant.Username, DisplayName: grant.Username}
 	err = s.db.Write(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
-		a, err = s.keep(ctx, tx, a, grant, event.Actor{})
+		a, err = s.keep(ctx, tx, a, grant, auditlog.Actor{})
 		return err
 	})
 	return a, err
 }
 
 // keep adds an account with its grant; one that the team has gets the new grant.
-func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.Grant, by event.Actor) (Account, error) {
+func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.Grant, by auditlog.Actor) (Account, error) {
 	now := db.Micros(tx.Now())
 	a.Connection = standing(grant, tx.Now())
 	row := tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
@@ -133,7 +133,7 @@ func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.
 			return a, err
 		}
 	}
-	return a, event.Record(ctx, tx, a.TeamID, by, "social_account.connected", strconv.FormatInt(a.ID, 10), map[string]any{"platform": a.Platform})
+	return a, auditlog.Record(ctx, tx, a.TeamID, by, "social_account.connected", strconv.FormatInt(a.ID, 10), map[string]any{"platform": a.Platform})
 }
 
 func (s *Service) keepGrant(ctx context.Context, tx *db.Tx, id int64, g network.Grant) error {
@@ -314,6 +314,6 @@ func (s *Service) lose(ctx context.Context, account, version int64, probe string
 		if err != nil {
 			return fmt.Errorf("losing account %d: %w", account, err)
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, "social_account.lost", strconv.FormatInt(account, 10), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "social_account.lost", strconv.FormatInt(account, 10), nil)
 	})
 }

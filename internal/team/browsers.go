@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/secret"
 )
 
@@ -91,7 +91,7 @@ func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 		} else if err := touchBrowser(ctx, tx, token, in.BrowserName); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, 0, event.Actor{PersonID: in.Person}, "person.signed_in", id(in.Person), detail)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: in.Person}, "person.signed_in", id(in.Person), detail)
 	})
 	return kept, err
 }

@@ -12,8 +12,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/plan"
 	"pressroom/internal/secret"
 )
@@ -85,7 +85,7 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 	if err != nil {
 		return 0, fmt.Errorf("adding a connection: %w", err)
 	}
-	if err := event.Record(ctx, tx, n.TeamID, event.Actor{PersonID: n.PersonID}, "assistant.connected", id(made), map[string]any{"may": joined(n.Capabilities)}); err != nil {
+	if err := auditlog.Record(ctx, tx, n.TeamID, auditlog.Actor{PersonID: n.PersonID}, "assistant.connected", id(made), map[string]any{"may": joined(n.Capabilities)}); err != nil {
 		return 0, err
 	}
 	return made, s.changed(ctx, tx)
@@ -126,7 +126,7 @@ func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64, r
 	if err != nil {
 		return fmt.Errorf("ending a connection: %w", err)
 	}
-	if err := event.Record(ctx, tx, team, event.Actor{}, "assistant.disconnected", id(connection), map[string]any{"reason": reason}); err != nil {
+	if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "assistant.disconnected", id(connection), map[string]any{"reason": reason}); err != nil {
 		return err
 	}
 	return s.changed(ctx, tx)

@@ -11,8 +11,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/secret"
 	"pressroom/internal/team"
 )
@@ -378,7 +378,7 @@ func TestConnectionEvents(t *testing.T) {
 		if err := w.RevokeKey(ctx, first); err != nil {
 			t.Fatal(err)
 		}
-		events, err := event.List(ctx, w.db, w.team.ID, event.Page{Most: 5})
+		events, err := auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Most: 5})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Credential is something other than the password by which somebody signs in, or a program acts, as a person.
@@ -85,7 +85,7 @@ func (s *Service) removeSignIns(ctx context.Context, tx *db.Tx, p *Person) error
 	if err := s.removeCredentials(ctx, tx, p.ID, nil); err != nil {
 		return err
 	}
-	return event.Record(ctx, tx, 0, event.Actor{PersonID: p.ID}, "person.sign_ins_removed", id(p.ID), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.sign_ins_removed", id(p.ID), nil)
 }
 
 func passkeysOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
@@ -97,7 +97,7 @@ func passkeysOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]
 			if _, err := tx.Exec(ctx, `DELETE FROM passkeys WHERE id = ? AND person_id = ?`, key, person); err != nil {
 				return fmt.Errorf("removing a passkey: %w", err)
 			}
-			return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "passkey.removed", id(key), nil)
+			return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.removed", id(key), nil)
 		}
 		return err
 	}, `SELECT id, name, created_at, used_at FROM passkeys WHERE person_id = ? ORDER BY id`, person)
@@ -118,7 +118,7 @@ func assistantsOf(ctx context.Context, _ *Service, q db.Querier, person int64) (
 			if _, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND person_id = ?`, db.Micros(tx.Now()), connection, team, person); err != nil {
 				return fmt.Errorf("ending an assistant's connection: %w", err)
 			}
-			return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "assistant.revoked", id(connection), nil)
+			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "assistant.revoked", id(connection), nil)
 		}
 		return err
 	}, `SELECT k.id, k.team_id, k.name, t.name, k.created_at, k.used_at FROM api_keys k JOIN teams t ON t.id = k.team_id

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // DirectoryIdentity is somebody whom the operator's directory has recognized. Issuer and subject identify one person for
@@ -79,7 +79,7 @@ func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity,
 			return errNoDirectoryPerson
 		case p.subject != "" && !p.is(who):
 			refusal = errOtherIdentity // the event is kept
-			return event.Record(ctx, tx, 0, event.Actor{}, "person.directory_refused", id(p.ID), map[string]any{"issuer": who.Issuer})
+			return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.directory_refused", id(p.ID), map[string]any{"issuer": who.Issuer})
 		case p.subject == "":
 			if err := s.linkKnown(ctx, tx, &p, who); err != nil {
 				return err
@@ -153,7 +153,7 @@ func (s *Service) link(ctx context.Context, tx *db.Tx, p *directoryPerson, who D
 	if err := keepIdentity(ctx, tx, p.ID, who); err != nil {
 		return err
 	}
-	err := event.Record(ctx, tx, 0, event.Actor{PersonID: p.ID}, "person.directory_linked", id(p.ID), map[string]any{"issuer": who.Issuer})
+	err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.directory_linked", id(p.ID), map[string]any{"issuer": who.Issuer})
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
 		if err := endProofs(ctx, tx, p); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, 0, event.Actor{}, "person.directory_unlinked", id(p.ID), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.directory_unlinked", id(p.ID), nil)
 	})
 	return p, err
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // SetSecondFactor sets whether the team's members need a second factor, for the owner.
@@ -152,5 +152,5 @@ func dropApp(ctx context.Context, tx *db.Tx, person int64) error {
 			return fmt.Errorf("removing an authenticator app: %w", err)
 		}
 	}
-	return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "totp.removed", id(person), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "totp.removed", id(person), nil)
 }

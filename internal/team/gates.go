@@ -10,8 +10,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/restoreguard"
 )
 
@@ -60,7 +60,7 @@ func (s *Service) Pause(ctx context.Context, p Pause) error {
 		if err != nil {
 			return fmt.Errorf("pausing: %w", err)
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, "access.paused", id(p.Target), map[string]any{"scope": p.Scope, "action": p.Action})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.paused", id(p.Target), map[string]any{"scope": p.Scope, "action": p.Action})
 	})
 }
 
@@ -81,7 +81,7 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 		case n == 0:
 			return invalid("this is not paused")
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, "access.resumed", id(p.Target), map[string]any{"scope": p.Scope, "action": p.Action})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.resumed", id(p.Target), map[string]any{"scope": p.Scope, "action": p.Action})
 	})
 }
 
@@ -184,7 +184,7 @@ func (s *Service) SetHold(ctx context.Context, person int64, held bool) error {
 		if n == 0 {
 			return invalid("there is no such person")
 		}
-		return event.Record(ctx, tx, 0, event.Actor{}, "person.hold", id(person), map[string]any{"held": held})
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.hold", id(person), map[string]any{"held": held})
 	})
 }
 

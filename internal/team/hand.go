@@ -12,8 +12,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/plan"
 )
 
@@ -56,7 +56,7 @@ func (h Hand) change(ctx context.Context, kind string, may []access.Role, work f
 		if err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, h.team, event.Actor{PersonID: h.person}, kind, id(what.subject), what.detail)
+		return auditlog.Record(ctx, tx, h.team, auditlog.Actor{PersonID: h.person}, kind, id(what.subject), what.detail)
 	})
 }
 

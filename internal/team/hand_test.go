@@ -8,8 +8,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/team"
 )
 
@@ -272,7 +272,7 @@ func TestProfile(t *testing.T) {
 		if p, err := w.Profile(ctx, w.team.ID); err != nil || p != (team.Profile{Name: "Hafen", Timezone: "Asia/Tokyo", Language: "de-AT", KeepOriginals: true}) {
 			t.Errorf("%+v (%v)", p, err)
 		}
-		events, err := event.List(ctx, w.db, w.team.ID, event.Page{Kind: "team.changed", Most: 5})
+		events, err := auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Kind: "team.changed", Most: 5})
 		if err != nil || len(events) != 1 || events[0].Detail["keep_originals"] != true || events[0].Person != "adm@example.com" || events[0].Detail["timezone"] != "Asia/Tokyo" || events[0].Detail["renamed"] != true {
 			t.Errorf("%+v (%v)", events, err)
 		}

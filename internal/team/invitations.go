@@ -13,8 +13,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/plan"
 	"pressroom/internal/secret"
 )
@@ -112,7 +112,7 @@ func keepInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitatio
 	if err := row.Scan(&i.ID); err != nil {
 		return fmt.Errorf("inviting: %w", err)
 	}
-	return event.Record(ctx, tx, team, event.Actor{PersonID: by}, "invitation.created", id(i.ID), map[string]any{"role": i.Role})
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.created", id(i.ID), map[string]any{"role": i.Role})
 }
 
 // mayInvite holds the team and refuses who may not invite, and whom the team has already.
@@ -199,7 +199,7 @@ func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error 
 		if n == 0 {
 			return apierr.Missing()
 		}
-		return event.Record(ctx, tx, team, event.Actor{PersonID: by}, "invitation.revoked", id(invitation), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.revoked", id(invitation), nil)
 	})
 }
 
@@ -336,5 +336,5 @@ func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) e
 	if _, err := tx.Exec(ctx, `UPDATE invitations SET accepted_at = ?, accepted_by = ? WHERE id = ?`, db.Micros(tx.Now()), person, o.ID); err != nil {
 		return fmt.Errorf("noting an accepted invitation: %w", err)
 	}
-	return event.Record(ctx, tx, o.TeamID, event.Actor{PersonID: person}, "invitation.accepted", id(o.ID), map[string]any{"role": o.Role})
+	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.accepted", id(o.ID), map[string]any{"role": o.Role})
 }

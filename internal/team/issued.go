@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // The kinds of what Issued lists.
@@ -86,7 +86,7 @@ func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Cre
 			if _, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND person_id = ? AND revoked_at = 0`, db.Micros(tx.Now()), key, team, person); err != nil {
 				return fmt.Errorf("revoking a key: %w", err)
 			}
-			return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "key.revoked", id(key), nil)
+			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "key.revoked", id(key), nil)
 		}
 		return err
 	}, `SELECT k.id, k.team_id, k.name, t.name, k.created_at, k.used_at FROM api_keys k JOIN teams t ON t.id = k.team_id
@@ -108,7 +108,7 @@ func (s *Service) invitationsBy(ctx context.Context, q db.Querier, person int64)
 			if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND invited_by = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()), invitation, team, person); err != nil {
 				return fmt.Errorf("revoking an invitation: %w", err)
 			}
-			return event.Record(ctx, tx, team, event.Actor{PersonID: person}, "invitation.revoked", id(invitation), nil)
+			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "invitation.revoked", id(invitation), nil)
 		}
 		return err
 	}, `SELECT i.id, i.team_id, i.email, i.role, t.name, i.created_at FROM invitations i JOIN teams t ON t.id = i.team_id

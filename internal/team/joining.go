@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Newcomer is who joins by an invitation without being known yet.
@@ -129,7 +129,7 @@ func addInvited(ctx context.Context, tx *db.Tx, p Person, hash string) (int64, e
 	if err != nil {
 		return 0, fmt.Errorf("adding a person: %w", err)
 	}
-	return made, event.Record(ctx, tx, 0, event.Actor{PersonID: made}, "person.added", id(made), nil)
+	return made, auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: made}, "person.added", id(made), nil)
 }
 
 // Invitee returns the person of an invitation's e-mail address who enters the right password, also a person in no team, who

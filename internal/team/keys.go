@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/plan"
 	"pressroom/internal/secret"
 )
@@ -46,7 +46,7 @@ func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 		if err := row.Scan(&k.ID); err != nil {
 			return fmt.Errorf("adding a key: %w", err)
 		}
-		return event.Record(ctx, tx, n.Team, event.Actor{PersonID: owner}, "key.created", id(k.ID), map[string]any{"level": k.Level})
+		return auditlog.Record(ctx, tx, n.Team, auditlog.Actor{PersonID: owner}, "key.created", id(k.ID), map[string]any{"level": k.Level})
 	})
 	return k, value, err
 }
@@ -109,6 +109,6 @@ func (s *Service) changeKey(ctx context.Context, key int64, verb string, detail 
 		if err != nil {
 			return invalid("there is no such key, or it is revoked")
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, string(kind)+"."+verb, id(key), detail)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, string(kind)+"."+verb, id(key), detail)
 	})
 }

@@ -8,8 +8,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/plaintext"
 )
 
@@ -213,6 +213,6 @@ func (s *Service) withdraw(ctx context.Context, team, invitation int64) error {
 		if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0`, db.Micros(tx.Now()), invitation, team); err != nil {
 			return fmt.Errorf("withdrawing an invitation: %w", err)
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, "invitation.not_mailed", id(invitation), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "invitation.not_mailed", id(invitation), nil)
 	})
 }

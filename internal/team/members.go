@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Why a key or a connection ended without being revoked. A key acts as the owner who made it: it ends with that person's
@@ -44,7 +44,7 @@ func (s *Service) SetMember(ctx context.Context, team, person int64, role access
 		if err := setMember(ctx, tx, team, person, role); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, "member.set", id(person), map[string]any{"role": role})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.set", id(person), map[string]any{"role": role})
 	})
 }
 
@@ -78,7 +78,7 @@ func (s *Service) RemoveMember(ctx context.Context, team, person int64) error {
 		if err := loseAll(ctx, tx, team, person); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, "member.removed", id(person), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.removed", id(person), nil)
 	})
 }
 

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/passwordcheck"
 )
 
@@ -120,7 +120,7 @@ func (s *Service) SetName(ctx context.Context, person int64, name string) error 
 		if n == 0 {
 			return apierr.Missing()
 		}
-		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.renamed", id(person), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.renamed", id(person), nil)
 	})
 }
 
@@ -135,7 +135,7 @@ func setPassword(ctx context.Context, tx *db.Tx, p *Person, hash, former, kind s
 	if err != nil {
 		return fmt.Errorf("setting a password: %w", err)
 	}
-	return event.Record(ctx, tx, 0, event.Actor{PersonID: p.ID}, kind, id(p.ID), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, kind, id(p.ID), nil)
 }
 
 // EndSessions ends every session of a person: those that began before hold no more.
@@ -144,7 +144,7 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 		if _, err := tx.Exec(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ?`, person); err != nil {
 			return fmt.Errorf("ending a person's sessions: %w", err)
 		}
-		return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.signed_out_everywhere", id(person), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.signed_out_everywhere", id(person), nil)
 	})
 }
 
@@ -181,7 +181,7 @@ func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved 
 		if _, err := tx.Exec(ctx, `UPDATE people SET operator = ? WHERE id = ?`, db.Flag(on), p.ID); err != nil {
 			return fmt.Errorf("changing who runs the service: %w", err)
 		}
-		return event.Record(ctx, tx, 0, event.Actor{}, "person.operator", id(p.ID), map[string]any{"on": on})
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.operator", id(p.ID), map[string]any{"on": on})
 	})
 	return p, err
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/secret"
 )
 
@@ -38,7 +38,7 @@ func (s *Service) proveEmail(ctx context.Context, tx *db.Tx, person int64, how s
 	if n == 0 {
 		return nil
 	}
-	if err := event.Record(ctx, tx, 0, event.Actor{PersonID: person}, "person.email_confirmed", id(person), map[string]any{"by": how}); err != nil {
+	if err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.email_confirmed", id(person), map[string]any{"by": how}); err != nil {
 		return err
 	}
 	return s.endWaiting(ctx, tx, person)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/secret"
 )
 
@@ -48,7 +48,7 @@ func (s *Service) recoverBy(ctx context.Context, email string, mailed bool) (Rec
 		if err := keepRecovery(ctx, tx, r, hash[:], mailed); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, 0, event.Actor{}, "person.recovery", id(r.Person.ID), map[string]any{"mailed": mailed})
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.recovery", id(r.Person.ID), map[string]any{"mailed": mailed})
 	})
 	return r, err
 }
@@ -75,7 +75,7 @@ func (s *Service) dropRecoveries(ctx context.Context, person int64) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, person); err != nil {
 			return fmt.Errorf("ending links: %w", err)
 		}
-		return event.Record(ctx, tx, 0, event.Actor{}, recoveryNotSent, id(person), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, recoveryNotSent, id(person), nil)
 	})
 }
 

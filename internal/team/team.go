@@ -12,8 +12,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/plan"
 )
 
@@ -119,7 +119,7 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 		if err := row.Scan(&p.ID); err != nil {
 			return invalid("somebody has this e-mail address already")
 		}
-		return event.Record(ctx, tx, 0, event.Actor{}, "person.added", id(p.ID), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.added", id(p.ID), nil)
 	})
 	return p, err
 }
@@ -161,7 +161,7 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 		if err := setMember(ctx, tx, t.ID, owner, access.Owner); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, t.ID, event.Actor{}, "team.created", id(t.ID), map[string]any{"plan": t.Plan})
+		return auditlog.Record(ctx, tx, t.ID, auditlog.Actor{}, "team.created", id(t.ID), map[string]any{"plan": t.Plan})
 	})
 	return t, err
 }
@@ -211,7 +211,7 @@ func (s *Service) setTeam(ctx context.Context, team int64, kind string, detail m
 		if n == 0 {
 			return invalid("there is no such team")
 		}
-		return event.Record(ctx, tx, team, event.Actor{}, kind, id(team), detail)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, kind, id(team), detail)
 	})
 }
 

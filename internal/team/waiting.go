@@ -9,8 +9,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // waitingLife is for how long somebody who accepted an invitation waits to be confirmed.
@@ -37,7 +37,7 @@ func (s *Service) wait(ctx context.Context, tx *db.Tx, o *Offer, person int64) e
 		return fmt.Errorf("noting who waits to be confirmed: %w", err)
 	}
 	o.Waiting = true
-	return event.Record(ctx, tx, o.TeamID, event.Actor{PersonID: person}, "invitation.waiting", id(o.ID), map[string]any{"role": o.Role})
+	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.waiting", id(o.ID), map[string]any{"role": o.Role})
 }
 
 // Waiting lists who waits to be confirmed in a team, the longest first.

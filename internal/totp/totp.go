@@ -18,8 +18,8 @@ import (
 	"github.com/pquerna/otp/hotp"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -213,7 +213,7 @@ func matchingStep(secret, code string, now, last int64) int64 {
 }
 
 func record(ctx context.Context, tx *db.Tx, person int64, kind string, detail map[string]any) error {
-	return event.Record(ctx, tx, 0, event.Actor{PersonID: person}, kind, strconv.FormatInt(person, 10), detail)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, kind, strconv.FormatInt(person, 10), detail)
 }
 
 func wrap(err error, doing string) error {

@@ -8,8 +8,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/operation"
 )
 
@@ -136,6 +136,6 @@ func (s *Service) change(ctx context.Context, call operation.Call, kind string, 
 		if err != nil || id == 0 {
 			return err
 		}
-		return event.Record(ctx, tx, call.TeamID, event.By(call), kind, number(id), nil)
+		return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), kind, number(id), nil)
 	})
 }

@@ -4,21 +4,21 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/event"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )
 
 // added adds a person to an installation and gives the events above an id that can be taken along some minutes later.
-func (w *world) added(cfg server.Config, email string, above int64) []event.Entry {
+func (w *world) added(cfg server.Config, email string, above int64) []auditlog.Entry {
 	w.t.Helper()
 	s, err := server.Open(w.t.Context(), cfg)
 	must(w.t, err)
 	_, err = s.Teams.AddPerson(w.t.Context(), "Ada", email, "")
 	must(w.t, err)
 	w.clock.advance(3 * time.Minute) // PostgreSQL leaves the last two for the next time
-	var out []event.Entry
-	must(w.t, s.Events(w.t.Context(), event.Part{Above: above}, func(e event.Entry) error {
+	var out []auditlog.Entry
+	must(w.t, s.Events(w.t.Context(), auditlog.Part{Above: above}, func(e auditlog.Entry) error {
 		out = append(out, e)
 		return nil
 	}))
@@ -33,7 +33,7 @@ func TestEventsAfterARestore(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newWorld(t)
 		cfg, folder := w.small(url, testkit.Blobs(t))
-		var taken []event.Entry
+		var taken []auditlog.Entry
 		for _, email := range []string{"1@example.com", "2@example.com", "3@example.com"} { // after the backup
 			taken = w.added(cfg, email, 0)
 		}

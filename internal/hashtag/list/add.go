@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
 )
@@ -33,7 +33,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 			return err
 		}
 		out.Data, out.App, out.Location, out.Said = c, appOf(l), addressOf(l), c.said()
-		return event.Record(ctx, tx, l.TeamID, event.By(call), "hashtag_list.created", text(l.ID), map[string]any{"hashtags": len(c.Added)})
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.created", text(l.ID), map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err
 }
@@ -103,7 +103,7 @@ func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (op
 		if len(c.Added) == 0 {
 			return nil
 		}
-		return event.Record(ctx, tx, l.TeamID, event.By(call), "hashtag_list.added_to", text(l.ID), map[string]any{"hashtags": len(c.Added)})
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", text(l.ID), map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 )
 
 // Change is what becomes of a list; what is nil stays. An empty colour or icon is taken away.
@@ -34,7 +34,7 @@ func (c Change) on(l *List) error {
 }
 
 // Change renames a list of the team's own, or changes how it is marked.
-func (s *Service) Change(ctx context.Context, team int64, by event.Actor, id int64, change Change) (List, error) {
+func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id int64, change Change) (List, error) {
 	var out List
 	err := s.db.Write(ctx, "hashtags.change_list", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, team, id)
@@ -48,13 +48,13 @@ func (s *Service) Change(ctx context.Context, team int64, by event.Actor, id int
 			return fmt.Errorf("changing a hashtag list: %w", err)
 		}
 		out = l
-		return event.Record(ctx, tx, team, by, "hashtag_list.changed", text(id), nil)
+		return auditlog.Record(ctx, tx, team, by, "hashtag_list.changed", text(id), nil)
 	})
 	return out, err
 }
 
 // Remove takes a hashtag out of a list of the team's own; one that is not in it is missing. The others keep their order.
-func (s *Service) Remove(ctx context.Context, team int64, by event.Actor, id int64, hashtag string) error {
+func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id int64, hashtag string) error {
 	return s.db.Write(ctx, "hashtags.remove", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, team, id)
 		if err != nil {
@@ -71,12 +71,12 @@ func (s *Service) Remove(ctx context.Context, team int64, by event.Actor, id int
 		if err := l.keepSize(ctx, tx); err != nil {
 			return err
 		}
-		return event.Record(ctx, tx, team, by, "hashtag_list.removed_from", text(id), nil)
+		return auditlog.Record(ctx, tx, team, by, "hashtag_list.removed_from", text(id), nil)
 	})
 }
 
 // Delete takes a list of the team's own away, with all that it holds.
-func (s *Service) Delete(ctx context.Context, team int64, by event.Actor, id int64) error {
+func (s *Service) Delete(ctx context.Context, team int64, by auditlog.Actor, id int64) error {
 	return s.db.Write(ctx, "hashtags.delete_list", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.lock(ctx, tx, team, id); err != nil {
 			return err
@@ -84,6 +84,6 @@ func (s *Service) Delete(ctx context.Context, team int64, by event.Actor, id int
 		if _, err := tx.Exec(ctx, `DELETE FROM hashtag_lists WHERE team_id = ? AND id = ?`, team, id); err != nil {
 			return fmt.Errorf("deleting a hashtag list: %w", err)
 		}
-		return event.Record(ctx, tx, team, by, "hashtag_list.deleted", text(id), nil)
+		return auditlog.Record(ctx, tx, team, by, "hashtag_list.deleted", text(id), nil)
 	})
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"pressroom/internal/access"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/operation"
 )
 
@@ -39,7 +39,7 @@ func (s *Service) Fill(ctx context.Context, call operation.Call, from, into int6
 		if len(out.Added) == 0 {
 			return nil
 		}
-		return event.Record(ctx, tx, l.TeamID, event.By(call), "hashtag_list.added_to", text(l.ID), map[string]any{"hashtags": len(out.Added)})
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", text(l.ID), map[string]any{"hashtags": len(out.Added)})
 	})
 	return out, err
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/operation"
 	"pressroom/internal/report/tag"
@@ -56,9 +56,9 @@ func TestOpenedAgain(t *testing.T) {
 				_, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: []string{"espresso"}})
 				return err
 			},
-			func() error { return w.Remove(t.Context(), w.team, event.Actor{}, l.ID, "latte") },
+			func() error { return w.Remove(t.Context(), w.team, auditlog.Actor{}, l.ID, "latte") },
 			func() error {
-				_, err := w.Change(t.Context(), w.team, event.Actor{}, l.ID, Change{Name: new("Tea")})
+				_, err := w.Change(t.Context(), w.team, auditlog.Actor{}, l.ID, Change{Name: new("Tea")})
 				return err
 			},
 			func() error {

@@ -11,8 +11,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
@@ -149,7 +149,7 @@ func (w world) call(name string) operation.Call {
 	return operation.Call{Actor: &access.Actor{TeamID: w.team, PersonID: w.person, Zone: time.UTC, Plan: w.plan}, Operation: name, Now: w.clock.Now()}
 }
 
-func (w world) by() event.Actor { return event.Actor{PersonID: w.person} }
+func (w world) by() auditlog.Actor { return auditlog.Actor{PersonID: w.person} }
 
 func (w world) make(t fatal, in CreateInput) Changed {
 	t.Helper()

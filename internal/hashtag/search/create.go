@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 )
@@ -116,7 +116,7 @@ func (s *Service) begin(ctx context.Context, tx *db.Tx, call operation.Call, pla
 }
 
 func recorded(ctx context.Context, tx *db.Tx, call operation.Call, begun job.Record, platform string) error {
-	return event.Record(ctx, tx, call.TeamID, event.By(call), "hashtag.search", begun.ID, map[string]any{"platform": platform})
+	return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "hashtag.search", begun.ID, map[string]any{"platform": platform})
 }
 
 // again is a job that is finished at once with what an earlier one found.

@@ -16,8 +16,8 @@ import (
 	"github.com/alexedwards/scs/v2"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/team"
 )
 
@@ -81,7 +81,7 @@ func (f *Frame) noting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		browser := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
 		v := &visit{browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], ""), known: f.KnownBrowser(r), header: w.Header()}
-		ctx := event.InBrowser(r.Context(), browserName(v.browser))
+		ctx := auditlog.InBrowser(r.Context(), browserName(v.browser))
 		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"pressroom/internal/access"
-	"pressroom/internal/event"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
@@ -64,7 +64,7 @@ type asked struct {
 	list int64
 }
 
-func (a asked) by() event.Actor { return event.By(a.call) }
+func (a asked) by() auditlog.Actor { return auditlog.By(a.call) }
 
 // of reads which list an address is about, and who asks.
 func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/credit"
-	"pressroom/internal/event"
 )
 
 func (p *Part) ledgerPage(w http.ResponseWriter, r *http.Request) {
@@ -32,14 +32,14 @@ func (p *Part) audit(w http.ResponseWriter, r *http.Request) {
 // eventsView is a part of the record.
 type eventsView struct {
 	Team   int64
-	Events []event.Entry
+	Events []auditlog.Entry
 	Pages  pager
 	File   string // where the whole of it is
 }
 
 func (p *Part) eventsPage(w http.ResponseWriter, r *http.Request) {
-	part := event.Part{Team: numberOf(r, "team"), Below: numberOf(r, "before"), Most: atOnce + 1}
-	found, err := event.Entries(r.Context(), p.DB, part)
+	part := auditlog.Part{Team: numberOf(r, "team"), Below: numberOf(r, "before"), Most: atOnce + 1}
+	found, err := auditlog.Entries(r.Context(), p.DB, part)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -78,9 +78,9 @@ func (p *Part) eventsFile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-events.jsonl"`)
 	control, out := http.NewResponseController(w), json.NewEncoder(w)
-	part := event.Part{Team: numberOf(r, "team"), Above: numberOf(r, "after"), Oldest: true, Most: batch}
+	part := auditlog.Part{Team: numberOf(r, "team"), Above: numberOf(r, "after"), Oldest: true, Most: batch}
 	for {
-		found, err := event.Entries(r.Context(), p.DB, part)
+		found, err := auditlog.Entries(r.Context(), p.DB, part)
 		if err != nil {
 			p.Log.ErrorContext(r.Context(), "a file of events was cut off", "error", err)
 			panic(http.ErrAbortHandler) // the client must not take a part for the whole

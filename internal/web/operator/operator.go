@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/credit"
 	"pressroom/internal/delivery"
-	"pressroom/internal/event"
 	"pressroom/internal/job"
 	"pressroom/internal/post"
 	"pressroom/internal/restoreguard"
@@ -86,7 +86,7 @@ func (p *Part) Routes() []frame.Route {
 // acting has what is done be recorded with who did it.
 func (p *Part) acting(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		do(w, r.WithContext(event.Operating(r.Context(), frame.VisitorOf(r.Context()).ID)))
+		do(w, r.WithContext(auditlog.Operating(r.Context(), frame.VisitorOf(r.Context()).ID)))
 	}
 }
 

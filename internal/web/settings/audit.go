@@ -11,7 +11,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/event"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/social"
 	"pressroom/internal/web/frame"
 )
@@ -137,7 +137,7 @@ var disconnections = map[string]string{
 }
 
 // sentence says what happened, after the name of who did it.
-func sentence(e event.Event) string {
+func sentence(e auditlog.Event) string {
 	text := kindOf(e.Kind).Sentence
 	if reason, ok := e.Detail["reason"].(string); ok && e.Kind == "assistant.disconnected" && disconnections[reason] != "" {
 		return disconnections[reason]
@@ -231,7 +231,7 @@ var places = map[string]string{
 var gone = []string{"key.forgotten", "assistant.forgotten", "member.left", "member.removed", "member.declined", "post.deleted", "social_account.disconnected", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted", "media.deleted", "media.import", "media.download"}
 
 // linkOf is where what an event is about is shown; empty where it is nowhere.
-func linkOf(e event.Event) string {
+func linkOf(e auditlog.Event) string {
 	subject, _, _ := strings.Cut(e.Kind, ".")
 	place, ok := places[subject]
 	if !ok || e.Subject == "" || slices.Contains(gone, e.Kind) {
@@ -242,7 +242,7 @@ func linkOf(e event.Event) string {
 
 // line is an event as the page shows it.
 type line struct {
-	event.Event
+	auditlog.Event
 
 	Who, Text, Link string
 	Client          string // the name that a client gave: a stranger's text
@@ -258,7 +258,7 @@ var operators = []string{"API keys", "Assistants", "The team", "Members", "Credi
 var clients = []string{"post.approved", "post.rejected"}
 
 // whoOf says who did what happened.
-func whoOf(e event.Event) string {
+func whoOf(e auditlog.Event) string {
 	switch {
 	case e.Person != "" && e.Key != "" && e.Assistant:
 		return e.Person + ", by the assistant " + e.Key + ","
@@ -306,7 +306,7 @@ var groups = func() []group {
 func (p *Part) auditPage(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	view := auditView{Kind: query.Get("kind"), Groups: groups}
-	page := event.Page{Kind: view.Kind, Most: eventsAtOnce + 1}
+	page := auditlog.Page{Kind: view.Kind, Most: eventsAtOnce + 1}
 	first, next := "", ""
 	if before := query.Get("before"); before != "" {
 		var err error
@@ -316,7 +316,7 @@ func (p *Part) auditPage(w http.ResponseWriter, r *http.Request) {
 		}
 		first = auditPath(view.Kind, 0)
 	}
-	events, err := event.List(r.Context(), p.DB, here(r), page)
+	events, err := auditlog.List(r.Context(), p.DB, here(r), page)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return

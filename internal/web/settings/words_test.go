@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/auditlog"
 	"pressroom/internal/credit"
-	"pressroom/internal/event"
 )
 
 func TestSentences(t *testing.T) {
 	t.Parallel()
-	for want, e := range map[string]event.Event{
+	for want, e := range map[string]auditlog.Event{
 		"Ada, by the key robot, made a post /posts/p1":                                                                   {Person: "Ada", Key: "robot", Kind: "post.created", Subject: "p1"},
 		"The operator put the team on the plan agency ":                                                                  {Kind: "team.plan", Subject: "1", Detail: map[string]any{"plan": "agency", "until": 0.0}},
 		"Ada set an API key to the level “Full”, no limit in a day /settings/keys/3":                                     {Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0}},

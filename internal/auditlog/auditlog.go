@@ -1,6 +1,6 @@
-// Package event keeps the append-only record of who did what, when and through which key. Every change writes
+// Package auditlog keeps the append-only record of who did what, when and through which key. Every change writes
 // to it in its own transaction; the database refuses to change or delete a row.
-package event
+package auditlog
 
 import (
 	"context"

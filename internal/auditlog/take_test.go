@@ -1,4 +1,4 @@
-package event_test
+package auditlog_test
 
 import (
 	"context"
@@ -8,20 +8,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/testkit"
 )
 
 func record(ctx context.Context, tx *db.Tx, team int64, subject string) error {
-	return event.Record(ctx, tx, team, event.Actor{}, "key.created", subject, nil)
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "key.created", subject, nil)
 }
 
 // taken are the subjects of what is read from an id on, with the id to go on from.
-func taken(t *testing.T, d *db.DB, part event.Part) ([]string, int64) {
+func taken(t *testing.T, d *db.DB, part auditlog.Part) ([]string, int64) {
 	t.Helper()
 	subjects := []string{}
-	err := event.Each(t.Context(), d, part, func(e event.Entry) error {
+	err := auditlog.Each(t.Context(), d, part, func(e auditlog.Entry) error {
 		subjects, part.Above = append(subjects, e.Subject), e.ID
 		return nil
 	})
@@ -38,7 +38,7 @@ func TestEach(t *testing.T) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		began := clock.Now()
 		d := testkit.Open(t, url, clock)
-		if got, _ := taken(t, d, event.Part{}); len(got) != 0 {
+		if got, _ := taken(t, d, auditlog.Part{}); len(got) != 0 {
 			t.Errorf("of nothing: %v", got)
 		}
 		want := []string{}
@@ -58,14 +58,14 @@ func TestEach(t *testing.T) {
 			}
 			clock.Advance(time.Hour)
 		}
-		all, last := taken(t, d, event.Part{})
+		all, last := taken(t, d, auditlog.Part{})
 		if diff := cmp.Diff(want, all); diff != "" {
 			t.Error(diff)
 		}
-		if rest, _ := taken(t, d, event.Part{Above: last}); len(rest) != 0 {
+		if rest, _ := taken(t, d, auditlog.Part{Above: last}); len(rest) != 0 {
 			t.Errorf("after the last: %v", rest)
 		}
-		if of, _ := taken(t, d, event.Part{Team: 2, Since: began.Add(time.Hour)}); len(of) != 700 || of[0] != "1/1" {
+		if of, _ := taken(t, d, auditlog.Part{Team: 2, Since: began.Add(time.Hour)}); len(of) != 700 || of[0] != "1/1" {
 			t.Errorf("%d of team 2 from the second hour on, the first is %v", len(of), of[:min(1, len(of))])
 		}
 	})
@@ -93,13 +93,13 @@ func TestNoEventIsPassedBy(t *testing.T) {
 		if err := d.Write(t.Context(), "quick", func(ctx context.Context, tx *db.Tx) error { return record(ctx, tx, 1, "quick") }); err != nil {
 			t.Fatal(err)
 		}
-		early, last := taken(t, d, event.Part{})
+		early, last := taken(t, d, auditlog.Part{})
 		close(end)
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
 		clock.Advance(3 * time.Minute)
-		late, _ := taken(t, d, event.Part{Above: last})
+		late, _ := taken(t, d, auditlog.Part{Above: last})
 		if diff := cmp.Diff([]string{"slow", "quick"}, append(early, late...)); diff != "" {
 			t.Error(diff)
 		}

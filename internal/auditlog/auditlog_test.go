@@ -1,4 +1,4 @@
-package event_test
+package auditlog_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/event"
 	"pressroom/internal/testkit"
 )
 
@@ -25,33 +25,33 @@ func TestList(t *testing.T) {
 				return err
 			}
 			for n := range 3 {
-				if err := event.Record(ctx, tx, 1, event.Actor{PersonID: ada}, "key.created", fmt.Sprint(n), map[string]any{"level": "full"}); err != nil {
+				if err := auditlog.Record(ctx, tx, 1, auditlog.Actor{PersonID: ada}, "key.created", fmt.Sprint(n), map[string]any{"level": "full"}); err != nil {
 					return err
 				}
 			}
-			if err := event.Record(ctx, tx, 1, event.Actor{}, "team.closed", "1", nil); err != nil {
+			if err := auditlog.Record(ctx, tx, 1, auditlog.Actor{}, "team.closed", "1", nil); err != nil {
 				return err
 			}
-			return event.Record(ctx, tx, 2, event.Actor{}, "key.created", "another team's", nil)
+			return auditlog.Record(ctx, tx, 2, auditlog.Actor{}, "key.created", "another team's", nil)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := func(p event.Page) []event.Event {
+		list := func(p auditlog.Page) []auditlog.Event {
 			t.Helper()
-			out, err := event.List(t.Context(), d, 1, p)
+			out, err := auditlog.List(t.Context(), d, 1, p)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return out
 		}
-		all := list(event.Page{Most: 10})
-		keys := list(event.Page{Kind: "key.created", Most: 2})
-		rest := list(event.Page{Kind: "key.created", Most: 2, Before: keys[1].ID})
+		all := list(auditlog.Page{Most: 10})
+		keys := list(auditlog.Page{Kind: "key.created", Most: 2})
+		rest := list(auditlog.Page{Kind: "key.created", Most: 2, Before: keys[1].ID})
 		if diff := cmp.Diff(all[1:], append(keys, rest...)); diff != "" || len(all) != 4 {
 			t.Errorf("%d events; the keys' are not the last three: %s", len(all), diff)
 		}
-		want := event.Event{ID: keys[0].ID, At: clock.Now(), Person: "Ada", Kind: "key.created", Subject: "2", Detail: map[string]any{"level": "full"}}
+		want := auditlog.Event{ID: keys[0].ID, At: clock.Now(), Person: "Ada", Kind: "key.created", Subject: "2", Detail: map[string]any{"level": "full"}}
 		if diff := cmp.Diff(want, keys[0]); diff != "" {
 			t.Error(diff)
 		}
