@@ -9,7 +9,7 @@ import (
 	"github.com/throttled/throttled/v2"
 	"github.com/throttled/throttled/v2/store/memstore"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // paceKept is how many are told apart; the oldest are forgotten first.
@@ -33,7 +33,7 @@ func NewPace(anHour, atOnce int) (*Pace, error) {
 
 // Step notes that somebody does it once more, and tells how long to wait first; 0 where that is not needed.
 func (p *Pace) Step(who string) time.Duration {
-	hash := secret.Hash(who)
+	hash := apikey.Hash(who)
 	limited, result, err := p.limiter.RateLimitCtx(context.Background(), hex.EncodeToString(hash[:]), 1)
 	if err != nil || !limited {
 		return 0

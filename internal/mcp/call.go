@@ -9,9 +9,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
-	"pressroom/internal/secret"
 )
 
 // keyArgument is the argument that stands for the Idempotency-Key header.
@@ -81,7 +81,7 @@ func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, e
 	switch {
 	case !given:
 		return pipeline.Key{}, nil
-	case isText && !op.Reads() && secret.In(text):
+	case isText && !op.Reads() && apikey.In(text):
 		return pipeline.Key{Given: true, Text: text}, nil // it stays among the arguments, where secrets are refused
 	}
 	delete(args, keyArgument)

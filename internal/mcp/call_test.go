@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // result is a tool's result as it stands on the wire.
@@ -122,7 +122,7 @@ func TestRefusals(t *testing.T) {
 
 func TestSecretsAreNotRepeated(t *testing.T) {
 	w := newWorld(t)
-	key := secret.New(secret.APIKey)
+	key := apikey.New(apikey.APIKey)
 	for arguments, blamed := range map[string]string{
 		`{"text":"my key is ` + key + `"}`: " text", `{"text":"a","idempotency_key":"` + key + `"}`: "", `{"text":"a","` + key + `":1}`: "",
 	} {

@@ -16,9 +16,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
-	"pressroom/internal/secret"
 )
 
 const (
@@ -102,7 +102,7 @@ func (x *exchange) foreign() bool {
 
 // admit checks the key and the method. The key is asked for on every request; a session's id is nothing here.
 func (x *exchange) admit() error {
-	x.credential = secret.Bearer(x.r)
+	x.credential = apikey.Bearer(x.r)
 	actor, err := x.edge.pipe.Authenticate(x.r.Context(), x.credential)
 	if err != nil {
 		return fmt.Errorf("authenticating: %w", err)

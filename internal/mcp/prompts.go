@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // prompt is a common job that people start an assistant on. Its text names tools and the arguments as they were given.
@@ -112,7 +112,7 @@ func (a argument) unfit(value string) string {
 		return "is missing"
 	case utf8.RuneCountInString(value) > maxArgument:
 		return fmt.Sprintf("is longer than %d characters", maxArgument)
-	case secret.In(value):
+	case apikey.In(value):
 		return "holds an API key or an upload secret; leave it out"
 	case value != "" && a.form.fits != nil && !a.form.fits(value):
 		return a.form.words

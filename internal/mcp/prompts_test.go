@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 type listedPrompt struct {
@@ -82,7 +82,7 @@ func TestPromptsRefuseWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, given := range map[string]map[string]string{
-		"missing": {}, "empty": {"topic": " "}, "too long": {"topic": strings.Repeat("é", 2001)}, "a secret": {"topic": "see " + secret.New(secret.APIKey)},
+		"missing": {}, "empty": {"topic": " "}, "too long": {"topic": strings.Repeat("é", 2001)}, "a secret": {"topic": "see " + apikey.New(apikey.APIKey)},
 		"another argument": {"topic": "x", "no_such": "y"},
 	} {
 		if text, refused := w.prompt(t, "write_post", given); refused != "-32602" {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // rpc sends a message of a version before the sessionless one and gives its result, or its error's code and the code of
@@ -48,7 +48,7 @@ func TestResourcesAreRefusedAsTheirOperationsAre(t *testing.T) {
 			t.Errorf("%q: %s, want %s", uri, refused, want)
 		}
 	}
-	key := secret.New(secret.APIKey)
+	key := apikey.New(apikey.APIKey)
 	for _, params := range []string{`{"uri":"pressroom://notes/` + key + `"}`, `{"uri":"` + key + `"}`} {
 		if got := w.send(t, "POST", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":`+params+`}`); strings.Contains(got.body, key) {
 			t.Errorf("repeated: %s", got.body)

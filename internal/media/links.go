@@ -13,12 +13,12 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
 	"pressroom/internal/disk"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
-	"pressroom/internal/secret"
 )
 
 // UploadLink is a one-time upload link whose secret was shown.
@@ -39,7 +39,7 @@ var (
 // Link finds an upload link before any byte of the file is read. A link that is not there is not_found, another secret
 // unauthorized, one that is over upload_link_closed, and one that was used says so to its own secret.
 func (s *Service) Link(ctx context.Context, id, presented string) (UploadLink, error) {
-	l := UploadLink{id: id, hash: secret.Hash(presented)}
+	l := UploadLink{id: id, hash: apikey.Hash(presented)}
 	if !utf8.ValidString(id) || strings.Contains(id, "\x00") {
 		return l, errNoLink // PostgreSQL cannot look for what is no text
 	}

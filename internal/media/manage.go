@@ -8,10 +8,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
 	"pressroom/internal/operation"
-	"pressroom/internal/secret"
 )
 
 // Look is an item of the team as its people see it. The library is not shown to clients.
@@ -71,7 +71,7 @@ func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, nam
 
 // givenName reads a name that a person gave to an item or a folder.
 func givenName(name string) (string, error) {
-	if secret.In(name) {
+	if apikey.In(name) {
 		return "", errSecret.With("argument", "name")
 	}
 	if name = stem(slashes.Replace(name) + ".x"); name == "" { // nothing of it is a path or an extension

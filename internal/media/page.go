@@ -15,10 +15,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
 	"pressroom/internal/job"
-	"pressroom/internal/secret"
 )
 
 // Batch is an upload batch as a person sees it who may upload into it.
@@ -128,7 +128,7 @@ func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Inc
 		return Arrived{}, err
 	}
 	switch {
-	case secret.In(f.Name):
+	case apikey.In(f.Name):
 		return Arrived{}, errSecret.With("argument", "name")
 	case !b.open(s.db.Now()):
 		return Arrived{}, errPageClosed
@@ -245,7 +245,7 @@ const maxAlt = 1000
 // Describe says what an image shows, for those who cannot see it.
 func (s *Service) Describe(ctx context.Context, person, id int64, alt string) error {
 	alt = strings.TrimSpace(storable(alt))
-	if secret.In(alt) {
+	if apikey.In(alt) {
 		return errSecret.With("argument", "alt")
 	}
 	if utf8.RuneCountInString(alt) > maxAlt {

@@ -14,12 +14,12 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
-	"pressroom/internal/secret"
 	"pressroom/internal/teamtime"
 )
 
@@ -191,7 +191,7 @@ func describe(ctx context.Context, tx *db.Tx, team int64, in []Description) ([]b
 		if found && (d.SizeBytes == there.Size || d.SizeBytes == there.Stored) {
 			f.state, f.media = Stored, there.ID
 		} else {
-			f.secret = secret.New(secret.Upload)
+			f.secret = apikey.New(apikey.Upload)
 		}
 		out[n] = f
 	}
@@ -318,7 +318,7 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 func insertFile(ctx context.Context, tx *db.Tx, b batch, position int, f batchFile) error {
 	var hash []byte
 	if f.secret != "" {
-		sum := secret.Hash(f.secret)
+		sum := apikey.Hash(f.secret)
 		hash = sum[:]
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO upload_files (id, job_id, team_id, position, sha256, size_bytes, file_name, mime_type, secret_hash, state, by_page, arrived_at, media_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -469,8 +469,8 @@ func renewSecret(ctx context.Context, tx *db.Tx, f *batchFile) error {
 	if f.state != Waiting {
 		return nil
 	}
-	f.secret = secret.New(secret.Upload)
-	sum := secret.Hash(f.secret)
+	f.secret = apikey.New(apikey.Upload)
+	sum := apikey.Hash(f.secret)
 	if _, err := tx.Exec(ctx, `UPDATE upload_files SET secret_hash = ? WHERE id = ? AND state = ?`, sum[:], f.id, string(Waiting)); err != nil {
 		return fmt.Errorf("renewing an upload secret: %w", err)
 	}

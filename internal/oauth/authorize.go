@@ -9,8 +9,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 )
 
 // Asked is what a program asks a person for.
@@ -144,8 +144,8 @@ func (s *Service) Allow(ctx context.Context, a Asked, l Leave) (string, error) {
 	if len(l.Capabilities) == 0 || slices.ContainsFunc(l.Capabilities, func(c access.Capability) bool { return !slices.Contains(a.Capabilities, c) }) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "level", "Choose something that the program has asked for.")
 	}
-	code := secret.New(secret.Code)
-	hash := secret.Hash(code)
+	code := apikey.New(apikey.Code)
+	hash := apikey.Hash(code)
 	err := s.db.Write(ctx, "oauth.allow", func(ctx context.Context, tx *db.Tx) error {
 		now, ends := tx.Now(), tx.Now().Add(codeLives)
 		_, err := tx.Exec(ctx, `INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge, code_hash, code_ends_at, created_at, ends_at, one_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -11,8 +11,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 )
 
 // clientOf is not_found for a program that is not known.
@@ -99,12 +99,12 @@ const (
 
 // addToken makes a token of a grant and gives it: it is kept nowhere.
 func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Duration) (string, error) {
-	prefix := secret.Access
+	prefix := apikey.Access
 	if k == ofRefresh {
-		prefix = secret.Refresh
+		prefix = apikey.Refresh
 	}
-	token := secret.New(prefix)
-	hash := secret.Hash(token)
+	token := apikey.New(prefix)
+	hash := apikey.Hash(token)
 	_, err := tx.Exec(ctx, `INSERT INTO oauth_tokens (hash, grant_id, kind, created_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
 		hash[:], g.id, string(k), db.Micros(tx.Now()), db.Micros(tx.Now().Add(lives)))
 	if err != nil {

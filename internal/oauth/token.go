@@ -15,8 +15,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 )
 
 // Tokens are what a program gets for a code, or for a refresh token.
@@ -79,7 +79,7 @@ func (s *Service) known(ctx context.Context, query string, hash []byte) (bool, e
 func (s *Service) redeem(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var refusal *Error
-	hash := secret.Hash(request.Get("code"))
+	hash := apikey.Hash(request.Get("code"))
 	if known, err := s.known(ctx, `SELECT COUNT(*) FROM oauth_grants WHERE code_hash = ?`, hash[:]); err != nil || !known {
 		return answer(out, errCode, err)
 	}
@@ -165,7 +165,7 @@ func issue(ctx context.Context, tx *db.Tx, g grant) (Tokens, error) {
 func (s *Service) renew(ctx context.Context, client string, request url.Values) (Tokens, error) {
 	var out Tokens
 	var refusal *Error
-	hash := secret.Hash(request.Get("refresh_token"))
+	hash := apikey.Hash(request.Get("refresh_token"))
 	if known, err := s.known(ctx, byHash, hash[:]); err != nil || !known {
 		return answer(out, errRefresh, err)
 	}
@@ -277,7 +277,7 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 	if client == "" {
 		return refused(InvalidClient, "Say who asks, by client_id.")
 	}
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	if known, err := s.known(ctx, byHash, hash[:]); err != nil || !known {
 		return err
 	}
@@ -296,10 +296,10 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 // Connection is the connection of an access token, and until when the token is good. It is false for what is no token that
 // is good now for the tools of this installation. Whether the connection itself stands is not asked.
 func (s *Service) Connection(ctx context.Context, token string) (int64, time.Time, bool, error) {
-	if !secret.WellFormed(secret.Access, token) {
+	if !apikey.WellFormed(apikey.Access, token) {
 		return 0, time.Time{}, false, nil
 	}
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	var id, ends int64
 	err := s.db.QueryRow(ctx, `SELECT g.connection_id, t.ends_at FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id
 		WHERE t.hash = ? AND t.kind = 'access' AND t.ends_at > ? AND g.ended_at = 0 AND g.resource = ? AND g.connection_id > 0`,

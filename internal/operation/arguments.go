@@ -15,7 +15,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 	"pressroom/internal/teamtime"
 )
 
@@ -125,7 +125,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 // unknown refuses a name that is not declared. The name is told only where it is plainly a name: nothing else
 // that was sent is repeated.
 func unknown(name, within string, s *jsonschema.Schema) error {
-	if !plainName.MatchString(name) || secret.In(name) {
+	if !plainName.MatchString(name) || apikey.In(name) {
 		name, within = "", strings.TrimSuffix(within, ".")
 	}
 	said := "The description names no arguments, and none is accepted."
@@ -352,14 +352,14 @@ func (op *Operation) secretive(args Arguments) string {
 func holdsSecret(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return secret.In(v)
+		return apikey.In(v)
 	case []any:
 		return slices.ContainsFunc(v, holdsSecret)
 	case Arguments:
 		return holdsSecret(map[string]any(v))
 	case map[string]any:
 		for name, item := range v {
-			if secret.In(name) || holdsSecret(item) {
+			if apikey.In(name) || holdsSecret(item) {
 				return true
 			}
 		}

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/operation"
-	"pressroom/internal/secret"
 )
 
 // steps is the order of checks. Each passes the call on or ends it.
@@ -186,7 +186,7 @@ func (f *flight) checkKey() error {
 		return refuse(apierr.KeyEmpty, "The Idempotency-Key is empty.")
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return refuse(apierr.Malformed, "The Idempotency-Key holds characters that are not text.")
-	case secret.In(text):
+	case apikey.In(text):
 		return refuse(apierr.SecretInArgument, "The Idempotency-Key holds an API key or an upload secret. Nothing was done; take a key that is none.")
 	case utf8.RuneCountInString(text) > rule.MaxKey():
 		return refuse(apierr.KeyTooLong, "The Idempotency-Key is longer than this operation takes.")

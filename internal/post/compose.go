@@ -10,11 +10,11 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
-	"pressroom/internal/secret"
 )
 
 // What a post has at most, as CreateInput says.
@@ -132,7 +132,7 @@ func (c Piece) Check() error {
 			return apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", MaxCaption))
 		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 			return apierr.Invalid(apierr.Malformed, "caption", "The text holds characters that are not text.")
-		case secret.In(text):
+		case apikey.In(text):
 			return apierr.Invalid(apierr.SecretInArgument, "caption", "The text holds an API key or an upload secret. Nothing was kept; take it out, and replace the secret if others can have seen it.")
 		}
 	}

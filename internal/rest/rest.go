@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/problem"
-	"pressroom/internal/secret"
 )
 
 // Prefix is where the API lies.
@@ -94,7 +94,7 @@ func (x *exchange) serve() {
 
 func (x *exchange) call(op *operation.Operation, values map[string]string) {
 	outcome, err := x.edge.pipe.Call(x.r.Context(), pipeline.Request{
-		Operation: op, Credential: secret.Bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
+		Operation: op, Credential: apikey.Bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
 		Arguments: func() (operation.Arguments, error) { return x.arguments(op, values) },
 	})
 	problem.SetRateLimits(x.w.Header(), outcome.Rates)

@@ -13,8 +13,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 )
 
 // unauthorized is the one refusal of everything that does not authenticate.
@@ -58,18 +58,18 @@ func (s *Service) authenticate(ctx context.Context, credential string, find func
 // find reports false for a credential that is nobody's. What is no key by its form is not even looked for among what is
 // remembered, where tokens are too.
 func (s *Service) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
-	if !secret.WellFormed(secret.APIKey, credential) {
+	if !apikey.WellFormed(apikey.APIKey, credential) {
 		return nil, false, nil
 	}
-	hash := secret.Hash(credential)
+	hash := apikey.Hash(credential)
 	return s.remembered(ctx, hash, func(ctx context.Context) (cached, error) { return s.read(ctx, keysByHash, hash[:]) })
 }
 
 func (t AtTools) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
-	if credential == "" || secret.WellFormed(secret.APIKey, credential) {
+	if credential == "" || apikey.WellFormed(apikey.APIKey, credential) {
 		return t.s.find(ctx, credential)
 	}
-	return t.s.remembered(ctx, secret.Hash(credential), func(ctx context.Context) (cached, error) {
+	return t.s.remembered(ctx, apikey.Hash(credential), func(ctx context.Context) (cached, error) {
 		connection, expires, found, err := t.tokens.Connection(ctx, credential)
 		if err != nil {
 			return cached{}, fmt.Errorf("looking whose a token is: %w", err)

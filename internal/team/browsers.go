@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 )
 
 const (
@@ -38,7 +38,7 @@ func tokensIn(browser string) []string {
 func knownTokens(ctx context.Context, q db.Querier, browser string, now time.Time) (map[int64]string, error) {
 	tokens, args := map[string]string{}, []any{db.Micros(now.Add(-BrowserLife))}
 	for _, token := range tokensIn(browser) {
-		hash := secret.Hash(token)
+		hash := apikey.Hash(token)
 		tokens[string(hash[:])] = token
 		args = append(args, hash[:])
 	}
@@ -101,7 +101,7 @@ func lastOf(tokens []string, most int) []string {
 }
 
 func touchBrowser(ctx context.Context, tx *db.Tx, token, name string) error {
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	if _, err := tx.Exec(ctx, `UPDATE known_browsers SET used_at = ?, browser = ? WHERE token_hash = ?`, db.Micros(tx.Now()), name, hash[:]); err != nil {
 		return fmt.Errorf("noting that a browser is used: %w", err)
 	}
@@ -120,7 +120,7 @@ func (s *Service) addBrowser(ctx context.Context, tx *db.Tx, person int64, token
 			return false, fmt.Errorf("noting that browsers are remembered: %w", err)
 		}
 	}
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	_, err := tx.Exec(ctx, `INSERT INTO known_browsers (token_hash, person_id, epoch, browser, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?)`,
 		hash[:], person, epoch, name, db.Micros(tx.Now()), db.Micros(tx.Now()))
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Service) addBrowser(ctx context.Context, tx *db.Tx, person int64, token
 func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string) error {
 	return s.db.Write(ctx, "team.keep_browser", func(ctx context.Context, tx *db.Tx) error {
 		for _, token := range tokensIn(browser) {
-			hash := secret.Hash(token)
+			hash := apikey.Hash(token)
 			_, err := tx.Exec(ctx, `UPDATE known_browsers SET epoch = (SELECT epoch FROM people WHERE id = ?) WHERE token_hash = ? AND person_id = ?`, person, hash[:], person)
 			if err != nil {
 				return fmt.Errorf("keeping a browser: %w", err)

@@ -12,10 +12,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
 	"pressroom/internal/plan"
-	"pressroom/internal/secret"
 )
 
 // Kind is what acts for a team by an id of its own.
@@ -74,7 +74,7 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 	if err := s.mayConnect(ctx, tx, n); err != nil {
 		return 0, err
 	}
-	nobodys := make([]byte, len(secret.Hash("")))
+	nobodys := make([]byte, len(apikey.Hash("")))
 	if _, err := rand.Read(nobodys); err != nil {
 		return 0, fmt.Errorf("making a connection: %w", err)
 	}

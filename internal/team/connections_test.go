@@ -11,9 +11,9 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 	"pressroom/internal/team"
 )
 
@@ -75,7 +75,7 @@ func TestTokens(t *testing.T) {
 		if a, err := tools.Authenticate(ctx, value); err != nil || a.Assistant {
 			t.Errorf("a key where tools are called: %+v (%v)", a, err)
 		}
-		for _, wrong := range []string{"", "other", secret.New(secret.APIKey), "prk_"} {
+		for _, wrong := range []string{"", "other", apikey.New(apikey.APIKey), "prk_"} {
 			if _, err := tools.Authenticate(ctx, wrong); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", wrong, err)
 			}

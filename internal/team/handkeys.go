@@ -9,9 +9,9 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
 	"pressroom/internal/plan"
-	"pressroom/internal/secret"
 )
 
 // KeyLine is a key or a connection as people see it in the app.
@@ -180,12 +180,12 @@ func (h Hand) AddKey(ctx context.Context, n NewKey, sending string) (Key, string
 	if err := k.acceptable(h.s.db.Now(), sending); err != nil {
 		return k, "", err
 	}
-	value := secret.New(secret.APIKey)
+	value := apikey.New(apikey.APIKey)
 	err := h.change(ctx, "key.created", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
 		if err := h.mayHaveKeys(ctx, tx); err != nil {
 			return done{}, err
 		}
-		hash := secret.Hash(value)
+		hash := apikey.Hash(value)
 		k.CreatedAt = tx.Now()
 		err := tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at, daily_credits, sending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (team_id, sending) WHERE sending <> '' DO NOTHING RETURNING id`,

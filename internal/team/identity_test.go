@@ -11,8 +11,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 	"pressroom/internal/team"
 )
 
@@ -280,7 +280,7 @@ func TestConfirmationLinks(t *testing.T) {
 			if err := w.CheckProof(t.Context(), link, 1); (i == 4) != (err == nil) {
 				t.Errorf("link %d: %v", i, err)
 			}
-			hash := secret.Hash(link)
+			hash := apikey.Hash(link)
 			if n := w.count(t, "email_proofs WHERE token_hash = ?", hash[:]); n != 1 {
 				t.Errorf("%d rows of the hash", n)
 			}

@@ -13,10 +13,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
 	"pressroom/internal/plan"
-	"pressroom/internal/secret"
 )
 
 // InvitationPath is where invitations are accepted, below the public address; the token follows.
@@ -103,7 +103,7 @@ func (s *Service) invite(ctx context.Context, by, team int64, i Invitation, life
 }
 
 func keepInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitation, token string) error {
-	hash, mailed := secret.Hash(token), int64(0)
+	hash, mailed := apikey.Hash(token), int64(0)
 	if i.Mailed {
 		mailed = db.Micros(i.CreatedAt)
 	}
@@ -218,7 +218,7 @@ func (s *Service) Invited(ctx context.Context, token string) (Offer, error) {
 }
 
 func (s *Service) offer(ctx context.Context, q db.Querier, token string, now time.Time) (Offer, error) {
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	var o Offer
 	var created, ends, accepted, revoked, closed, stands, mailed, waits int64
 	err := q.QueryRow(ctx, `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), i.created_at, i.expires_at, i.accepted_at, i.revoked_at, t.id, t.name, t.closed_at,

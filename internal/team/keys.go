@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
 	"pressroom/internal/plan"
-	"pressroom/internal/secret"
 )
 
 // NewKey is a key to be made.
@@ -30,8 +30,8 @@ func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 	if err := k.check(); err != nil {
 		return Key{}, "", err
 	}
-	value := secret.New(secret.APIKey)
-	hash := secret.Hash(value)
+	value := apikey.New(apikey.APIKey)
+	hash := apikey.Hash(value)
 	err := s.db.Write(ctx, "team.add_key", func(ctx context.Context, tx *db.Tx) error {
 		owner, err := s.lockOwner(ctx, tx, n.Team)
 		if err != nil {

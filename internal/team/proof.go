@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 )
 
 // ConfirmPath is where a person confirms an e-mail address, below the public address; the token follows.
@@ -47,7 +47,7 @@ func (s *Service) proveEmail(ctx context.Context, tx *db.Tx, person int64, how s
 // newProof makes a link that proves a person's address. Earlier ones end. It is rate_limited after five in an hour.
 func (s *Service) newProof(ctx context.Context, person int64) (Person, string, error) {
 	p, token := Person{ID: person}, rand.Text()
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	err := s.db.Write(ctx, "team.new_proof", func(ctx context.Context, tx *db.Tx) error {
 		var proved int64
 		err := tx.QueryRow(ctx, `SELECT name, email, email_proved_at FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(), person).Scan(&p.Name, &p.Email, &proved)
@@ -91,7 +91,7 @@ func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
 
 // dropProof ends the link of a token that nobody can have.
 func (s *Service) dropProof(ctx context.Context, token string) error {
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	return s.db.Write(ctx, "team.drop_proof", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE token_hash = ?`, hash[:]); err != nil {
 			return fmt.Errorf("ending a link: %w", err)
@@ -107,7 +107,7 @@ func (s *Service) CheckProof(ctx context.Context, token string, person int64) er
 }
 
 func checkProof(ctx context.Context, q db.Querier, token string, person int64, now time.Time) error {
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	var ends, used int64
 	err := q.QueryRow(ctx, `SELECT expires_at, used_at FROM email_proofs WHERE token_hash = ? AND person_id = ?`, hash[:], person).Scan(&ends, &used)
 	switch {
@@ -130,7 +130,7 @@ func (s *Service) ConfirmEmail(ctx context.Context, token string, person int64) 
 		if err := checkProof(ctx, tx, token, person, tx.Now()); err != nil {
 			return err
 		}
-		hash := secret.Hash(token)
+		hash := apikey.Hash(token)
 		n, err := tx.Exec(ctx, `UPDATE email_proofs SET used_at = ? WHERE token_hash = ? AND used_at = 0`, db.Micros(tx.Now()), hash[:])
 		if err != nil {
 			return fmt.Errorf("using a link: %w", err)

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 )
 
 // RecoveryPath is where a person sets a new password, below the public address; the token follows.
@@ -35,7 +35,7 @@ func (s *Service) Recover(ctx context.Context, email string) (Recovery, error) {
 // recoverBy makes a link that is shown to the operator or mailed to the person. Only the latter proves the address.
 func (s *Service) recoverBy(ctx context.Context, email string, mailed bool) (Recovery, error) {
 	r := Recovery{Token: rand.Text()}
-	hash := secret.Hash(r.Token)
+	hash := apikey.Hash(r.Token)
 	err := s.db.Write(ctx, "team.recover", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT id, name, email FROM people WHERE email = ?`, foldEmail(email)).Scan(&r.Person.ID, &r.Person.Name, &r.Person.Email)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -92,7 +92,7 @@ func (s *Service) Recovering(ctx context.Context, token string) (Person, error) 
 }
 
 func (s *Service) recovering(ctx context.Context, q db.Querier, token string, now time.Time) (Person, string, error) {
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	var p Person
 	var former string
 	var ends, used int64
@@ -148,7 +148,7 @@ func (s *SignIns) Recover(ctx context.Context, token, password string, choice Ch
 
 // useRecovery spends a link and reports whether it was mailed.
 func useRecovery(ctx context.Context, tx *db.Tx, token string) (bool, error) {
-	hash := secret.Hash(token)
+	hash := apikey.Hash(token)
 	var mailed int64
 	err := tx.QueryRow(ctx, `UPDATE recoveries SET used_at = ? WHERE token_hash = ? AND used_at = 0 RETURNING mailed_at`, db.Micros(tx.Now()), hash[:]).Scan(&mailed)
 	if errors.Is(err, sql.ErrNoRows) {

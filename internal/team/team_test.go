@@ -8,10 +8,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
 	"pressroom/internal/limit"
 	"pressroom/internal/plan"
-	"pressroom/internal/secret"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 )
@@ -89,7 +89,7 @@ func TestAuthenticate(t *testing.T) {
 				t.Fatalf("%+v (%v)", a, err)
 			}
 		}
-		for _, wrong := range []string{"", value[:len(value)-1], secret.New(secret.APIKey), secret.New(secret.Upload), "prk_"} {
+		for _, wrong := range []string{"", value[:len(value)-1], apikey.New(apikey.APIKey), apikey.New(apikey.Upload), "prk_"} {
 			if _, err := w.Authenticate(t.Context(), wrong); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", wrong, err)
 			}
@@ -150,7 +150,7 @@ func TestKeysEnd(t *testing.T) {
 // Repeating one wrong key is slowed down; another wrong key is not.
 func TestWrongKeysAreSlowedDown(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		wrong, limited := secret.New(secret.APIKey), 0
+		wrong, limited := apikey.New(apikey.APIKey), 0
 		for range 40 {
 			_, err := w.Authenticate(t.Context(), wrong)
 			if apierr.Is(err, apierr.RateLimited) {
@@ -163,7 +163,7 @@ func TestWrongKeysAreSlowedDown(t *testing.T) {
 		if limited < 15 || limited > 25 {
 			t.Errorf("%d of 40 were slowed down", limited)
 		}
-		if _, err := w.Authenticate(t.Context(), secret.New(secret.APIKey)); !apierr.Is(err, apierr.Unauthorized) {
+		if _, err := w.Authenticate(t.Context(), apikey.New(apikey.APIKey)); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("another wrong key: %v", err)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 )
 
 // makeCodes replaces a person's recovery codes.
@@ -20,7 +20,7 @@ func makeCodes(ctx context.Context, tx *db.Tx, person int64) ([]string, error) {
 	codes := make([]string, codesMade)
 	for i := range codes {
 		codes[i] = newCode()
-		hash := secret.Hash(folded(codes[i]))
+		hash := apikey.Hash(folded(codes[i]))
 		if _, err := tx.Exec(ctx, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, hash[:], person); err != nil {
 			return nil, fmt.Errorf("keeping a recovery code: %w", err)
 		}
@@ -61,7 +61,7 @@ func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, erro
 		if _, err := s.lock(ctx, tx, h); err != nil {
 			return err
 		}
-		hash := secret.Hash(folded(code))
+		hash := apikey.Hash(folded(code))
 		n, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes WHERE person_id = ? AND code_hash = ?`, h.Person, hash[:])
 		if err != nil {
 			return fmt.Errorf("using a recovery code: %w", err)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 )
 
 // longestCode is the longest code of an app, in characters, with the spaces that people type.
@@ -49,7 +49,7 @@ func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, curr
 // checkCurrent checks a code of the present app or a recovery code. Neither is noted as used: both end with the app.
 func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row stored, code string) error {
 	if IsRecovery(code) {
-		hash, n := secret.Hash(folded(code)), 0
+		hash, n := apikey.Hash(folded(code)), 0
 		err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_recovery_codes WHERE person_id = ? AND code_hash = ?`,
 			person, hash[:]).Scan(&n)
 		if err == nil && n == 0 {

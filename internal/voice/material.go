@@ -13,10 +13,10 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
 	"pressroom/internal/fetch"
 	"pressroom/internal/operation"
-	"pressroom/internal/secret"
 )
 
 // The limits of material.
@@ -112,7 +112,7 @@ func pasted(text string) (Material, error) {
 
 // linked keeps an address in its one form, so that it is known again however it is written.
 func linked(address string) (Material, error) {
-	if secret.In(address) {
+	if apikey.In(address) {
 		return Material{}, errSecret.With("argument", "link")
 	}
 	link, err := fetch.Address(address)

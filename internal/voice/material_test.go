@@ -14,8 +14,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/operation"
-	"pressroom/internal/secret"
 	"pressroom/internal/testkit"
 )
 
@@ -79,7 +79,7 @@ func TestMaterialRefused(t *testing.T) {
 		theirs := w.newTeam("eve@other.example", "en")
 		w.post(theirs.TeamID, "theirs", "not ours")
 		w.post(w.call.TeamID, "wordless", "")
-		key := secret.New(secret.APIKey)
+		key := apikey.New(apikey.APIKey)
 		for name, c := range map[string]struct {
 			given            NewMaterial
 			code             apierr.Code

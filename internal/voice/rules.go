@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 	"pressroom/internal/source"
 )
 
@@ -75,7 +75,7 @@ func (t *tidier) fit(argument, text string, most int, tidy func(string) string) 
 	case !utf8.ValidString(text):
 		t.refuse(apierr.Invalid(apierr.Malformed, argument, "The argument "+argument+" is not valid Unicode."))
 		return ""
-	case secret.In(text):
+	case apikey.In(text):
 		t.refuse(errSecret.With("argument", argument))
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 func TestTidyRefuses(t *testing.T) {
@@ -22,7 +22,7 @@ func TestTidyRefuses(t *testing.T) {
 		}
 		return out
 	}
-	key := secret.New(secret.APIKey)
+	key := apikey.New(apikey.APIKey)
 	for name, c := range map[string]struct {
 		change           func(d *Draft)
 		reason, argument string

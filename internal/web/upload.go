@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/apikey"
 	"pressroom/internal/media"
-	"pressroom/internal/secret"
 	"pressroom/internal/web/frame"
 )
 
@@ -301,7 +301,7 @@ func (a *App) takeIn(r *http.Request, body *frame.Arriving) (media.Arrived, erro
 		return media.Arrived{}, err
 	}
 	defer leave()
-	link, err := a.Library.Link(r.Context(), r.PathValue("link"), secret.Bearer(r))
+	link, err := a.Library.Link(r.Context(), r.PathValue("link"), apikey.Bearer(r))
 	if err != nil {
 		return media.Arrived{}, err
 	}

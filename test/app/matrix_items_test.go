@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
 	"pressroom/internal/operation"
-	"pressroom/internal/secret"
 	"pressroom/internal/team"
 	"pressroom/internal/voice"
 	"pressroom/internal/web/frame"
@@ -123,7 +123,7 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 	must(tb, err)
 	s["recovery{token}"] = r.Token
 	s["confirm-email{token}"] = "MATRIXPROOF"
-	proof := secret.Hash(s["confirm-email{token}"])
+	proof := apikey.Hash(s["confirm-email{token}"])
 	c.change(tb, `INSERT INTO email_proofs (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`, proof[:], ownerID, db.Micros(c.now()), db.Micros(c.now().Add(time.Hour)))
 	c.change(tb, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', ?)`, ownerID, []byte(marked), marked, db.Micros(c.now()))
 	var passkey, notice int64

@@ -15,8 +15,8 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apikey"
 	"pressroom/internal/db"
-	"pressroom/internal/secret"
 	"pressroom/internal/team"
 )
 
@@ -45,7 +45,7 @@ func TestSettingsKeys(t *testing.T) {
 		filled := blank.form("Make the key").fill("name", "Calendar robot").fill("level", "drafts").fill("daily_credits", "25").fill("expires", "2099-12-31")
 		made := filled.press().wants(200, "Calendar robot", "25 credits", "Copy it now")
 		value := keyValue.FindString(made.source)
-		if !secret.WellFormed(secret.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.me(t, value) != 200 {
+		if !apikey.WellFormed(apikey.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.me(t, value) != 200 {
 			t.Fatalf("the key %q does not work, or its page may be kept (%v)", value, made.header)
 		}
 		filled.press().wants(422, "made already").lacks(value)

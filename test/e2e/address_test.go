@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // callers are who an address is asked as.
 func callers(w *world) map[string]http.Header {
-	return map[string]http.Header{"the right key": bearer(full(w)), "a wrong key": bearer(secret.New(secret.APIKey)), "no key": {}}
+	return map[string]http.Header{"the right key": bearer(full(w)), "a wrong key": bearer(apikey.New(apikey.APIKey)), "no key": {}}
 }
 
 // An address that is none is the same answer for everybody, before anything else is looked at.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // steady is all of an answer that may not differ between two that have to be the same: status, body and every
@@ -49,7 +49,7 @@ func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
 			"empty": {""}, "the scheme alone": {"Bearer"}, "nothing behind the scheme": {"Bearer "}, "no scheme": {key}, "another scheme": {"Basic " + key},
 			"mistyped": {"Bearer " + mistyped(key)}, "cut short": {"Bearer " + key[:len(key)-1]}, "too long": {"Bearer " + key + "a"},
 			"in capitals": {"Bearer " + strings.ToUpper(key)}, "two keys": {"Bearer " + key + " " + key}, "two headers": {"Bearer " + key, "Bearer " + key},
-			"never made": {"Bearer " + secret.New(secret.APIKey)}, "an upload secret": {"Bearer " + secret.New(secret.Upload)}, "revoked": {"Bearer " + revokedKey},
+			"never made": {"Bearer " + apikey.New(apikey.APIKey)}, "an upload secret": {"Bearer " + apikey.New(apikey.Upload)}, "revoked": {"Bearer " + revokedKey},
 			"expired": {"Bearer " + expiredKey}, "an assistant's token": {"Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"}, "in quotes": {`Bearer "` + key + `"`},
 			"very long": {"Bearer " + strings.Repeat("a", 30_000)},
 		} {
@@ -75,7 +75,7 @@ func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
 func TestRepeatedWrongKeyIsSlowedDown(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		for _, wrong := range []string{secret.New(secret.APIKey), "no key at all"} {
+		for _, wrong := range []string{apikey.New(apikey.APIKey), "no key at all"} {
 			refusals := map[int]int{}
 			var slowed answer
 			for range 30 {
@@ -98,7 +98,7 @@ func TestRepeatedWrongKeyIsSlowedDown(t *testing.T) {
 			w.raw(http.MethodPost, w.base+"/posts", bearer(wrong), []byte("{")).mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 			w.raw(http.MethodGet, w.base+"/nowhere", bearer(wrong), nil).mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
 		}
-		w.rest(secret.New(secret.APIKey), "get_identity", nil, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
+		w.rest(apikey.New(apikey.APIKey), "get_identity", nil, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 		w.full("get_identity", nil)
 		for range 30 {
 			w.rest("", "get_identity", nil, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")

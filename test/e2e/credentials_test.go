@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apikey"
 	"pressroom/internal/operation"
-	"pressroom/internal/secret"
 )
 
 // ended are the ways in which a key, or an assistant's token, comes to be none.
 var ended = map[string]func(w *world) string{
-	"a key that was never made": func(*world) string { return secret.New(secret.APIKey) },
-	"an upload's secret":        func(*world) string { return secret.New(secret.Upload) },
+	"a key that was never made": func(*world) string { return apikey.New(apikey.APIKey) },
+	"an upload's secret":        func(*world) string { return apikey.New(apikey.Upload) },
 	"a key that was revoked": func(w *world) string {
 		id, key := w.newKey(w.team, access.Full, time.Time{})
 		w.rest(key, "get_identity", nil, "").mustBe(w.t, http.StatusOK) // so that it is remembered

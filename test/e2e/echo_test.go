@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pressroom/internal/apikey"
 	"pressroom/internal/operation"
-	"pressroom/internal/secret"
 )
 
 const canary = "zqcanary7391"
@@ -155,7 +155,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		id := w.draft("a draft")
 		list := w.listed(nil)
-		key := secret.New(secret.APIKey)
+		key := apikey.New(apikey.APIKey)
 		for name, args := range map[string]map[string]any{
 			"create_post":         {"caption": "my key is " + key, "account_ids": w.accounts},
 			"update_post":         {"id": id, "caption": key},

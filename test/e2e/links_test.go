@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"pressroom/internal/access"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // sending is something that is sent to a link and not taken: the link is as good after it as before.
@@ -55,7 +55,7 @@ func refusedSendings() []sending {
 	}
 	return []sending{
 		{"no secret", fixed(""), 401, "unauthorized", ""},
-		{"a secret never made", fixed("Bearer " + secret.New(secret.Upload)), 401, "unauthorized", ""},
+		{"a secret never made", fixed("Bearer " + apikey.New(apikey.Upload)), 401, "unauthorized", ""},
 		{"an API key", with(func(w *world) string { return "Bearer " + full(w) }), 401, "unauthorized", ""},
 		{"a session's scheme", func(w *world, to link, f file) answer {
 			return w.put(link{to.url, strings.Replace(to.authorization, "Bearer", "Basic", 1)}, f)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/access"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // accessScenarios are those of keys and what they may do.
@@ -20,8 +20,8 @@ func accessScenarios() []scenario {
 	return []scenario{
 		unauthorized("none", func(*world) string { return "" }),
 		unauthorized("mistyped", func(w *world) string { return mistyped(full(w)) }),
-		unauthorized("never made", func(*world) string { return secret.New(secret.APIKey) }),
-		unauthorized("an upload secret", func(*world) string { return secret.New(secret.Upload) }),
+		unauthorized("never made", func(*world) string { return apikey.New(apikey.APIKey) }),
+		unauthorized("an upload secret", func(*world) string { return apikey.New(apikey.Upload) }),
 		unauthorized("expired", func(w *world) string {
 			_, key := w.newKey(w.team, access.Full, time.Now().Add(-time.Second))
 			return key
@@ -119,7 +119,7 @@ func replayScenarios() []scenario {
 		bad("nothing but a space", " ", invalid("idempotency_key_empty", "")),
 		bad("a tab", "a\tb", invalid("malformed", "")),
 		// It would be kept as it is.
-		bad("an API key", secret.New(secret.APIKey), invalid("secret_in_argument", "")),
+		bad("an API key", apikey.New(apikey.APIKey), invalid("secret_in_argument", "")),
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // toFirst are the arguments of a post to the first account, with more or other ones.
@@ -92,7 +92,7 @@ func argumentScenarios() []scenario {
 			return args
 		}
 	}
-	key := secret.New(secret.APIKey)
+	key := apikey.New(apikey.APIKey)
 	all := []scenario{
 		{name: "arguments: no caption", tool: "create_post", args: without("caption"), want: invalid("missing_argument", "caption")},
 		{name: "arguments: no accounts", tool: "create_post", args: without("account_ids"), want: invalid("missing_argument", "account_ids")},
@@ -121,7 +121,7 @@ func argumentScenarios() []scenario {
 		bad("an argument whose name is no name", map[string]any{"<b>colour</b>": "red"}, "unknown_argument", ""),
 		bad("an argument of another case", map[string]any{"Caption": "x"}, "unknown_argument", "Caption"),
 		bad("a key in the caption", map[string]any{"caption": "mine is " + key + "!"}, "secret_in_argument", "caption"),
-		bad("an upload secret in the caption", map[string]any{"caption": secret.New(secret.Upload)}, "secret_in_argument", "caption"),
+		bad("an upload secret in the caption", map[string]any{"caption": apikey.New(apikey.Upload)}, "secret_in_argument", "caption"),
 		bad("a key deep in an argument that is none", map[string]any{"a": []any{map[string]any{"b": []any{key}}}}, "secret_in_argument", ""),
 		bad("a key as the name of a member", map[string]any{"a": map[string]any{key: 1}}, "secret_in_argument", ""),
 		bad("a key as the name of an argument", map[string]any{key: 1}, "secret_in_argument", ""),

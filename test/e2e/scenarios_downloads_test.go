@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 const downloadPrice = 2
@@ -172,8 +172,8 @@ func badDownloadScenarios() []scenario {
 		bad("a cursor of a fetch that is not there", map[string]any{"cursor": "f1-" + noSuchID}, "invalid_cursor", "cursor"),
 		bad("a name with a NUL", map[string]any{"username": "a\x00b"}, "malformed", "username"),
 		bad("a cursor with a NUL", map[string]any{"cursor": "f1-\x00"}, "malformed", "cursor"),
-		bad("a key as the name", map[string]any{"username": secret.New(secret.APIKey)}, "secret_in_argument", "username"),
-		bad("an upload secret as the cursor", map[string]any{"cursor": secret.New(secret.Upload)}, "secret_in_argument", "cursor"),
+		bad("a key as the name", map[string]any{"username": apikey.New(apikey.APIKey)}, "secret_in_argument", "username"),
+		bad("an upload secret as the cursor", map[string]any{"cursor": apikey.New(apikey.Upload)}, "secret_in_argument", "cursor"),
 		bad("too long a cursor", map[string]any{"cursor": strings.Repeat("c", 201)}, "too_long", "cursor"),
 		bad("an argument that is none", map[string]any{"quality": "high"}, "unknown_argument", "quality"),
 	}

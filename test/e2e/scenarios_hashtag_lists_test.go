@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // TestHashtagListScenarios plays those of hashtag lists.
@@ -224,8 +224,8 @@ func badListScenarios() []scenario {
 		bad("hashtags that are numbers", map[string]any{"hashtags": []any{5}}, "malformed", "hashtags"),
 		bad("5,001 hashtags", map[string]any{"hashtags": numberedTags(1, 5001)}, "too_long", "hashtags"),
 		bad("an argument that is none", map[string]any{"shared": true}, "unknown_argument", "shared"),
-		bad("an API key as the name", map[string]any{"name": secret.New(secret.APIKey)}, "secret_in_argument", "name"),
-		bad("an upload secret among the hashtags", map[string]any{"hashtags": []any{"harbour", "#" + secret.New(secret.Upload)}}, "secret_in_argument", "hashtags"),
+		bad("an API key as the name", map[string]any{"name": apikey.New(apikey.APIKey)}, "secret_in_argument", "name"),
+		bad("an upload secret among the hashtags", map[string]any{"hashtags": []any{"harbour", "#" + apikey.New(apikey.Upload)}}, "secret_in_argument", "hashtags"),
 		bad("an icon that the set does not have", map[string]any{"icon": "ri-no-such-icon"}, "not_allowed_value", "icon"),
 	}
 	for _, color := range []string{"red", "12ab9f", "#abc", "#12ab9fff", "#12ab9g", "#12ab9f\n", ""} {
@@ -319,8 +319,8 @@ func badAddScenarios() []scenario {
 		bad("a label of 51 characters", merged(one, map[string]any{"subcategory": strings.Repeat("l", 51)}), "too_long", "subcategory"),
 		bad("a label of two lines", merged(one, map[string]any{"subcategory": "two\nlines"}), "malformed", "subcategory"),
 		bad("an argument that is none", merged(one, map[string]any{"platform": "tiktok"}), "unknown_argument", "platform"),
-		bad("an API key among the hashtags", map[string]any{"hashtags": []any{secret.New(secret.APIKey)}}, "secret_in_argument", "hashtags"),
-		bad("an API key as the label", merged(one, map[string]any{"subcategory": secret.New(secret.APIKey)}), "secret_in_argument", "subcategory"),
+		bad("an API key among the hashtags", map[string]any{"hashtags": []any{apikey.New(apikey.APIKey)}}, "secret_in_argument", "hashtags"),
+		bad("an API key as the label", merged(one, map[string]any{"subcategory": apikey.New(apikey.APIKey)}), "secret_in_argument", "subcategory"),
 		to("to a list that is not there", 999999999, notFound),
 		to("to a ready-made list", travelList, wrongState("ready_made")),
 		to("to a ready-made list that is not there", 999999, notFound),

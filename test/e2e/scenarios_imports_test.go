@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // fromWeb names a file of the web, with more.
@@ -164,8 +164,8 @@ func badImportScenarios() []scenario {
 		bad("a name with a NUL", full, nothing, map[string]any{"filename": "a\x00"}, invalid("malformed", "filename")),
 		bad("an address with a NUL", full, nothing, map[string]any{"url": "https://files.harbour.example.org/\x00"}, invalid("malformed", "url")),
 		bad("an argument that is none", full, nothing, map[string]any{"headers": "x"}, invalid("unknown_argument", "headers")),
-		bad("a key in the address", full, nothing, map[string]any{"url": "https://files.harbour.example.org/?key=" + secret.New(secret.APIKey)}, invalid("secret_in_argument", "url")),
-		bad("an upload secret as the name", full, nothing, map[string]any{"filename": secret.New(secret.Upload)}, invalid("secret_in_argument", "filename")),
+		bad("a key in the address", full, nothing, map[string]any{"url": "https://files.harbour.example.org/?key=" + apikey.New(apikey.APIKey)}, invalid("secret_in_argument", "url")),
+		bad("an upload secret as the name", full, nothing, map[string]any{"filename": apikey.New(apikey.Upload)}, invalid("secret_in_argument", "filename")),
 	}
 	for i, address := range hostile {
 		all = append(all, scenario{name: fmt.Sprintf("import: hostile address %d", i), tool: "import_media", args: these(map[string]any{"url": address}), want: invalid("not_allowed_value", "url"), check: func(w *world, got answer) {

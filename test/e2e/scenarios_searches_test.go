@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pressroom/internal/access"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 const searchPrice = 3
@@ -239,8 +239,8 @@ func badSearchScenarios() []scenario {
 		bad("another platform", map[string]any{"platform": "facebook"}, "not_allowed_value", "platform"),
 		bad("an argument that is none", map[string]any{"limit": 5}, "unknown_argument", "limit"),
 		bad("a list to save to", map[string]any{"list_id": 1000000}, "unknown_argument", "list_id"),
-		bad("an API key", map[string]any{"query": "my key " + secret.New(secret.APIKey)}, "secret_in_argument", "query"),
-		bad("an upload secret", map[string]any{"query": "#" + secret.New(secret.Upload)}, "secret_in_argument", "query"),
+		bad("an API key", map[string]any{"query": "my key " + apikey.New(apikey.APIKey)}, "secret_in_argument", "query"),
+		bad("an upload secret", map[string]any{"query": "#" + apikey.New(apikey.Upload)}, "secret_in_argument", "query"),
 	}
 	for _, query := range []string{"?!", "##", "  ", "https://example.org/harbour", "https://www.tiktok.com/tag/harbour", "https://www.instagram.com/harbour_cafe/"} {
 		all = append(all, bad(fmt.Sprintf("%q", query), map[string]any{"query": query}, "malformed", "query"))

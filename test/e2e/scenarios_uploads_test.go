@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // batchOf is what opening a batch of so many files leaves.
@@ -153,8 +153,8 @@ func badUploadScenarios() []scenario {
 		bad("files that are null", full, nothing, these(map[string]any{"files": nil}), invalid("not_a_list", "files")),
 		bad("a batch to replace that is no job's id", full, nothing, sends(map[string]any{"replaces_batch": "social_post:" + noSuchID}, one), invalid("malformed", "replaces_batch")),
 		bad("a batch to replace that is empty", full, nothing, sends(map[string]any{"replaces_batch": ""}, one), invalid("malformed", "replaces_batch")),
-		bad("a key as a file's name", full, nothing, sends(nil, aPNG(secret.New(secret.APIKey))), invalid("secret_in_argument", "files")),
-		bad("an upload secret as a file's name", full, nothing, sends(nil, aPNG("a "+secret.New(secret.Upload))), invalid("secret_in_argument", "files")),
+		bad("a key as a file's name", full, nothing, sends(nil, aPNG(apikey.New(apikey.APIKey))), invalid("secret_in_argument", "files")),
+		bad("an upload secret as a file's name", full, nothing, sends(nil, aPNG("a "+apikey.New(apikey.Upload))), invalid("secret_in_argument", "files")),
 	}
 }
 

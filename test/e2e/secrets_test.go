@@ -27,9 +27,9 @@ import (
 	"golang.org/x/oauth2"
 
 	"pressroom/internal/access"
+	"pressroom/internal/apikey"
 	"pressroom/internal/oauth"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/secret"
 	"pressroom/internal/server"
 	"pressroom/internal/social"
 	"pressroom/internal/testkit"
@@ -213,7 +213,7 @@ func (w *world) useEverySecret(s *safe) {
 	for _, key := range w.keys {
 		s.keep("an API key", key)
 	}
-	never := secret.New(secret.APIKey) // one that is nobody's is no less one that somebody mistyped
+	never := apikey.New(apikey.APIKey) // one that is nobody's is no less one that somebody mistyped
 	s.keep("an API key", never)
 	w.rest(never, "get_identity", nil, "").mustBe(t, http.StatusUnauthorized)
 	w.rest(full(w), "create_post", map[string]any{"caption": "it is " + never, "account_ids": w.accounts}, "").mustBe(t, http.StatusUnprocessableEntity)
@@ -263,7 +263,7 @@ func (w *world) uploadBySecret(s *safe) {
 		got := w.rest(full(w), "create_uploads", described(nil, f), key)
 		to := got.linkOf(0)
 		s.keep("an upload secret", strings.TrimPrefix(to.authorization, "Bearer "))
-		w.put(link{to.url, "Bearer " + secret.New(secret.Upload)}, f).mustBe(w.t, http.StatusUnauthorized)
+		w.put(link{to.url, "Bearer " + apikey.New(apikey.Upload)}, f).mustBe(w.t, http.StatusUnauthorized)
 		w.put(to, f).mustBe(w.t, http.StatusCreated)
 	}
 }

@@ -1,4 +1,4 @@
-package secret_test
+package apikey_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 // encoding is one way in which a text comes to be pasted.
@@ -227,13 +227,13 @@ func TestFoundInEncodings(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			for i := range 42 {
-				s := secret.New([]string{secret.APIKey, secret.Upload}[i%2])
+				s := apikey.New([]string{apikey.APIKey, apikey.Upload}[i%2])
 				for _, around := range []string{"%s", "my key: %s, use it", "é%sé", "ab %s cd", "abc%s0", "{\"a\":\"%s\"}", "?key=%s&x=10", "100%% of %s", `\ud83d%s`} {
 					text := fmt.Sprintf(around, e.encode(s))
-					if !secret.In(text) {
+					if !apikey.In(text) {
 						t.Fatalf("not found in %q", text)
 					}
-					if text = fmt.Sprintf(around, e.encode(changed(s, i))); secret.In(text) {
+					if text = fmt.Sprintf(around, e.encode(changed(s, i))); apikey.In(text) {
 						t.Fatalf("a typo is found in %q", text)
 					}
 				}
@@ -246,12 +246,12 @@ func TestFoundInPairsOfEncodings(t *testing.T) {
 	t.Parallel()
 	for _, inner := range encodings {
 		for _, outer := range encodings {
-			s := secret.New(secret.APIKey)
+			s := apikey.New(apikey.APIKey)
 			text := inner.encode(s)
 			if spoils(inner, outer, text) {
 				continue
 			}
-			if text = outer.encode(text); !secret.In(text) {
+			if text = outer.encode(text); !apikey.In(text) {
 				t.Errorf("not found in %s of %s: %q", outer.name, inner.name, text)
 			}
 		}
@@ -271,7 +271,7 @@ func addsLayer(r rune) bool { return r == '\\' || r <= ' ' || r > '~' }
 func TestFoundWhereverItIs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := secret.New(rapid.SampledFrom([]string{secret.APIKey, secret.Upload}).Draw(t, "prefix"))
+		s := apikey.New(rapid.SampledFrom([]string{apikey.APIKey, apikey.Upload}).Draw(t, "prefix"))
 		typo := changed(s, rapid.IntRange(0, len(s)-1).Draw(t, "typo at"))
 		var names []string
 		last := encoding{}
@@ -286,10 +286,10 @@ func TestFoundWhereverItIs(t *testing.T) {
 			names, last = append(names, e.name), e
 			s, typo = e.encode(s), e.encode(typo)
 		}
-		if !secret.In(s) {
+		if !apikey.In(s) {
 			t.Fatalf("not found in %q by way of %s", s, strings.Join(names, ", "))
 		}
-		if secret.In(typo) {
+		if apikey.In(typo) {
 			t.Fatalf("a typo is found in %q by way of %s", typo, strings.Join(names, ", "))
 		}
 	})

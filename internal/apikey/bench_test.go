@@ -1,10 +1,10 @@
-package secret_test
+package apikey_test
 
 import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/secret"
+	"pressroom/internal/apikey"
 )
 
 const mebibyte = 1 << 20
@@ -43,7 +43,7 @@ func BenchmarkIn(b *testing.B) {
 			b.SetBytes(int64(len(c.text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if secret.In(c.text) {
+				if apikey.In(c.text) {
 					b.Fatal("found")
 				}
 			}

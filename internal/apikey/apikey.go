@@ -1,7 +1,7 @@
-// Package secret is the form of the secrets that pressroom hands out: a prefix, 32 random base62 characters
+// Package apikey is the form of the secrets that pressroom hands out: a prefix, 32 random base62 characters
 // and 6 of their CRC-32, so that a typo, and a key that leaked into a text, can be told without a database.
 // Only the SHA-256 of a secret is ever stored.
-package secret
+package apikey
 
 import (
 	"crypto/rand"
