@@ -17,7 +17,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // decade is a service that has gathered a share of three years' data, filled and running.
@@ -337,7 +337,7 @@ func (d *decade) requested(ctx context.Context, path, header, value string) (fun
 // searched looks for hashtags as the job of a search does, once its source has answered.
 func (d *decade) searched(ctx context.Context, word string) (func() error, error) {
 	return func() error {
-		_, err := d.hashtags.Find(ctx, source.Instagram, word, figure.MostFound)
+		_, err := d.hashtags.Find(ctx, provider.Instagram, word, figure.MostFound)
 		return err
 	}, nil
 }

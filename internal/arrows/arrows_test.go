@@ -6,7 +6,7 @@ import "testing"
 // and the test fails until then.
 var rooms = map[string][]string{
 	"words":    {"internal/access", "internal/apierr", "internal/operation"},
-	"leaves":   {"internal/crash", "internal/teamtime", "internal/passwordcheck", "internal/plaintext", "internal/probe", "internal/apikey", "internal/loadshed", "internal/source", "internal/sqlite", "internal/plan", "internal/trace"},
+	"leaves":   {"internal/crash", "internal/teamtime", "internal/passwordcheck", "internal/plaintext", "internal/probe", "internal/apikey", "internal/loadshed", "internal/provider", "internal/sqlite", "internal/plan", "internal/trace"},
 	"pictures": {"internal/picture", "internal/stripmeta"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
@@ -16,7 +16,7 @@ var rooms = map[string][]string{
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
 	"analyses": {"internal/report/analysis", "internal/report/finding", "internal/report/tag", "internal/report/words"},
-	"sources":  {"internal/source/bridge", "internal/source/instagramgraph", "internal/source/joined", "internal/source/tiktokresearch", "internal/source/wire"},
+	"sources":  {"internal/provider/bridge", "internal/provider/instagramgraph", "internal/provider/joined", "internal/provider/tiktokresearch", "internal/provider/wire"},
 	"sandbox":  {"internal/sandbox"},
 	"app":      {"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/consent", "internal/web/frame", "internal/web/hashtags", "internal/web/erasure", "internal/web/library", "internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts", "internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices"},
 	"calling":  {"internal/apicli"},
@@ -103,10 +103,10 @@ var forbidden = []rule{
 		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe", "internal/loadshed"),
 		why: "making a smaller picture and removing metadata are about bytes alone",
 	}, {
-		who: names("sources"), what: names("ours"), notWhat: names("internal/source", "internal/source/wire"),
+		who: names("sources"), what: names("ours"), notWhat: names("internal/provider", "internal/provider/wire"),
 		why: "a source of public figures speaks its protocol: it knows no jobs, no credits and no other source",
 	}, {
-		who: names("analyses"), what: names("ours"), notWhat: names("analyses", "internal/source"),
+		who: names("analyses"), what: names("ours"), notWhat: names("analyses", "internal/provider"),
 		why: "what figures mean follows from the figures alone: the same ones give the same answer, on every machine and at every time",
 	}, {
 		who: names("ours"), notWho: names("internal/server", "sources"), what: names("sources"),
@@ -161,7 +161,7 @@ var allowed = []exception{
 	{"internal/hashtag/list", "internal/hashtag/figure", "an opened list shows what is known of its hashtags, and those that are added are to become known"},
 	{"internal/hashtag/search", "internal/job", "a search is a job that clients follow, begun and ended in the same transactions"},
 	{"internal/hashtag/search", "internal/hashtag/figure", "what searches find is what is known of hashtags, and feeds it"},
-	{"internal/source/instagramgraph", "internal/db", "which account asked for which hashtag is kept for days, and shared by all nodes"},
+	{"internal/provider/instagramgraph", "internal/db", "which account asked for which hashtag is kept for days, and shared by all nodes"},
 	{"internal/media", "internal/job", "an import, a download and an upload batch each have a job that clients follow, made and ended in the same transaction"},
 	{"internal/media", "internal/pipeline", "an upload link is refused by what stands in the way of the key that opened it, with the pipeline's own words"},
 	{"internal/idempotency", "internal/pipeline", "it fills the pipeline's port and takes its claim"},

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // DownloadInput says what of which profile is to be downloaded.
@@ -91,7 +91,7 @@ func (s *Service) price(ctx context.Context, call operation.Call, in DownloadInp
 // plan works out what is to be downloaded.
 func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInput) (download, error) {
 	d := download{team: call.TeamID, person: call.PersonID, key: call.KeyID, platform: in.Platform, kind: in.Type, limit: in.Limit, save: in.SaveToLibrary}
-	if in.Type == source.Avatar {
+	if in.Type == provider.Avatar {
 		d.limit = 1
 	}
 	var err error
@@ -104,10 +104,10 @@ func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInpu
 
 // asked checks what is asked for beyond what a schema can say, and gives the profile's name.
 func (s *Service) asked(in DownloadInput) (string, error) {
-	if has := source.Types(in.Platform); !slices.Contains(has, in.Type) {
+	if has := provider.Types(in.Platform); !slices.Contains(has, in.Type) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "type", "Profiles of this platform have "+strings.Join(has, ", ")+".")
 	}
-	username, err := source.Username(in.Platform, in.Username)
+	username, err := provider.Username(in.Platform, in.Username)
 	if err != nil {
 		return "", apierr.Invalid(apierr.Malformed, "username", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
 	}
@@ -128,7 +128,7 @@ func continued(ctx context.Context, q db.Querier, d download, cursor string) (st
 		return "", nil
 	}
 	id, ok := strings.CutPrefix(cursor, continuation)
-	if !ok || !source.Pages(d.kind) {
+	if !ok || !provider.Pages(d.kind) {
 		return "", errContinuation
 	}
 	var next string
@@ -201,13 +201,13 @@ func (s *Service) describeProfile(ctx context.Context, h job.Held, d download) (
 	if s.Source == nil {
 		return "not_offered", nil
 	}
-	page, err := s.Source.ProfileMedia(ctx, source.Query{Platform: d.platform, Type: d.kind, Username: d.username, Cursor: d.cursor, Limit: d.limit})
+	page, err := s.Source.ProfileMedia(ctx, provider.Query{Platform: d.platform, Type: d.kind, Username: d.username, Cursor: d.cursor, Limit: d.limit})
 	switch {
-	case errors.Is(err, source.ErrNotFound):
+	case errors.Is(err, provider.ErrNotFound):
 		return "profile_not_found", nil
-	case errors.Is(err, source.ErrPrivate):
+	case errors.Is(err, provider.ErrPrivate):
 		return "profile_private", nil
-	case errors.Is(err, source.ErrNotOffered):
+	case errors.Is(err, provider.ErrNotOffered):
 		return "not_offered", nil
 	case err != nil && ctx.Err() != nil:
 		return "", fmt.Errorf("asking the source: %w", err)
@@ -215,13 +215,13 @@ func (s *Service) describeProfile(ctx context.Context, h job.Held, d download) (
 		s.Log.WarnContext(ctx, "a source of profiles' media failed", "job", h.ID, "error", err)
 		return "source_unavailable", nil
 	}
-	if !source.Pages(d.kind) {
+	if !provider.Pages(d.kind) {
 		page.Next = ""
 	}
 	return "", s.keepPage(ctx, h, page)
 }
 
-func (s *Service) keepPage(ctx context.Context, h job.Held, page source.Page) error {
+func (s *Service) keepPage(ctx context.Context, h job.Held, page provider.Page) error {
 	return s.db.Write(ctx, "media.described", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
@@ -301,7 +301,7 @@ func (s *Service) saveItem(ctx context.Context, h job.Held, d download, i profil
 		if endsJob(err) {
 			return s.noteItem(ctx, h, i, reasonOf(err))
 		}
-		if errors.Is(err, source.ErrTooLarge) {
+		if errors.Is(err, provider.ErrTooLarge) {
 			return s.noteItem(ctx, h, i, reasonOf(staged.over))
 		}
 		if ctx.Err() != nil {

@@ -31,7 +31,7 @@ import (
 	"pressroom/internal/loadshed"
 	"pressroom/internal/picture"
 	"pressroom/internal/plan"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -104,8 +104,8 @@ type Arrived struct {
 
 // Source is where profiles' media come from.
 type Source interface {
-	// ProfileMedia describes media of a profile, the newest first. The errors are those of package source.
-	ProfileMedia(ctx context.Context, q source.Query) (source.Page, error)
+	// ProfileMedia describes media of a profile, the newest first. The errors are those of package provider.
+	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
 	// Fetch writes the bytes behind an item's address, at most so many.
 	Fetch(ctx context.Context, address string, most int64, into io.Writer) error
 }

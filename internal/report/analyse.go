@@ -9,8 +9,8 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/operation"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
-	"pressroom/internal/source"
 )
 
 // postsSection is the section of a report's posts, which lie in a table of their own.
@@ -33,7 +33,7 @@ func (s *Service) analyse(ctx context.Context, t task, a answered) (measured, er
 	return s.analyseProfile(ctx, t, a.profile)
 }
 
-func (s *Service) analyseProfile(ctx context.Context, t task, f source.ProfileFigures) (measured, error) {
+func (s *Service) analyseProfile(ctx context.Context, t task, f provider.ProfileFigures) (measured, error) {
 	now := s.db.Now()
 	if f.Account.MeasuredAt.IsZero() {
 		f.Account.MeasuredAt = now
@@ -60,13 +60,13 @@ func (s *Service) analyseProfile(ctx context.Context, t task, f source.ProfileFi
 	}
 	return measured{
 		at: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography, Website: acc.Website, Followers: acc.Followers, Follows: acc.Follows, Posts: acc.Posts},
-		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts}, posts: map[string][]source.Post{shownPosts: posts},
+		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts}, posts: map[string][]provider.Post{shownPosts: posts},
 	}, nil
 }
 
 // different leaves out posts that came before.
-func different(posts []source.Post) []source.Post {
-	out, seen := []source.Post{}, map[string]bool{}
+func different(posts []provider.Post) []provider.Post {
+	out, seen := []provider.Post{}, map[string]bool{}
 	for _, p := range posts {
 		if !seen[p.ID] {
 			seen[p.ID] = true
@@ -94,7 +94,7 @@ func (s *Service) samples(ctx context.Context, report string) ([]keptSample, err
 }
 
 // snapshots are how large a profile was at each measurement, the present one among them.
-func (s *Service) snapshots(ctx context.Context, report string, now source.Account) ([]analysis.Snapshot, error) {
+func (s *Service) snapshots(ctx context.Context, report string, now provider.Account) ([]analysis.Snapshot, error) {
 	earlier, err := s.samples(ctx, report)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // CreateInput says what a report is to be about.
@@ -23,18 +23,18 @@ type CreateInput struct {
 // subject is what the input names, normalised: however it is written, it is one subject.
 func (in CreateInput) subject() (string, error) {
 	if in.Type == Profile {
-		name, err := source.Username(in.Platform, in.Subject)
+		name, err := provider.Username(in.Platform, in.Subject)
 		if err != nil {
 			return "", apierr.Invalid(apierr.Malformed, "subject", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
 		}
 		return name, nil
 	}
-	if in.Platform != source.Instagram {
+	if in.Platform != provider.Instagram {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "platform", "Hashtag reports exist for Instagram alone.")
 	}
-	tag, err := source.HashtagOf(in.Platform, in.Subject)
+	tag, err := provider.HashtagOf(in.Platform, in.Subject)
 	switch {
-	case errors.Is(err, source.ErrHashtagTooLong):
+	case errors.Is(err, provider.ErrHashtagTooLong):
 		return "", apierr.Invalid(apierr.TooLong, "subject", "A hashtag has at most 100 characters.").Wrap(err)
 	case err != nil:
 		return "", apierr.Invalid(apierr.Malformed, "subject", "Give one hashtag of letters, digits and underscores, and not of digits alone, with or without #, or its link on Instagram.").Wrap(err)

@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"pressroom/internal/db"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // Exported is a post of a report as a person takes it along. The caption and the address are a stranger's.
 type Exported struct {
-	source.Post
+	provider.Post
 
 	Shown string // of a hashtag: top or recent
 }

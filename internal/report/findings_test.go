@@ -7,19 +7,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/source"
 )
 
 // Reports of both kinds are kept and read in one form; each has the sections of its kind, in one order.
 func TestFindingsOfBothKinds(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
-	var posts []source.Post
+	var posts []provider.Post
 	for i := range 40 {
-		posts = append(posts, source.Post{
-			ID: string(rune('A' + i)), TakenAt: at.Add(-time.Duration(50+9*i) * time.Hour), Format: source.FormatReel,
+		posts = append(posts, provider.Post{
+			ID: string(rune('A' + i)), TakenAt: at.Add(-time.Duration(50+9*i) * time.Hour), Format: provider.FormatReel,
 			Caption: "Boats at low water #harbour", Likes: new(int64(100 + i)),
 		})
 	}
@@ -31,7 +31,7 @@ func TestFindingsOfBothKinds(t *testing.T) {
 		"profile": {analysis.Analyse(analysis.ProfileInput{Posts: posts, At: at}), false,
 			[]string{"posts", "hashtags", "words", "times", "formats", "cadence", "score"}},
 		"profile without posts": {analysis.Analyse(analysis.ProfileInput{At: at}), false, []string{"posts"}},
-		"hashtag": {tag.Analyse(tag.Input{Figures: source.HashtagFigures{Hashtag: "harbour", Recent: posts, MeasuredAt: at}}), true,
+		"hashtag": {tag.Analyse(tag.Input{Figures: provider.HashtagFigures{Hashtag: "harbour", Recent: posts, MeasuredAt: at}}), true,
 			[]string{"posts", "hashtags", "words", "audience", "formats", "score"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"pressroom/internal/db"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/tag"
 	"pressroom/internal/report/words"
-	"pressroom/internal/source"
 )
 
-func (s *Service) analyseHashtag(ctx context.Context, t task, f source.HashtagFigures) (measured, error) {
+func (s *Service) analyseHashtag(ctx context.Context, t task, f provider.HashtagFigures) (measured, error) {
 	if f.MeasuredAt.IsZero() {
 		f.MeasuredAt = s.db.Now()
 	}
@@ -28,11 +28,11 @@ func (s *Service) analyseHashtag(ctx context.Context, t task, f source.HashtagFi
 	}
 	found := tag.Analyse(input)
 	// What stands under both is shown with the best.
-	recent := slices.DeleteFunc(slices.Clone(f.Recent), func(p source.Post) bool {
-		return slices.ContainsFunc(f.Top, func(q source.Post) bool { return q.ID == p.ID })
+	recent := slices.DeleteFunc(slices.Clone(f.Recent), func(p provider.Post) bool {
+		return slices.ContainsFunc(f.Top, func(q provider.Post) bool { return q.ID == p.ID })
 	})
 	return measured{at: f.MeasuredAt, analysis: found, notes: found.Notes, sample: tag.Measure(f), replace: true,
-		posts: map[string][]source.Post{shownTop: f.Top, shownRecent: recent}}, nil
+		posts: map[string][]provider.Post{shownTop: f.Top, shownRecent: recent}}, nil
 }
 
 // earlier are the measurements of a hashtag so far.

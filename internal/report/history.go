@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"pressroom/internal/db"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/source"
 )
 
 // History is how a profile did over time and over the week, counted from the posts that its report rests on. Nothing
@@ -28,7 +28,7 @@ type History struct {
 
 // Best is a post with what people did with it.
 type Best struct {
-	source.Post
+	provider.Post
 
 	Engagement float64
 }
@@ -67,7 +67,7 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 	if err != nil {
 		return History{}, err
 	}
-	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *source.Post) error {
+	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *provider.Post) error {
 		var taken int64
 		err := rows.Scan(&p.ID, &taken, &p.Likes, &p.Comments, &p.Shares)
 		p.TakenAt = db.Time(taken).In(zone)
@@ -130,7 +130,7 @@ func (s *Service) sizes(ctx context.Context, report string) ([]Size, error) {
 
 // historyOf sorts posts, the newest first and in the team's zone, into spans and hours. A post counts that tells every
 // figure of counts.
-func historyOf(posts []source.Post, counts []string) History {
+func historyOf(posts []provider.Post, counts []string) History {
 	var out History
 	var all []Best
 	for _, p := range posts {
@@ -167,7 +167,7 @@ func historyOf(posts []source.Post, counts []string) History {
 }
 
 // engagementOf adds the figures up; false where the post does not tell them all, or there are none.
-func engagementOf(p source.Post, counts []string) (float64, bool) {
+func engagementOf(p provider.Post, counts []string) (float64, bool) {
 	sum := 0.0
 	for _, name := range counts {
 		figure := map[string]*int64{"likes": p.Likes, "comments": p.Comments, "shares": p.Shares}[name]

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 func berlin(t *testing.T) *time.Location {
@@ -23,13 +23,13 @@ func berlin(t *testing.T) *time.Location {
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	zone := berlin(t)
-	post := func(day, hour int, likes, comments int64) source.Post {
-		return source.Post{TakenAt: time.Date(2026, 3, day, hour, 30, 0, 0, zone), Likes: &likes, Comments: &comments}
+	post := func(day, hour int, likes, comments int64) provider.Post {
+		return provider.Post{TakenAt: time.Date(2026, 3, day, hour, 30, 0, 0, zone), Likes: &likes, Comments: &comments}
 	}
 	untold := post(30, 9, 5, 0)
 	untold.Likes = nil
 	// The clocks go forward on the 29th; a week without a post lies between the others.
-	got := historyOf([]source.Post{untold, post(30, 9, 10, 2), post(29, 23, 1, 1), post(16, 9, 6, 0), post(15, 9, 3, 0)}, []string{"likes", "comments"})
+	got := historyOf([]provider.Post{untold, post(30, 9, 10, 2), post(29, 23, 1, 1), post(16, 9, 6, 0), post(15, 9, 3, 0)}, []string{"likes", "comments"})
 	if got.Posts != 4 || got.Monthly || len(got.Spans) != 4 {
 		t.Fatalf("%+v", got)
 	}
@@ -62,15 +62,15 @@ func TestHistory(t *testing.T) {
 func TestHistoryOfGaps(t *testing.T) {
 	t.Parallel()
 	one := int64(1)
-	at := func(year int, month time.Month) source.Post {
-		return source.Post{TakenAt: time.Date(year, month, 15, 12, 0, 0, 0, time.UTC), Likes: &one}
+	at := func(year int, month time.Month) provider.Post {
+		return provider.Post{TakenAt: time.Date(year, month, 15, 12, 0, 0, 0, time.UTC), Likes: &one}
 	}
-	got := historyOf([]source.Post{at(2026, 3), at(2025, 6)}, []string{"likes"})
+	got := historyOf([]provider.Post{at(2026, 3), at(2025, 6)}, []string{"likes"})
 	if !got.Monthly || len(got.Spans) != 10 || got.Spans[4].Engagement != nil || got.Spans[9].Engagement == nil {
 		t.Errorf("%+v", got)
 	}
 	for _, counts := range [][]string{nil, {"shares"}} {
-		if got := historyOf([]source.Post{at(2026, 3)}, counts); got.Posts != 0 || len(got.Spans) != 0 {
+		if got := historyOf([]provider.Post{at(2026, 3)}, counts); got.Posts != 0 || len(got.Spans) != 0 {
 			t.Errorf("%v: %+v", counts, got)
 		}
 	}
@@ -82,13 +82,13 @@ func TestHistoryCountsEachOnce(t *testing.T) {
 	zone := berlin(t)
 	rapid.Check(t, func(t *rapid.T) {
 		ages := rapid.SliceOfN(rapid.IntRange(0, 800*24), 1, 60).Draw(t, "hours")
-		var posts []source.Post
+		var posts []provider.Post
 		newest := time.Date(2026, 11, 20, 10, 0, 0, 0, zone)
 		for _, age := range ages {
 			likes := int64(age)
-			posts = append(posts, source.Post{TakenAt: newest.Add(-time.Duration(age) * time.Hour), Likes: &likes})
+			posts = append(posts, provider.Post{TakenAt: newest.Add(-time.Duration(age) * time.Hour), Likes: &likes})
 		}
-		slices.SortFunc(posts, func(a, b source.Post) int { return b.TakenAt.Compare(a.TakenAt) })
+		slices.SortFunc(posts, func(a, b provider.Post) int { return b.TakenAt.Compare(a.TakenAt) })
 		got := historyOf(posts, []string{"likes"})
 		inSpans, inHours := 0, 0
 		for _, s := range got.Spans {

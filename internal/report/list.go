@@ -8,7 +8,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/operation"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 	"pressroom/internal/teamtime"
 )
 
@@ -107,5 +107,5 @@ var escaped = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // containing is the pattern of a text that subjects are searched for, as they are written.
 func containing(text string) string {
-	return "%" + escaped.Replace(strings.TrimLeft(strings.TrimSpace(source.Folded(text)), "@#")) + "%"
+	return "%" + escaped.Replace(strings.TrimLeft(strings.TrimSpace(provider.Folded(text)), "@#")) + "%"
 }

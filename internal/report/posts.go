@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // How a report's posts are shown.
@@ -47,7 +47,7 @@ func keepPosts(ctx context.Context, tx *db.Tx, report string, m measured) error 
 	return nil
 }
 
-func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []source.Post) error {
+func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []provider.Post) error {
 	args := make([]any, 0, 13*len(posts))
 	for _, p := range posts {
 		args = append(args, report, shown, p.ID, db.Micros(p.TakenAt), p.Format, p.Caption, p.URL, p.Likes, p.Comments, p.Shares, p.Views, p.Duration.Microseconds())
@@ -65,7 +65,7 @@ func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []s
 
 // shownPost is a post with how it is shown.
 type shownPost struct {
-	source.Post
+	provider.Post
 
 	shown string
 }

@@ -8,7 +8,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 const (
@@ -53,7 +53,7 @@ func (k *known) ask(now time.Time, ask func() error) error {
 // lookAhead asks, before a call's transaction, whether the source of a report to be made can be reached.
 func (s *Service) lookAhead(ctx context.Context, call operation.Call, in CreateInput) error {
 	if s.Source == nil {
-		return source.ErrNotOffered
+		return provider.ErrNotOffered
 	}
 	return s.reach.of(in.Platform).ask(call.Now, func() error {
 		ctx, cancel := context.WithTimeout(ctx, reachWithin)
@@ -64,12 +64,12 @@ func (s *Service) lookAhead(ctx context.Context, call operation.Call, in CreateI
 
 // unreachable is the refusal of a report whose source cannot be reached (contract: 502, nothing charged).
 func (s *Service) unreachable(ctx context.Context, err error) error {
-	if errors.Is(err, source.ErrNotOffered) {
+	if errors.Is(err, provider.ErrNotOffered) {
 		return apierr.New(apierr.ProviderUnavailable, "This service has no source of such figures: its operator can join one. Nothing was done or charged.").Wrap(err)
 	}
 	s.Log.WarnContext(ctx, "a source of public figures cannot be reached", "error", err)
 	refusal := apierr.New(apierr.ProviderUnavailable, "The source of these figures cannot be reached now. Nothing was done or charged; try again later.").Wrap(err)
-	if u, ok := errors.AsType[*source.Unavailable](err); ok && u.After > 0 {
+	if u, ok := errors.AsType[*provider.Unavailable](err); ok && u.After > 0 {
 		return refusal.After(u.After)
 	}
 	return refusal

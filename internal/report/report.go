@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // The kinds of a report.
@@ -31,10 +31,10 @@ const (
 	Failed  Status = "error" // making it failed, and what it cost was given back
 )
 
-// Source is where public figures come from. The errors are those of package source.
+// Source is where public figures come from. The errors are those of package provider.
 type Source interface {
-	Profile(ctx context.Context, q source.ProfileQuery) (source.ProfileFigures, error)
-	Hashtag(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error)
+	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error)
+	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
 	// Reachable asks quickly whether figures of a platform could be had now.
 	Reachable(ctx context.Context, platform string) error
 }
@@ -53,8 +53,8 @@ type Credits interface {
 
 // Hearer learns of hashtags from what reports are told, for all teams.
 type Hearer interface {
-	Hashtag(ctx context.Context, platform string, f source.HashtagFigures) error
-	Posts(ctx context.Context, platform string, posts []source.Post) error
+	Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error
+	Posts(ctx context.Context, platform string, posts []provider.Post) error
 }
 
 // Options are what the service stands on.
@@ -66,7 +66,7 @@ type Options struct {
 	Terms   plan.Terms
 	Hearer  Hearer // nil where nobody learns
 	Source  Source // nil where the operator has joined none
-	Turns   *source.Turns
+	Turns   *provider.Turns
 	Most    int // posts that a source is asked for at once; 500 where 0
 	Log     *slog.Logger
 }

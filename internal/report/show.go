@@ -13,9 +13,9 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/finding"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/source"
 	"pressroom/internal/teamtime"
 )
 
@@ -68,10 +68,10 @@ type account struct {
 
 func (a account) show(quotes *operation.Quotes, r record) *Account {
 	from := func(kind string) operation.Source {
-		return operation.Source{Kind: kind, Platform: r.platform, Account: r.subject, URL: source.Link(r.platform, r.subject)}
+		return operation.Source{Kind: kind, Platform: r.platform, Account: r.subject, URL: provider.Link(r.platform, r.subject)}
 	}
 	return &Account{
-		Username: r.subject, URL: source.Link(r.platform, r.subject), DisplayName: quotes.Add(a.DisplayName, from("display_name")),
+		Username: r.subject, URL: provider.Link(r.platform, r.subject), DisplayName: quotes.Add(a.DisplayName, from("display_name")),
 		Biography: quotes.Add(a.Biography, from("biography")), Website: quotes.Add(a.Website, from("biography")),
 		Followers: a.Followers, Follows: a.Follows, Posts: a.Posts,
 	}

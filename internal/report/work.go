@@ -9,7 +9,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/job"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // purpose is what a job of a report was begun for.
@@ -61,7 +61,7 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 
 // conclude analyses and keeps what a source told.
 func (s *Service) conclude(ctx context.Context, h job.Held, t task, found answered) error {
-	if err := source.Working(ctx); err != nil {
+	if err := provider.Working(ctx); err != nil {
 		return fmt.Errorf("waiting to analyse: %w", err)
 	}
 	measured, err := s.analyse(ctx, t, found)
@@ -131,26 +131,26 @@ func kindOf(t job.Type) string {
 
 // answered is what a source told: of a profile or of a hashtag.
 type answered struct {
-	profile source.ProfileFigures
-	hashtag source.HashtagFigures
+	profile provider.ProfileFigures
+	hashtag provider.HashtagFigures
 }
 
 func (s *Service) ask(ctx context.Context, t task) (answered, error) {
 	var a answered
 	if s.Source == nil {
-		return a, source.ErrNotOffered
+		return a, provider.ErrNotOffered
 	}
 	var err error
 	if t.kind == Hashtag {
-		a.hashtag, err = s.Source.Hashtag(ctx, source.HashtagQuery{Platform: t.platform, Hashtag: t.subject, Most: s.Most})
+		a.hashtag, err = s.Source.Hashtag(ctx, provider.HashtagQuery{Platform: t.platform, Hashtag: t.subject, Most: s.Most})
 		return a, err
 	}
-	a.profile, err = s.Source.Profile(ctx, source.ProfileQuery{Platform: t.platform, Username: t.subject, Since: s.db.Now().Add(-longest), Most: s.Most})
+	a.profile, err = s.Source.Profile(ctx, provider.ProfileQuery{Platform: t.platform, Username: t.subject, Since: s.db.Now().Add(-longest), Most: s.Most})
 	return a, err
 }
 
 // restOf is how long a source that cannot tell now is left alone: as long as it asked for.
-func restOf(u *source.Unavailable) time.Duration {
+func restOf(u *provider.Unavailable) time.Duration {
 	if u == nil || u.After <= 0 {
 		return usualRest
 	}
@@ -162,19 +162,19 @@ func (s *Service) unanswered(ctx context.Context, h job.Held, t task, err error)
 	if ctx.Err() != nil {
 		return fmt.Errorf("asking the source: %w", err)
 	}
-	u, resting := errors.AsType[*source.Unavailable](err)
+	u, resting := errors.AsType[*provider.Unavailable](err)
 	if rest := restOf(u); resting && rest <= shortRest && h.Epoch <= restTries {
 		return s.db.Write(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
 	}
 	code := "source_unavailable"
 	switch {
-	case errors.Is(err, source.ErrNotFound) && t.kind == Hashtag:
+	case errors.Is(err, provider.ErrNotFound) && t.kind == Hashtag:
 		code = "nothing_found"
-	case errors.Is(err, source.ErrNotFound):
+	case errors.Is(err, provider.ErrNotFound):
 		code = "profile_not_found"
-	case errors.Is(err, source.ErrPrivate):
+	case errors.Is(err, provider.ErrPrivate):
 		code = "profile_private"
-	case errors.Is(err, source.ErrNotOffered):
+	case errors.Is(err, provider.ErrNotOffered):
 		code = "not_offered"
 	default:
 		s.Log.WarnContext(ctx, "a source of public figures failed", "job", h.ID, "error", err)
@@ -220,8 +220,8 @@ type measured struct {
 	analysis any
 	notes    []string
 	sample   any
-	posts    map[string][]source.Post // by how they are shown
-	replace  bool                     // the posts take the place of those before
+	posts    map[string][]provider.Post // by how they are shown
+	replace  bool                       // the posts take the place of those before
 }
 
 // keep writes what a job found, in the transaction that charges it and ends it.

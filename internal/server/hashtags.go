@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/plan"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // buildHashtags makes what keeps lists of hashtags, searches for them, and measures in the background what lists hold
@@ -46,24 +46,24 @@ type hearer struct {
 }
 
 // Hashtag keeps what a source told of a hashtag.
-func (h hearer) Hashtag(ctx context.Context, platform string, f source.HashtagFigures) error {
+func (h hearer) Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error {
 	learned := figure.Read(platform, f, h.db.Now())
 	return h.db.Write(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error { return h.figures.Keep(ctx, tx, learned) })
 }
 
 // Posts remembers which hashtags posts carry.
-func (h hearer) Posts(ctx context.Context, platform string, posts []source.Post) error {
+func (h hearer) Posts(ctx context.Context, platform string, posts []provider.Post) error {
 	return h.db.Write(ctx, "hashtag.seen", func(ctx context.Context, tx *db.Tx) error { return h.figures.Seen(ctx, tx, platform, posts) })
 }
 
 // collected remembers which hashtags the posts of connected accounts carry, where hashtags are looked after.
 func (h hearer) collected(ctx context.Context, platform string, told []network.Figures) error {
-	if platform != source.Instagram && platform != source.TikTok {
+	if platform != provider.Instagram && platform != provider.TikTok {
 		return nil
 	}
-	posts := make([]source.Post, len(told))
+	posts := make([]provider.Post, len(told))
 	for i, p := range told {
-		posts[i] = source.Post{ID: p.ID, TakenAt: p.PostedAt, Caption: p.Text}
+		posts[i] = provider.Post{ID: p.ID, TakenAt: p.PostedAt, Caption: p.Text}
 	}
 	return h.Posts(ctx, platform, posts)
 }

@@ -41,10 +41,10 @@ import (
 	"pressroom/internal/pipeline"
 	"pressroom/internal/plan"
 	"pressroom/internal/post"
+	"pressroom/internal/provider"
 	"pressroom/internal/report"
 	"pressroom/internal/restoreguard"
 	"pressroom/internal/social"
-	"pressroom/internal/source"
 	"pressroom/internal/team"
 	"pressroom/internal/tokencrypt"
 	"pressroom/internal/totp"
@@ -161,7 +161,7 @@ type Server struct {
 	waker     *delivery.Waker
 	platforms []string // of the networks that this installation speaks with
 	jobs      *job.Store
-	turns     *source.Turns      // of whoever works out what sources answer
+	turns     *provider.Turns    // of whoever works out what sources answer
 	figures   *figure.Store      // of hashtags
 	measuring *figure.Background // nil where no source is joined
 	replay    *idempotency.Store
@@ -291,7 +291,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if err != nil {
 		return err
 	}
-	s.figures, s.turns = figure.New(s.db), source.NewTurns()
+	s.figures, s.turns = figure.New(s.db), provider.NewTurns()
 	if err := s.buildReports(from, offered, results); err != nil {
 		return err
 	}

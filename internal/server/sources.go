@@ -13,12 +13,12 @@ import (
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/plan"
+	"pressroom/internal/provider"
+	"pressroom/internal/provider/bridge"
+	"pressroom/internal/provider/instagramgraph"
+	"pressroom/internal/provider/joined"
+	"pressroom/internal/provider/tiktokresearch"
 	"pressroom/internal/report"
-	"pressroom/internal/source"
-	"pressroom/internal/source/bridge"
-	"pressroom/internal/source/instagramgraph"
-	"pressroom/internal/source/joined"
-	"pressroom/internal/source/tiktokresearch"
 )
 
 // SourceSettings are what an operator says of the official sources of public figures (docs/sources.md). One that is nil
@@ -59,7 +59,7 @@ func public(fetcher *fetch.Client) func(context.Context, string, int64, io.Write
 	return func(ctx context.Context, address string, most int64, into io.Writer) error {
 		_, err := fetcher.Get(ctx, address, most, into)
 		if failed, ok := errors.AsType[*fetch.Error](err); ok && failed.Code == fetch.TooLarge {
-			return source.ErrTooLarge
+			return provider.ErrTooLarge
 		}
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/apikey"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // tidy is a draft as it is kept: texts without what nobody sees, lists without what is empty or there twice, the
@@ -228,4 +228,4 @@ var hidden = &unicode.RangeTable{
 }
 
 // folded is a name as two of them are compared.
-func folded(name string) string { return source.Folded(name) }
+func folded(name string) string { return provider.Folded(name) }

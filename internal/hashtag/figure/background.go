@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 const (
@@ -35,9 +35,9 @@ const (
 	firstAgain, lastAgain = time.Hour, 7 * 24 * time.Hour
 )
 
-// Source tells of hashtags: internal/source has its words and its errors.
+// Source tells of hashtags: internal/provider has its words and its errors.
 type Source interface {
-	Hashtag(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error)
+	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
 }
 
 // Options say how hashtags are measured in the background. What is 0 has the shipped figure.
@@ -51,7 +51,7 @@ type Options struct {
 	// nothing else is due. None if nil.
 	Ready func(platform string) []string
 	Pace  time.Duration // how far apart two of these are at least, on each platform; 10 minutes
-	Turns *source.Turns
+	Turns *provider.Turns
 	Log   *slog.Logger
 }
 
@@ -240,7 +240,7 @@ func (b *Background) measure(ctx context.Context, c claim) error {
 	defer b.caught(ctx, c)
 	ctx, end := b.opts.Turns.Begin(ctx)
 	defer end()
-	figures, err := b.ask(ctx, source.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag, Most: b.opts.Most, Background: true})
+	figures, err := b.ask(ctx, provider.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag, Most: b.opts.Most, Background: true})
 	if ctx.Err() != nil {
 		return nil // the hashtag is due again when this node's time for it is over
 	}
@@ -251,8 +251,8 @@ func (b *Background) measure(ctx context.Context, c claim) error {
 }
 
 // keep keeps what was told of a hashtag.
-func (b *Background) keep(ctx context.Context, c claim, figures source.HashtagFigures) error {
-	if source.Working(ctx) != nil {
+func (b *Background) keep(ctx context.Context, c claim, figures provider.HashtagFigures) error {
+	if provider.Working(ctx) != nil {
 		return nil //nolint:nilerr // it is due again when this node's time for it is over
 	}
 	figures.Hashtag = c.hashtag
@@ -260,7 +260,7 @@ func (b *Background) keep(ctx context.Context, c claim, figures source.HashtagFi
 	return b.store.db.Write(ctx, "hashtag.measured", func(ctx context.Context, tx *db.Tx) error { return b.store.Keep(ctx, tx, learned) })
 }
 
-func (b *Background) ask(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+func (b *Background) ask(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	return b.opts.Source.Hashtag(ctx, q)
@@ -281,11 +281,11 @@ func (b *Background) caught(ctx context.Context, c claim) {
 
 // failed says when the hashtag is asked for again, and its source.
 func (b *Background) failed(ctx context.Context, c claim, err error) error {
-	unavailable, isUnavailable := errors.AsType[*source.Unavailable](err)
+	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
 	switch {
-	case errors.Is(err, source.ErrNotFound):
+	case errors.Is(err, provider.ErrNotFound):
 		return b.again(ctx, c, longAgain, true)
-	case errors.Is(err, source.ErrNotOffered):
+	case errors.Is(err, provider.ErrNotOffered):
 		b.rest(c.platform, unofferedRest)
 		return b.again(ctx, c, longAgain, false)
 	case isUnavailable && unavailable.After > 0:

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/hashtag/figure"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // What is wanted is measured once, and again when it is a week old and somebody still wants it.
@@ -19,14 +19,14 @@ func TestWantedIsMeasured(t *testing.T) {
 	each(t, func(w *world) {
 		b := w.background()
 		w.seen(post("1", "unwanted"))
-		w.want(source.Instagram, "sea")
+		w.want(provider.Instagram, "sea")
 		w.clock.Advance(tick)
 		w.want("", "tea")
 		w.check(b, "instagram/sea", "tiktok/tea", "instagram/tea")
 		w.check(b)
 		w.clock.Advance(7*day - tick)
 		w.check(b)
-		w.want(source.Instagram, "fresh")
+		w.want(provider.Instagram, "fresh")
 		w.clock.Advance(tick)
 		asked := w.measured(b)
 		if i, j := slices.Index(asked, "instagram/fresh"), slices.Index(asked, "instagram/sea"); i < 0 || j < i || len(asked) != 4 {
@@ -35,16 +35,16 @@ func TestWantedIsMeasured(t *testing.T) {
 		// After a month only those are measured that were wanted since, or that a list holds.
 		w.held["instagram/tea"] = true
 		w.clock.Advance(24 * day)
-		w.want(source.TikTok, "tea")
+		w.want(provider.TikTok, "tea")
 		asked = w.measured(b)
 		slices.Sort(asked)
 		if diff := cmp.Diff([]string{"instagram/fresh", "instagram/tea", "tiktok/tea"}, asked); diff != "" {
 			t.Error(diff)
 		}
-		if found := w.of(source.Instagram, "sea", "unwanted"); len(found) != 1 || found["sea"].Posts == nil {
+		if found := w.of(provider.Instagram, "sea", "unwanted"); len(found) != 1 || found["sea"].Posts == nil {
 			t.Errorf("what is not wanted any more is forgotten: %v", found)
 		}
-		w.want(source.Instagram, "sea")
+		w.want(provider.Instagram, "sea")
 		w.check(b, "instagram/sea")
 		w.audit()
 	})
@@ -60,7 +60,7 @@ func (w *world) check(b *figure.Background, want ...string) {
 // What nobody wants any more before it was measured is forgotten.
 func TestWishesEnd(t *testing.T) {
 	each(t, func(w *world) {
-		w.want(source.Instagram, "sea", "lake")
+		w.want(provider.Instagram, "sea", "lake")
 		w.held["instagram/lake"] = true
 		w.clock.Advance(31 * day)
 		w.check(w.background(), "instagram/lake")
@@ -74,8 +74,8 @@ func TestWishesEnd(t *testing.T) {
 func TestWhatWasLearnedIsNotMeasured(t *testing.T) {
 	each(t, func(w *world) {
 		b := w.background()
-		w.want(source.Instagram, "sea")
-		w.keep(source.Instagram, w.figures("sea", 5))
+		w.want(provider.Instagram, "sea")
+		w.keep(provider.Instagram, w.figures("sea", 5))
 		w.check(b)
 		w.clock.Advance(7 * day)
 		w.check(b, "instagram/sea")
@@ -85,11 +85,11 @@ func TestWhatWasLearnedIsNotMeasured(t *testing.T) {
 func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
 	each(t, func(w *world) {
 		b := w.background()
-		w.want(source.Instagram, "missing", "sea")
+		w.want(provider.Instagram, "missing", "sea")
 		w.held["instagram/missing"] = true
-		w.tells = func(q source.HashtagQuery) (source.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Hashtag == "missing" {
-				return source.HashtagFigures{}, source.ErrNotFound
+				return provider.HashtagFigures{}, provider.ErrNotFound
 			}
 			return w.figures(q.Hashtag, 1), nil
 		}
@@ -98,7 +98,7 @@ func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
 			t.Error("that it is missing is not noted")
 		}
 		w.clock.Advance(30*day - tick)
-		w.want(source.Instagram, "missing")
+		w.want(provider.Instagram, "missing")
 		w.check(b, "instagram/sea")
 		w.clock.Advance(tick)
 		w.check(b, "instagram/missing")
@@ -109,11 +109,11 @@ func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
 func TestPlatformThatIsNotOffered(t *testing.T) {
 	each(t, func(w *world) {
 		b := w.background()
-		w.want(source.TikTok, numbered("tag", 3)...)
-		w.want(source.Instagram, "sea")
-		w.tells = func(q source.HashtagQuery) (source.HashtagFigures, error) {
-			if q.Platform == source.TikTok {
-				return source.HashtagFigures{}, source.ErrNotOffered
+		w.want(provider.TikTok, numbered("tag", 3)...)
+		w.want(provider.Instagram, "sea")
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			if q.Platform == provider.TikTok {
+				return provider.HashtagFigures{}, provider.ErrNotOffered
 			}
 			return w.figures(q.Hashtag, 1), nil
 		}
@@ -128,17 +128,17 @@ func TestPlatformThatIsNotOffered(t *testing.T) {
 func TestSourceThatIsUnavailable(t *testing.T) {
 	each(t, func(w *world) {
 		b := w.background()
-		w.want(source.Instagram, "sea", "lake")
-		w.tells = func(source.HashtagQuery) (source.HashtagFigures, error) {
-			return source.HashtagFigures{}, &source.Unavailable{After: 2 * time.Hour, Err: errBroken}
+		w.want(provider.Instagram, "sea", "lake")
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+			return provider.HashtagFigures{}, &provider.Unavailable{After: 2 * time.Hour, Err: errBroken}
 		}
 		w.check(b, "instagram/sea")
 		w.clock.Advance(2*time.Hour - tick)
 		w.check(b)
 		w.clock.Advance(tick)
 		// The source said when: the hashtag is still the first.
-		w.tells = func(source.HashtagQuery) (source.HashtagFigures, error) {
-			return source.HashtagFigures{}, &source.Unavailable{Err: errBroken}
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+			return provider.HashtagFigures{}, &provider.Unavailable{Err: errBroken}
 		}
 		w.check(b, "instagram/sea")
 		w.clock.Advance(15 * time.Minute)
@@ -161,9 +161,11 @@ func TestSourceThatIsUnavailable(t *testing.T) {
 func TestHashtagsThatFail(t *testing.T) {
 	each(t, func(w *world) {
 		b := w.background()
-		w.want(source.Instagram, "sea")
+		w.want(provider.Instagram, "sea")
 		w.held["instagram/sea"] = true
-		w.tells = func(source.HashtagQuery) (source.HashtagFigures, error) { return source.HashtagFigures{}, errBroken }
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+			return provider.HashtagFigures{}, errBroken
+		}
 		for try := range 10 {
 			if more, err := b.Measure(t.Context()); !more || err == nil || !strings.Contains(err.Error(), "broken") {
 				t.Fatalf("try %d: %t, %v", try, more, err)
@@ -172,7 +174,7 @@ func TestHashtagsThatFail(t *testing.T) {
 			w.check(b)
 			w.clock.Advance(tick)
 		}
-		w.tells = func(source.HashtagQuery) (source.HashtagFigures, error) { panic("broken") }
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) { panic("broken") }
 		w.check(b, "instagram/sea")
 		w.clock.Advance(7 * day)
 		w.tells = nil
@@ -186,7 +188,7 @@ func TestNodesShareTheWork(t *testing.T) {
 		w.want("", numbered("tag", 20)...)
 		var mu sync.Mutex
 		under := map[string]int{}
-		w.tells = func(q source.HashtagQuery) (source.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			mu.Lock()
 			under[q.Platform+"/"+q.Hashtag]++
 			mu.Unlock()
@@ -221,11 +223,11 @@ func TestNodesShareTheWork(t *testing.T) {
 
 func TestNodeThatDies(t *testing.T) {
 	each(t, func(w *world) {
-		w.want(source.Instagram, "sea")
+		w.want(provider.Instagram, "sea")
 		ctx, kill := context.WithCancel(t.Context())
-		w.tells = func(source.HashtagQuery) (source.HashtagFigures, error) {
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
 			kill()
-			return source.HashtagFigures{}, context.Canceled
+			return provider.HashtagFigures{}, context.Canceled
 		}
 		if _, err := w.background().Measure(ctx); err != nil {
 			t.Error(err)
@@ -241,12 +243,12 @@ func TestNodeThatDies(t *testing.T) {
 // What another node or a search has measured meanwhile is not put off by one that comes late.
 func TestLateNodeChangesNothing(t *testing.T) {
 	each(t, func(w *world) {
-		w.want(source.Instagram, "sea")
-		w.tells = func(source.HashtagQuery) (source.HashtagFigures, error) {
+		w.want(provider.Instagram, "sea")
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
 			w.clock.Advance(7 * time.Minute)
 			w.tells = nil
 			w.check(w.background(), "instagram/sea")
-			return source.HashtagFigures{}, source.ErrNotFound
+			return provider.HashtagFigures{}, provider.ErrNotFound
 		}
 		if _, err := w.background().Measure(t.Context()); err != nil {
 			t.Error(err)
@@ -259,16 +261,16 @@ func TestLateNodeChangesNothing(t *testing.T) {
 
 func TestRunMeasuresUntilTheEnd(t *testing.T) {
 	each(t, func(w *world) {
-		w.want(source.Instagram, "sea", "lake")
+		w.want(provider.Instagram, "sea", "lake")
 		ctx, stop := context.WithCancel(t.Context())
-		w.tells = func(q source.HashtagQuery) (source.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Hashtag == "lake" {
 				defer stop()
 			}
 			return w.figures(q.Hashtag, 1), nil
 		}
 		w.background().Run(ctx, func(err error) { t.Error(err) })
-		if found := w.of(source.Instagram, "sea"); len(found) != 1 {
+		if found := w.of(provider.Instagram, "sea"); len(found) != 1 {
 			t.Errorf("known: %v", found)
 		}
 	})

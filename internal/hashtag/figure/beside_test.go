@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pressroom/internal/hashtag/plantedbeside"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // gathered is what was met of a made-up network, as it is remembered.
@@ -16,7 +16,7 @@ type gathered struct {
 	sample []met
 }
 
-func (c *gathered) meet(posts []source.Post, under string) {
+func (c *gathered) meet(posts []provider.Post, under string) {
 	for _, p := range posts {
 		m := met{id: int64(len(c.sample)), network: p.ID, hashtags: p.Hashtags}
 		if under != "" {
@@ -86,7 +86,7 @@ func TestPostsMetUnderOthersAreNoSample(t *testing.T) {
 	c := &gathered{here: map[int64]met{}}
 	meet := func(count int, under string, tags ...string) {
 		for range count {
-			c.meet([]source.Post{{ID: fmt.Sprint(len(c.sample)), Hashtags: tags}}, under)
+			c.meet([]provider.Post{{ID: fmt.Sprint(len(c.sample)), Hashtags: tags}}, under)
 		}
 	}
 	asked := plantedbeside.Subject(0)

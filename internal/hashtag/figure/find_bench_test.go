@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 	"pressroom/internal/testkit"
 )
 
@@ -45,7 +45,7 @@ func made(count int) []known {
 			continue
 		}
 		seen[tag] = true
-		k := known{platform: source.Instagram, hashtag: tag}
+		k := known{platform: provider.Instagram, hashtag: tag}
 		if random.IntN(2) == 0 {
 			rank := 1 + random.IntN(count)
 			posts := int64(2e9 / math.Pow(float64(rank), 1.1))
@@ -247,7 +247,7 @@ func timed(b *testing.B, s *Store, next func() []string) {
 		var tries [3]time.Duration
 		for n := range tries {
 			began := time.Now()
-			names, err := s.matches(b.Context(), source.Instagram, phrase, MostFound, usual)
+			names, err := s.matches(b.Context(), provider.Instagram, phrase, MostFound, usual)
 			tries[n] = time.Since(began)
 			if err != nil {
 				b.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pressroom/internal/db"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 	"pressroom/internal/testkit"
 )
 
@@ -28,14 +28,14 @@ func TestFindWalksAlongItsIndex(t *testing.T) {
 		for _, gram := range []string{"ing", "919", "zzz"} {
 			for patterns := range 3 {
 				like := []string{"%ailing%", "%791%"}[:patterns]
-				query, args := walking(source.Instagram, gram, last, like, MostFound)
+				query, args := walking(provider.Instagram, gram, last, like, MostFound)
 				walks(t, d, "all of "+gram, query, args, alongGrams, byID)
-				query, args = walking(source.Instagram, gram, hit{place: -500, id: 7}, like, MostFound)
+				query, args = walking(provider.Instagram, gram, hit{place: -500, id: 7}, like, MostFound)
 				walks(t, d, "the largest of "+gram, query, args, alongGrams, byID)
 			}
-			walks(t, d, "the rank of "+gram, rankedAt, []any{source.Instagram, gram, usual.few - 1}, alongGrams)
+			walks(t, d, "the rank of "+gram, rankedAt, []any{provider.Instagram, gram, usual.few - 1}, alongGrams)
 		}
-		walks(t, d, "the words", standingQuery(3), []any{source.Instagram, "sailing", "boats", "sailingboats"}, byName)
+		walks(t, d, "the words", standingQuery(3), []any{provider.Instagram, "sailing", "boats", "sailingboats"}, byName)
 	})
 }
 

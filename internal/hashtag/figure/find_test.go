@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/db"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/source"
 	"pressroom/internal/testkit"
 )
 
@@ -26,10 +26,10 @@ type known struct {
 }
 
 func sized(hashtag string, posts int64) known {
-	return known{source.Instagram, hashtag, &posts}
+	return known{provider.Instagram, hashtag, &posts}
 }
 
-func unsized(hashtag string) known { return known{platform: source.Instagram, hashtag: hashtag} }
+func unsized(hashtag string) known { return known{platform: provider.Instagram, hashtag: hashtag} }
 
 // enter puts hashtags in, or sets the sizes of those that are there.
 func enter(t rapid.TB, d *db.DB, tags ...known) {
@@ -167,7 +167,7 @@ func drawTag(longest int) *rapid.Generator[string] {
 func drawKnown() *rapid.Generator[known] {
 	return rapid.Custom(func(t *rapid.T) known {
 		return known{
-			platform: rapid.SampledFrom([]string{source.Instagram, source.Instagram, source.TikTok}).Draw(t, "platform"),
+			platform: rapid.SampledFrom([]string{provider.Instagram, provider.Instagram, provider.TikTok}).Draw(t, "platform"),
 			hashtag:  rapid.OneOf(drawTag(9), drawTag(9), drawTag(40)).Draw(t, "hashtag"),
 			posts:    rapid.Ptr(rapid.Int64Range(0, 3), true).Draw(t, "posts"),
 		}
@@ -197,10 +197,10 @@ func TestFoundIsWhatMatches(t *testing.T) {
 			if diff := cmp.Diff(expectedGrams(t, d), grams(t, d), cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("the index (-want +got):\n%s", diff)
 			}
-			there := entered(t, d, source.Instagram)
+			there := entered(t, d, provider.Instagram)
 			for _, words := range rapid.SliceOfN(rapid.SliceOfNDistinct(drawTag(4), 1, 3, rapid.ID), 1, 8).Draw(t, "phrases") {
 				most := rapid.IntRange(0, 20).Draw(t, "most")
-				got, err := s.matches(context.Background(), source.Instagram, words, most, usual)
+				got, err := s.matches(context.Background(), provider.Instagram, words, most, usual)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -219,11 +219,11 @@ func TestBoundsOnlyLeaveOut(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		s := New(d)
 		enter(t, d, rapid.SliceOfN(drawKnown(), 300, 300).Example(7)...)
-		there := entered(t, d, source.Instagram)
+		there := entered(t, d, provider.Instagram)
 		rapid.Check(t, func(t *rapid.T) {
 			b := bounds{grams: rapid.IntRange(1, 3).Draw(t, "grams"), few: rapid.IntRange(1, 5).Draw(t, "few"), walked: rapid.IntRange(1, 20).Draw(t, "walked")}
 			words := []string{drawTag(5).Draw(t, "word")}
-			got, err := s.matches(context.Background(), source.Instagram, words, MostFound, b)
+			got, err := s.matches(context.Background(), provider.Instagram, words, MostFound, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,13 +256,13 @@ func TestNoMoreIsLookedAtThanTheBound(t *testing.T) {
 			walked int
 			want   []string
 		}{{41, nil}, {42, []string{"xabcdx"}}, {51, []string{"xabcdx"}}, {52, []string{"xabcdx", "yabcdy"}}, {53, []string{"xabcdx", "yabcdy"}}} {
-			got, err := s.matches(t.Context(), source.Instagram, []string{"abcd"}, 10, bounds{grams: 2, few: 10, walked: c.walked})
+			got, err := s.matches(t.Context(), provider.Instagram, []string{"abcd"}, 10, bounds{grams: 2, few: 10, walked: c.walked})
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("among %d: %q, not %q (%v)", c.walked, got, c.want, err)
 			}
 		}
 		// A rare part finds it however narrow the bound is.
-		got, err := s.matches(t.Context(), source.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, few: 10, walked: 1})
+		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, few: 10, walked: 1})
 		if err != nil || !slices.Equal(got, []string{"yabcdy"}) {
 			t.Errorf("a rare part: %q (%v)", got, err)
 		}
@@ -274,11 +274,11 @@ func TestFind(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		s := New(d)
-		long := strings.Repeat("ü", source.MaxHashtag-3) + "end"
+		long := strings.Repeat("ü", provider.MaxHashtag-3) + "end"
 		enter(t, d, unsized("beachside"), sized("summerbeach", 500), sized("beach", 10), sized("beaches", 9_000), sized("thebeach", 90), sized("be", 3),
 			sized("beachsummer", 700), sized("summer", 20), sized("summerday", 40), sized("summer_beach", 600), sized("summertimebeaches", 5), unsized("a_b"), sized("axb", 7), sized("a_bc", 8),
 			sized("日本旅行", 80), sized("旅行", 60), sized("旅行好き", 70), sized("一人旅行中", 50), sized("путешествие", 4), sized("हिन्दी", 5), sized(long, 1), sized("ab", 9), sized("x", 5))
-		enter(t, d, known{platform: source.TikTok, hashtag: "beachball"})
+		enter(t, d, known{platform: provider.TikTok, hashtag: "beachball"})
 		for _, c := range []struct {
 			words []string
 			want  []string
@@ -310,7 +310,7 @@ func TestFind(t *testing.T) {
 			{[]string{"旅行", "日本"}, []string{"旅行", "日本旅行", "旅行好き"}},
 			{[]string{"summer", "!", "summer", "day"}, []string{"summerday", "summer", "beachsummer", "summer_beach", "summerbeach", "summertimebeaches"}},
 		} {
-			got, err := s.matches(t.Context(), source.Instagram, c.words, MostFound, usual)
+			got, err := s.matches(t.Context(), provider.Instagram, c.words, MostFound, usual)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -348,20 +348,20 @@ func TestFindTellsFigures(t *testing.T) {
 			_, err := tx.Exec(ctx, `UPDATE hashtags SET basis = 'measured', measured_at = 1 WHERE posts IS NOT NULL`)
 			return err
 		})
-		got, err := New(d).Find(t.Context(), source.Instagram, "sea", 3)
+		got, err := New(d).Find(t.Context(), provider.Instagram, "sea", 3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		at := db.Time(1)
 		want := []Figures{
-			{Platform: source.Instagram, Hashtag: "sea", Posts: &tag.Posts{Count: 0, Basis: "measured"}, MeasuredAt: at},
-			{Platform: source.Instagram, Hashtag: "seagull", Posts: &tag.Posts{Count: 1_200, Basis: "measured"}, MeasuredAt: at},
-			{Platform: source.Instagram, Hashtag: "seaside"},
+			{Platform: provider.Instagram, Hashtag: "sea", Posts: &tag.Posts{Count: 0, Basis: "measured"}, MeasuredAt: at},
+			{Platform: provider.Instagram, Hashtag: "seagull", Posts: &tag.Posts{Count: 1_200, Basis: "measured"}, MeasuredAt: at},
+			{Platform: provider.Instagram, Hashtag: "seaside"},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		if got, err := New(d).Find(t.Context(), source.Instagram, "sea", -1); err != nil || len(got) != 0 {
+		if got, err := New(d).Find(t.Context(), provider.Instagram, "sea", -1); err != nil || len(got) != 0 {
 			t.Errorf("%v (%v)", got, err)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 const (
@@ -24,7 +24,7 @@ type look struct {
 func searchable(words []string) []string {
 	var out []string
 	for _, word := range words {
-		word = strings.TrimLeft(source.Folded(word), "#")
+		word = strings.TrimLeft(provider.Folded(word), "#")
 		if fits(word) && !slices.Contains(out, word) {
 			out = append(out, word)
 		}
@@ -33,8 +33,8 @@ func searchable(words []string) []string {
 }
 
 func fits(word string) bool {
-	unfit := strings.ContainsFunc(word, func(r rune) bool { return !source.InHashtag(r) })
-	return word != "" && !unfit && utf8.RuneCountInString(word) <= source.MaxHashtag
+	unfit := strings.ContainsFunc(word, func(r rune) bool { return !provider.InHashtag(r) })
+	return word != "" && !unfit && utf8.RuneCountInString(word) <= provider.MaxHashtag
 }
 
 // lookForAll looks for what contains all the words. Words that are all shorter than a gram can only be looked for at
@@ -72,7 +72,7 @@ func lookForAny(words []string) []look {
 // single character.
 func lookForOne(word string) []look {
 	switch length := utf8.RuneCountInString(word); {
-	case length < gramSize-1 || length > source.MaxHashtag:
+	case length < gramSize-1 || length > provider.MaxHashtag:
 		return nil
 	case length < gramSize:
 		return []look{{grams: []string{beginning + word}}}
@@ -90,7 +90,7 @@ func gramsOf(words []string) []string {
 		spelt[n] = []rune(word)
 	}
 	var out []string
-	for at := range source.MaxHashtag {
+	for at := range provider.MaxHashtag {
 		for _, letters := range spelt {
 			if at+gramSize > len(letters) {
 				continue

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pressroom/internal/db"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/source"
 )
 
 // stands is how long a size that was measured is better than an estimate that is newer by less: the same time for which
@@ -24,7 +24,7 @@ type Learned struct {
 
 // Read works out what a source told of a hashtag. It takes some milliseconds of a processor and no database, so that it is
 // done before the transaction that keeps it.
-func Read(platform string, f source.HashtagFigures, now time.Time) Learned {
+func Read(platform string, f provider.HashtagFigures, now time.Time) Learned {
 	if f.MeasuredAt.IsZero() || f.MeasuredAt.After(now) {
 		f.MeasuredAt = now // a clock that is ahead must not keep what comes later from counting as newer
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/source"
 )
 
 // In whatever order figures are told, and however often, the same is known in the end.
@@ -69,7 +69,7 @@ func TestReadOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	for _, at := range []time.Time{{}, now.Add(time.Hour)} {
-		if got := Read(source.Instagram, source.HashtagFigures{Hashtag: "sea", MeasuredAt: at}, now).Figures.MeasuredAt; !got.Equal(now) {
+		if got := Read(provider.Instagram, provider.HashtagFigures{Hashtag: "sea", MeasuredAt: at}, now).Figures.MeasuredAt; !got.Equal(now) {
 			t.Errorf("measured at %s", got)
 		}
 	}
@@ -77,7 +77,7 @@ func TestReadOfAClockThatIsAhead(t *testing.T) {
 
 func TestCarriers(t *testing.T) {
 	t.Parallel()
-	got := carriers([]source.Post{
+	got := carriers([]provider.Post{
 		{ID: "b", Caption: "On the #Sea, at #sea and ＃ＬＡＫＥ", Hashtags: []string{"#pier", "two words"}},
 		{ID: "a"},
 		{ID: "b", Caption: "#more"},

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 const (
@@ -76,12 +76,12 @@ func (b *Background) measureFor(ctx context.Context, platform, hashtag string) e
 	defer b.caught(ctx, c)
 	ctx, end := b.opts.Turns.Begin(ctx)
 	defer end()
-	figures, err := b.ask(ctx, source.HashtagQuery{Platform: platform, Hashtag: hashtag, Most: b.opts.Most, Background: true, Spare: true})
-	unavailable, isUnavailable := errors.AsType[*source.Unavailable](err)
+	figures, err := b.ask(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag, Most: b.opts.Most, Background: true, Spare: true})
+	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
 	switch {
-	case ctx.Err() != nil || errors.Is(err, source.ErrNotFound):
+	case ctx.Err() != nil || errors.Is(err, provider.ErrNotFound):
 		return nil
-	case errors.Is(err, source.ErrNotOffered):
+	case errors.Is(err, provider.ErrNotOffered):
 		b.rest(readyRest+platform, unofferedRest)
 		return nil
 	case isUnavailable:

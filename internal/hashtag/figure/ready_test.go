@@ -10,7 +10,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // withReady is a background that knows ready-made lists.
@@ -18,7 +18,7 @@ func (w *world) withReady(tags ...string) *figure.Background {
 	return figure.NewBackground(w.store, figure.Options{
 		Source: w, Log: slog.New(slog.DiscardHandler), Held: func(context.Context, db.Querier, string, string) (bool, error) { return false, nil },
 		Ready: func(platform string) []string {
-			if platform == source.TikTok {
+			if platform == provider.TikTok {
 				return nil
 			}
 			return tags
@@ -30,18 +30,18 @@ func (w *world) withReady(tags ...string) *figure.Background {
 func TestReadyMadeIsMeasuredLast(t *testing.T) {
 	each(t, func(w *world) {
 		b := w.withReady("coffee", "tea", "milk")
-		w.want(source.Instagram, "sea")
-		w.keep(source.Instagram, w.figures("tea", 5)) // known by a search
+		w.want(provider.Instagram, "sea")
+		w.keep(provider.Instagram, w.figures("tea", 5)) // known by a search
 		w.check(b, "instagram/sea", "instagram/coffee")
 		w.check(b)
 		w.clock.Advance(10*time.Minute - tick)
 		w.check(b)
 		w.clock.Advance(tick)
-		w.want(source.Instagram, "lake")
+		w.want(provider.Instagram, "lake")
 		w.check(b, "instagram/lake", "instagram/milk")
 		w.clock.Advance(10 * time.Minute)
 		w.check(b) // all are known
-		if found := w.of(source.Instagram, "coffee", "milk"); len(found) != 2 || found["coffee"].Posts == nil {
+		if found := w.of(provider.Instagram, "coffee", "milk"); len(found) != 2 || found["coffee"].Posts == nil {
 			t.Errorf("known: %v", found)
 		}
 		w.clock.Advance(31 * day)
@@ -59,15 +59,15 @@ func TestReadyMadeIsMeasuredLast(t *testing.T) {
 func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
 	each(t, func(w *world) {
 		b := w.withReady("coffee", "tea")
-		w.tells = func(q source.HashtagQuery) (source.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Spare {
-				return source.HashtagFigures{}, &source.Unavailable{After: 3 * day, Err: errBroken}
+				return provider.HashtagFigures{}, &provider.Unavailable{After: 3 * day, Err: errBroken}
 			}
 			return w.figures(q.Hashtag, 1), nil
 		}
 		w.check(b, "instagram/coffee")
 		w.clock.Advance(10 * time.Minute)
-		w.want(source.Instagram, "sea")
+		w.want(provider.Instagram, "sea")
 		w.check(b, "instagram/sea")
 		w.clock.Advance(6 * time.Hour)
 		w.tells = nil
@@ -81,16 +81,16 @@ func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
 func TestReadyMadeThatCannotBeMeasured(t *testing.T) {
 	each(t, func(w *world) {
 		b := w.withReady("missing", "broken", "panics", "tea")
-		w.tells = func(q source.HashtagQuery) (source.HashtagFigures, error) {
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			switch q.Hashtag {
 			case "missing":
-				return source.HashtagFigures{}, source.ErrNotFound
+				return provider.HashtagFigures{}, provider.ErrNotFound
 			case "broken":
-				return source.HashtagFigures{}, errBroken
+				return provider.HashtagFigures{}, errBroken
 			case "panics":
 				panic("broken")
 			}
-			return source.HashtagFigures{}, source.ErrNotOffered
+			return provider.HashtagFigures{}, provider.ErrNotOffered
 		}
 		w.check(b, "instagram/missing")
 		w.clock.Advance(10 * time.Minute)

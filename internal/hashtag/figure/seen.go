@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"pressroom/internal/db"
+	"pressroom/internal/provider"
 	caption "pressroom/internal/report/words"
-	"pressroom/internal/source"
 )
 
 const (
@@ -33,7 +33,7 @@ type Carrier struct {
 
 // carriers are posts with their hashtags, as the source tells them and as the captions have them, and with the one that
 // they stand under; each post once.
-func carriers(posts []source.Post, under string) []Carrier {
+func carriers(posts []provider.Post, under string) []Carrier {
 	carried := make(map[string][]string, len(posts))
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > longestID {
@@ -41,7 +41,7 @@ func carriers(posts []source.Post, under string) []Carrier {
 		}
 		tags := caption.Hashtags(p.Caption)
 		for _, text := range p.Hashtags {
-			if name, err := source.Hashtag(text); err == nil && !slices.Contains(tags, name) {
+			if name, err := provider.Hashtag(text); err == nil && !slices.Contains(tags, name) {
 				tags = append(tags, name)
 			}
 		}
@@ -67,7 +67,7 @@ func union(a, b []string) []string {
 
 // Seen remembers which hashtags posts carry that were met otherwise than under a hashtag, as on a profile. One that was
 // met before counts once, with the hashtags that it carries now.
-func (s *Store) Seen(ctx context.Context, tx *db.Tx, platform string, posts []source.Post) error {
+func (s *Store) Seen(ctx context.Context, tx *db.Tx, platform string, posts []provider.Post) error {
 	return s.remember(ctx, tx, platform, carriers(posts, ""), "")
 }
 

@@ -14,13 +14,13 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/plantedbeside"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // model is what has to be remembered: what posts carry by their own, and under what they were met.
 type model struct{ carried, finders map[string][]string }
 
-func (m model) meet(id, under string, tags []string) source.Post {
+func (m model) meet(id, under string, tags []string) provider.Post {
 	m.carried[id] = tags
 	if under != "" && !slices.Contains(m.finders[id], under) {
 		m.finders[id] = append(m.finders[id], under)
@@ -63,14 +63,14 @@ func TestPostsAgainstAModel(t *testing.T) {
 			m := model{map[string][]string{}, map[string][]string{}}
 			for range rapid.IntRange(1, 5).Draw(t, "steps") {
 				under := rapid.SampledFrom([]string{"", "sea", "harbour"}).Draw(t, "under")
-				var posts []source.Post
+				var posts []provider.Post
 				for _, id := range ids.Draw(t, "posts") {
 					posts = append(posts, m.meet(id, under, tags.Draw(t, "tags")))
 				}
 				if under == "" {
 					w.seen(posts...)
 				} else {
-					w.keep(source.Instagram, source.HashtagFigures{Hashtag: under, Recent: posts})
+					w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: under, Recent: posts})
 				}
 			}
 			if diff := cmp.Diff(m.lines(), w.lines(`SELECT post || ': ' || hashtags FROM hashtag_posts`)); diff != "" {
@@ -84,7 +84,7 @@ func TestPostsAgainstAModel(t *testing.T) {
 func TestOldPostsAreForgotten(t *testing.T) {
 	each(t, func(w *world) {
 		w.seen(post("1", "sea", "lake"), post("2", "sea"))
-		w.want(source.Instagram, "lake")
+		w.want(provider.Instagram, "lake")
 		w.clock.Advance(89 * day)
 		w.seen(post("2", "sea", "pier"))
 		if n, err := w.store.Sweep(t.Context()); n != 0 || err != nil {
@@ -114,7 +114,7 @@ func (w *world) must2(_ int64, err error) {
 // Of a crowded hashtag a thousand posts stay: first go those that were met under others, then the oldest.
 func TestCrowdedHashtagsAreThinned(t *testing.T) {
 	each(t, func(w *world) {
-		var own, others []source.Post
+		var own, others []provider.Post
 		for i := range 900 {
 			own = append(own, post(fmt.Sprint("own", i)))
 		}
@@ -124,7 +124,7 @@ func TestCrowdedHashtagsAreThinned(t *testing.T) {
 		for i := range 50 {
 			others[i].Hashtags = append(others[i].Hashtags, "rare")
 		}
-		w.keep(source.Instagram, source.HashtagFigures{Hashtag: "love", Recent: own})
+		w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: "love", Recent: own})
 		w.seen(others...)
 		w.audit()
 		for gone := int64(1); gone > 0; {
@@ -156,23 +156,23 @@ func TestBesideOfPlantedPosts(t *testing.T) {
 		asked := plantedbeside.Subject(0)
 		beside := func(most int, tags ...string) []figure.Related {
 			t.Helper()
-			found, err := w.store.Beside(t.Context(), source.Instagram, tags, most)
+			found, err := w.store.Beside(t.Context(), provider.Instagram, tags, most)
 			w.must(err)
 			return found
 		}
-		w.keep(source.Instagram, source.HashtagFigures{Hashtag: asked, Recent: n.Under(0, 150)})
+		w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: asked, Recent: n.Under(0, 150)})
 		if found := beside(50, asked); len(found) != 0 || found == nil {
 			t.Errorf("related although nothing else is known: %+v", found)
 		}
 		for i := 1; i < n.Subjects; i++ {
-			w.keep(source.Instagram, source.HashtagFigures{Hashtag: plantedbeside.Subject(i), Recent: n.Under(i, 100)})
+			w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: plantedbeside.Subject(i), Recent: n.Under(i, 100)})
 		}
 		w.seen(n.Anywhere(100)...)
-		w.keep(source.Instagram, w.figures(plantedbeside.Companion(2), 4000))
+		w.keep(provider.Instagram, w.figures(plantedbeside.Companion(2), 4000))
 		names := map[string]bool{}
 		for _, r := range beside(4, asked) {
 			names[r.Hashtag] = true
-			if r.Support < 5 || r.Share <= 0 || r.Share > 1 || r.Lift <= 1 || r.Platform != source.Instagram || (r.Posts != nil) != (r.Hashtag == plantedbeside.Companion(2)) {
+			if r.Support < 5 || r.Share <= 0 || r.Share > 1 || r.Lift <= 1 || r.Platform != provider.Instagram || (r.Posts != nil) != (r.Hashtag == plantedbeside.Companion(2)) {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -199,10 +199,10 @@ func TestManyMeetTheSamePosts(t *testing.T) {
 			go func() {
 				posts := n.Under(i%2, 60)
 				slices.Reverse(posts)
-				learned := figure.Read(source.Instagram, source.HashtagFigures{Hashtag: plantedbeside.Subject(i % 2), Recent: posts, MeasuredAt: began}, began)
+				learned := figure.Read(provider.Instagram, provider.HashtagFigures{Hashtag: plantedbeside.Subject(i % 2), Recent: posts, MeasuredAt: began}, began)
 				done <- w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if i%3 == 0 {
-						return w.store.Seen(ctx, tx, source.Instagram, posts[:30])
+						return w.store.Seen(ctx, tx, provider.Instagram, posts[:30])
 					}
 					return w.store.Keep(ctx, tx, learned)
 				})

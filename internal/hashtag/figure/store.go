@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pressroom/internal/db"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/source"
 )
 
 // Store keeps the figures.
@@ -21,7 +21,7 @@ type Store struct{ db *db.DB }
 func New(d *db.DB) *Store { return &Store{db: d} }
 
 // platforms are those whose hashtags are known. Figures for no platform in particular are of the first that tells any.
-var platforms = []string{source.Instagram, source.TikTok}
+var platforms = []string{provider.Instagram, provider.TikTok}
 
 // apart is how much later a hashtag's turn is than that of the one before it in the same call, as if it had been asked for
 // so much later: a list of thousands does not keep a short one waiting that is made after it.

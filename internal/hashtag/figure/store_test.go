@@ -13,8 +13,8 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/source"
 )
 
 func TestWantedAheadIsWantedAlike(t *testing.T) {
@@ -23,9 +23,9 @@ func TestWantedAheadIsWantedAlike(t *testing.T) {
 		for i := range 1234 {
 			tags = append(tags, fmt.Sprintf("tag%d", i*541%1234))
 		}
-		w.want(source.TikTok, tags...)
+		w.want(provider.TikTok, tags...)
 		at := w.clock.Now()
-		if err := w.store.WantAhead(t.Context(), source.Instagram, tags); err != nil {
+		if err := w.store.WantAhead(t.Context(), provider.Instagram, tags); err != nil {
 			t.Fatal(err)
 		}
 		const rows = `SELECT hashtag || ' ' || wanted_at || ' ' || due_at || ' ' || turn FROM hashtags WHERE platform = `
@@ -43,9 +43,9 @@ func TestWantedAheadIsWantedAlike(t *testing.T) {
 
 func TestWantedHashtagsAreThere(t *testing.T) {
 	each(t, func(w *world) {
-		w.want(source.TikTok, "tea")
+		w.want(provider.TikTok, "tea")
 		w.want("", "sea", "größe", "旅行", "sea")
-		w.want(source.Instagram)
+		w.want(provider.Instagram)
 		got := w.lines(`SELECT platform || '/' || hashtag FROM hashtags WHERE due_at > 0 AND wanted_at > 0`)
 		want := []string{"instagram/größe", "instagram/sea", "instagram/旅行", "tiktok/größe", "tiktok/sea", "tiktok/tea", "tiktok/旅行"}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -66,10 +66,10 @@ func TestManyHashtags(t *testing.T) {
 			_, err := tx.Exec(ctx, `UPDATE hashtags SET measured_at = 7, posts_per_day = 3`)
 			return err
 		})
-		if found := w.of("", tags...); len(found) != 5000 || *found["tag4999"].PostsPerDay != 3 || found["tag17"].Platform != source.Instagram {
+		if found := w.of("", tags...); len(found) != 5000 || *found["tag4999"].PostsPerDay != 3 || found["tag17"].Platform != provider.Instagram {
 			t.Errorf("%d are found", len(found))
 		}
-		if found := w.of(source.TikTok, tags...); len(found) != 5000 || found["tag17"].Platform != source.TikTok {
+		if found := w.of(provider.TikTok, tags...); len(found) != 5000 || found["tag17"].Platform != provider.TikTok {
 			t.Errorf("%d are found", len(found))
 		}
 	})
@@ -78,10 +78,10 @@ func TestManyHashtags(t *testing.T) {
 // Of hashtags of no platform in particular, Instagram's figures are told where there are any.
 func TestFiguresOfAnyPlatform(t *testing.T) {
 	each(t, func(w *world) {
-		w.keep(source.Instagram, w.figures("both", 10))
-		w.keep(source.TikTok, w.figures("both", 20))
-		w.keep(source.TikTok, w.figures("one", 30))
-		w.want(source.Instagram, "one", "none")
+		w.keep(provider.Instagram, w.figures("both", 10))
+		w.keep(provider.TikTok, w.figures("both", 20))
+		w.keep(provider.TikTok, w.figures("one", 30))
+		w.want(provider.Instagram, "one", "none")
 		got := map[string]int64{}
 		for name, f := range w.of("", "both", "one", "none", "absent") {
 			got[f.Platform+"/"+name] = f.Posts.Count
@@ -96,19 +96,19 @@ func TestKeptIsWhatWasTold(t *testing.T) {
 	each(t, func(w *world) {
 		f := w.figures("sea", 123)
 		for i := range 8 {
-			f.Recent = append(f.Recent, source.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2), Likes: new(int64(10))})
+			f.Recent = append(f.Recent, provider.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2), Likes: new(int64(10))})
 		}
-		w.keep(source.Instagram, f)
-		want := figure.Read(source.Instagram, f, w.db.Now()).Figures
+		w.keep(provider.Instagram, f)
+		want := figure.Read(provider.Instagram, f, w.db.Now()).Figures
 		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 || *want.Posts != (tag.Posts{Count: 123, Basis: tag.Measured}) {
 			t.Errorf("read: %+v", want)
 		}
-		if diff := cmp.Diff(map[string]figure.Figures{"sea": want}, w.of(source.Instagram, "sea", "lake")); diff != "" {
+		if diff := cmp.Diff(map[string]figure.Figures{"sea": want}, w.of(provider.Instagram, "sea", "lake")); diff != "" {
 			t.Error(diff)
 		}
 		// What is not told is not known.
-		w.keep(source.TikTok, source.HashtagFigures{Hashtag: "sea"})
-		if diff := cmp.Diff(figure.Figures{Platform: source.TikTok, Hashtag: "sea", MeasuredAt: began}, w.of(source.TikTok, "sea")["sea"]); diff != "" {
+		w.keep(provider.TikTok, provider.HashtagFigures{Hashtag: "sea"})
+		if diff := cmp.Diff(figure.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began}, w.of(provider.TikTok, "sea")["sea"]); diff != "" {
 			t.Error(diff)
 		}
 		w.audit()
@@ -125,7 +125,7 @@ func TestManyWantTheSame(t *testing.T) {
 				rand.New(rand.NewPCG(uint64(n), 1)).Shuffle(len(tags), func(i, j int) { tags[i], tags[j] = tags[j], tags[i] })
 				err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if n%3 == 0 {
-						return w.store.Seen(ctx, tx, source.Instagram, []source.Post{post("1", tags[:30]...), post("2", tags[30:60]...), post("3", tags[60:90]...)})
+						return w.store.Seen(ctx, tx, provider.Instagram, []provider.Post{post("1", tags[:30]...), post("2", tags[30:60]...), post("3", tags[60:90]...)})
 					}
 					return w.store.Want(ctx, tx, "", tags)
 				})
@@ -145,9 +145,9 @@ func TestManyWantTheSame(t *testing.T) {
 // The first hashtags of every list come before the last of a long one.
 func TestTurnsAreFair(t *testing.T) {
 	each(t, func(w *world) {
-		w.want(source.Instagram, numbered("long", 20)...)
+		w.want(provider.Instagram, numbered("long", 20)...)
 		w.clock.Advance(3*day + tick)
-		w.want(source.Instagram, "short0", "short1")
+		w.want(provider.Instagram, "short0", "short1")
 		asked := w.measured(w.background())
 		if i := slices.Index(asked, "instagram/short0"); i != 4 || asked[6] != "instagram/short1" || len(asked) != 22 {
 			t.Errorf("asked in this order: %v", asked)

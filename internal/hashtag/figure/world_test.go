@@ -14,7 +14,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 	"pressroom/internal/testkit"
 )
 
@@ -31,7 +31,7 @@ type world struct {
 	db    *db.DB
 	clock *testkit.Clock
 	store *figure.Store
-	tells func(source.HashtagQuery) (source.HashtagFigures, error)
+	tells func(provider.HashtagQuery) (provider.HashtagFigures, error)
 	held  map[string]bool
 
 	mu    sync.Mutex
@@ -49,7 +49,7 @@ func each(t *testing.T, run func(w *world)) {
 }
 
 // Hashtag is the script.
-func (w *world) Hashtag(_ context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+func (w *world) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, q.Platform+"/"+q.Hashtag)
 	w.mu.Unlock()
@@ -62,8 +62,8 @@ func (w *world) Hashtag(_ context.Context, q source.HashtagQuery) (source.Hashta
 	return w.tells(q)
 }
 
-func (w *world) figures(hashtag string, size int64) source.HashtagFigures {
-	return source.HashtagFigures{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day), Recent: []source.Post{{ID: "p" + hashtag, TakenAt: w.db.Now().Add(-time.Hour)}}}
+func (w *world) figures(hashtag string, size int64) provider.HashtagFigures {
+	return provider.HashtagFigures{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day), Recent: []provider.Post{{ID: "p" + hashtag, TakenAt: w.db.Now().Add(-time.Hour)}}}
 }
 
 func (w *world) background() *figure.Background {
@@ -89,15 +89,15 @@ func (w *world) want(platform string, tags ...string) {
 	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Want(ctx, tx, platform, tags) })
 }
 
-func (w *world) keep(platform string, f source.HashtagFigures) {
+func (w *world) keep(platform string, f provider.HashtagFigures) {
 	w.t.Helper()
 	learned := figure.Read(platform, f, w.db.Now())
 	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Keep(ctx, tx, learned) })
 }
 
-func (w *world) seen(posts ...source.Post) {
+func (w *world) seen(posts ...provider.Post) {
 	w.t.Helper()
-	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Seen(ctx, tx, source.Instagram, posts) })
+	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Seen(ctx, tx, provider.Instagram, posts) })
 }
 
 func (w *world) of(platform string, tags ...string) map[string]figure.Figures {
@@ -157,7 +157,7 @@ func (w *world) audit() {
 	}
 }
 
-func post(id string, tags ...string) source.Post { return source.Post{ID: id, Hashtags: tags} }
+func post(id string, tags ...string) provider.Post { return provider.Post{ID: id, Hashtags: tags} }
 
 func numbered(what string, n int) []string {
 	out := make([]string, n)

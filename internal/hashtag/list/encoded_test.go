@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/operation"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/source"
 )
 
 var _ operation.Encoded = Opened{}
@@ -62,7 +62,7 @@ func TestOpenedAgain(t *testing.T) {
 				return err
 			},
 			func() error {
-				learned := figure.Learned{Figures: figure.Figures{Platform: source.Instagram, Hashtag: "coffee", Posts: &tag.Posts{Count: 7, Basis: tag.Measured}, MeasuredAt: w.db.Now()}}
+				learned := figure.Learned{Figures: figure.Figures{Platform: provider.Instagram, Hashtag: "coffee", Posts: &tag.Posts{Count: 7, Basis: tag.Measured}, MeasuredAt: w.db.Now()}}
 				return w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return figures.Keep(ctx, tx, learned) })
 			},
 		} {

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/plan"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // The scopes of a look at the lists.
@@ -20,7 +20,7 @@ const (
 )
 
 // platforms are those that a list can be tied to.
-var platforms = []string{source.Instagram, source.TikTok}
+var platforms = []string{provider.Instagram, provider.TikTok}
 
 // firstOwn is the lowest id of a team's own list. Those below belong to the ready-made ones: each keeps its own on every
 // installation, and new ones get the next, so that the highest id is always the newest of its kind.
@@ -45,7 +45,7 @@ func (l List) readyMade() bool { return l.ID < firstOwn }
 
 // Item is a hashtag of a list.
 type Item struct {
-	Hashtag     string // as source.Hashtag gives it
+	Hashtag     string // as provider.Hashtag gives it
 	Subcategory string
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 //go:embed readymade/*.json
@@ -99,7 +99,7 @@ func (r *ready) add(g readyGroup) error {
 		return fmt.Errorf("%q is no subcategory", g.Subcategory)
 	}
 	for name := range strings.FieldsSeq(g.Hashtags) {
-		tag, err := source.Hashtag(name)
+		tag, err := provider.Hashtag(name)
 		if err != nil || tag != name || !utf8.ValidString(name) {
 			return fmt.Errorf("%q is not how a hashtag stands in a list", name)
 		}

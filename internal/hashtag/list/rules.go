@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // Why a hashtag was refused (contract, Records).
@@ -32,7 +32,7 @@ func sorted(platform string, sent []string) ([]string, []Refused) {
 	tags, refused := make([]string, 0, len(sent)), []Refused{}
 	met, bad := make(map[string]bool, len(sent)), map[Refused]bool{}
 	for _, text := range sent {
-		tag, err := source.HashtagOf(platform, text)
+		tag, err := provider.HashtagOf(platform, text)
 		if err != nil {
 			if r := (Refused{harmless(text), reasonOf(err)}); !bad[r] {
 				bad[r], refused = true, append(refused, r)
@@ -49,9 +49,9 @@ func sorted(platform string, sent []string) ([]string, []Refused) {
 // reasonOf is why a text is no hashtag.
 func reasonOf(err error) string {
 	switch {
-	case errors.Is(err, source.ErrHashtagEmpty):
+	case errors.Is(err, provider.ErrHashtagEmpty):
 		return reasonEmpty
-	case errors.Is(err, source.ErrHashtagTooLong):
+	case errors.Is(err, provider.ErrHashtagTooLong):
 		return reasonTooLong
 	}
 	return reasonCharacters
@@ -67,7 +67,7 @@ func harmless(text string) string {
 	}, text)
 	seen := 0
 	for at := range text {
-		if seen == source.MaxHashtag {
+		if seen == provider.MaxHashtag {
 			return text[:at]
 		}
 		seen++
@@ -87,7 +87,7 @@ func newBanned(byPlatform map[string][]string) (banned, error) {
 		}
 		out[platform] = make(map[string]bool, len(sent))
 		for n, text := range sent {
-			tag, err := source.HashtagOf(platform, text)
+			tag, err := provider.HashtagOf(platform, text)
 			if err != nil {
 				return nil, fmt.Errorf("banned_hashtags of %s, number %d: %w", platform, n+1, err)
 			}

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // What was refused is counted by its reasons.
@@ -45,8 +45,8 @@ func TestSorted(t *testing.T) {
 		"characters":           {sent: []string{"a b", "a-b", "2024", "❤"}, refused: []Refused{{"a b", "bad_characters"}, {"a-b", "bad_characters"}, {"2024", "bad_characters"}, {"❤", "bad_characters"}}},
 		"what is not seen":     {sent: []string{"a\tb\u202e\n\x1b[31m"}, refused: []Refused{{"ab[31m", "bad_characters"}}},
 		"refused once":         {sent: []string{"a b", "a b", "a\u200e b"}, refused: []Refused{{"a b", "bad_characters"}}},
-		"a link":               {platform: source.TikTok, sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
-		"another network's":    {platform: source.Instagram, sent: []string{"https://www.tiktok.com/tag/travel"}, refused: []Refused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
+		"a link":               {platform: provider.TikTok, sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
+		"another network's":    {platform: provider.Instagram, sent: []string{"https://www.tiktok.com/tag/travel"}, refused: []Refused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
 		"tied to none, a link": {sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
 	} {
 		t.Run(name, func(t *testing.T) {

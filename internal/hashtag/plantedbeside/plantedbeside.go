@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // Network is one on which people post about subjects. Each subject has a hashtag, which stands on most of its posts.
@@ -60,30 +60,30 @@ const (
 )
 
 // Under is posts as a source tells them that was asked for a subject's hashtag.
-func (n Network) Under(subject, posts int) []source.Post {
+func (n Network) Under(subject, posts int) []provider.Post {
 	return n.met(fmt.Sprint("s", subject), ofSubject+subject, posts, Subject(subject), func(*rand.Rand) (int, bool) { return subject, true })
 }
 
 // UnderCommon is posts as a source tells them that was asked for a hashtag that stands everywhere.
-func (n Network) UnderCommon(name string, posts int) []source.Post {
+func (n Network) UnderCommon(name string, posts int) []provider.Post {
 	return n.met(name, ofCommon, posts, name, func(dice *rand.Rand) (int, bool) { return dice.IntN(n.Subjects), false })
 }
 
 // Anywhere is posts that were met under no hashtag.
-func (n Network) Anywhere(posts int) []source.Post {
+func (n Network) Anywhere(posts int) []provider.Post {
 	return n.met("any", ofAny, posts, "", func(dice *rand.Rand) (int, bool) { return dice.IntN(n.Subjects), false })
 }
 
-func (n Network) met(id string, of, posts int, sure string, about func(*rand.Rand) (int, bool)) []source.Post {
+func (n Network) met(id string, of, posts int, sure string, about func(*rand.Rand) (int, bool)) []provider.Post {
 	dice := throws(n.Seed, of)
-	out := make([]source.Post, posts)
+	out := make([]provider.Post, posts)
 	for i := range out {
 		subject, tagged := about(dice)
 		tags := n.tags(dice, subject, tagged)
 		if sure != "" {
 			tags[sure] = true
 		}
-		out[i] = source.Post{ID: id + "_" + strconv.Itoa(i), Hashtags: slices.Sorted(maps.Keys(tags))}
+		out[i] = provider.Post{ID: id + "_" + strconv.Itoa(i), Hashtags: slices.Sorted(maps.Keys(tags))}
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/job"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 const (
@@ -212,7 +212,7 @@ func (s *Service) conclude(ctx context.Context, h job.Held, t task, f found, sil
 // codeOf says why a source did not tell: it may do so later, or no source ever does.
 func codeOf(silent map[string]error) string {
 	for _, err := range silent {
-		if !errors.Is(err, source.ErrNotOffered) {
+		if !errors.Is(err, provider.ErrNotOffered) {
 			return "source_unavailable"
 		}
 	}

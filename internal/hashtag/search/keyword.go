@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/provider"
 	"pressroom/internal/report/words"
-	"pressroom/internal/source"
 )
 
 // Input is what is searched for.
@@ -37,15 +37,15 @@ var (
 
 // keyword reads the query. What reads as one hashtag is that hashtag; else the words are looked for.
 func (in Input) keyword() (keyword, error) {
-	tag, err := source.HashtagOf(in.Platform, in.Query)
+	tag, err := provider.HashtagOf(in.Platform, in.Query)
 	if err == nil {
 		return keyword{tag}, nil
 	}
-	if _, other := source.Hashtag(in.Query); other == nil || errors.Is(err, source.ErrHashtagLink) && strings.Contains(in.Query, schemeMarks) {
+	if _, other := provider.Hashtag(in.Query); other == nil || errors.Is(err, provider.ErrHashtagLink) && strings.Contains(in.Query, schemeMarks) {
 		return nil, errLink // a link to another network, or to what is no hashtag
 	}
 	var out keyword
-	for word := range strings.FieldsFuncSeq(source.Folded(in.Query), func(r rune) bool { return !source.InHashtag(r) }) {
+	for word := range strings.FieldsFuncSeq(provider.Folded(in.Query), func(r rune) bool { return !provider.InHashtag(r) }) {
 		if word = strings.TrimLeftFunc(word, unicode.IsMark); word != "" && !slices.Contains(out, word) {
 			out = append(out, word)
 		}
@@ -75,7 +75,7 @@ func (k keyword) key() string {
 func (k keyword) own() []string {
 	var out []string
 	for _, word := range append([]string{strings.Join(k, "")}, k.telling()...) {
-		if tag, err := source.Hashtag(word); err == nil && !slices.Contains(out, tag) && len(out) < mostOwn {
+		if tag, err := provider.Hashtag(word); err == nil && !slices.Contains(out, tag) && len(out) < mostOwn {
 			out = append(out, tag)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // Whatever stands in one row is one keyword; each row is another one.
@@ -34,7 +34,7 @@ func TestSameKeywords(t *testing.T) {
 	for _, row := range rows {
 		first := ""
 		for _, query := range row {
-			k, err := Input{Query: query, Platform: source.Instagram}.keyword()
+			k, err := Input{Query: query, Platform: provider.Instagram}.keyword()
 			if err != nil {
 				t.Errorf("%q: %v", query, err)
 				continue
@@ -59,7 +59,7 @@ func TestRefusedQueries(t *testing.T) {
 		"https://www.tiktok.com/tag/travel": errLink, "tiktok.com/tag/travel": errLink, "https://www.instagram.com/natgeo/": errLink, "https://example.com/beach": errLink,
 		longWords(33): errTooMuch,
 	} {
-		if _, err := (Input{Query: query, Platform: source.Instagram}).keyword(); !errors.Is(err, error(want)) {
+		if _, err := (Input{Query: query, Platform: provider.Instagram}).keyword(); !errors.Is(err, error(want)) {
 			t.Errorf("%q: %v, want %v", query, err, want)
 		}
 	}
@@ -92,7 +92,7 @@ func TestOwnHashtags(t *testing.T) {
 		"เที่ยว ทะเล":              {"เที่ยวทะเล", "เที่ยว", "ทะเล"},
 		strings.Repeat("longer ", 2) + strings.Repeat("l", 60) + " " + strings.Repeat("m", 20): {"longer" + strings.Repeat("l", 60) + strings.Repeat("m", 20), "longer", strings.Repeat("l", 60), strings.Repeat("m", 20)},
 	} {
-		k, err := Input{Query: query, Platform: source.Instagram}.keyword()
+		k, err := Input{Query: query, Platform: provider.Instagram}.keyword()
 		if diff := cmp.Diff(want, k.own()); err != nil || diff != "" {
 			t.Errorf("%q: %v %s", query, err, diff)
 		}
@@ -104,7 +104,7 @@ func TestOwnHashtags(t *testing.T) {
 func TestEverySpelling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{2,8}|[а-я]{2,6}|[東京旅行]{1,3}|[a-z]{2}_[a-z]|[0-9]{2}`), 1, 6).Draw(t, "words")
-		plain, err := Input{Query: strings.Join(words, " "), Platform: source.TikTok}.keyword()
+		plain, err := Input{Query: strings.Join(words, " "), Platform: provider.TikTok}.keyword()
 		if err != nil {
 			t.Fatalf("%q: %v", words, err)
 		}
@@ -117,7 +117,7 @@ func TestEverySpelling(t *testing.T) {
 			}
 			text.WriteString(rapid.SampledFrom([]string{" ", "  ", " #", ", ", "\t＃"}).Draw(t, "gap") + word)
 		}
-		spelled, err := Input{Query: text.String(), Platform: source.TikTok}.keyword()
+		spelled, err := Input{Query: text.String(), Platform: provider.TikTok}.keyword()
 		if err != nil || spelled.key() != plain.key() {
 			t.Errorf("%q is %q and not %q: %v", text.String(), spelled.key(), plain.key(), err)
 		}
@@ -125,7 +125,7 @@ func TestEverySpelling(t *testing.T) {
 			t.Errorf("%q reads as %q", plain, again)
 		}
 		for _, tag := range plain.own() {
-			if same, err := source.Hashtag(tag); err != nil || same != tag {
+			if same, err := provider.Hashtag(tag); err != nil || same != tag {
 				t.Errorf("%q is no hashtag", tag)
 			}
 		}

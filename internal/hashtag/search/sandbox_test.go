@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"pressroom/internal/job"
+	"pressroom/internal/provider"
+	"pressroom/internal/provider/bridge"
+	"pressroom/internal/provider/instagramgraph"
+	"pressroom/internal/provider/joined"
 	"pressroom/internal/report/tag"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/source"
-	"pressroom/internal/source/bridge"
-	"pressroom/internal/source/instagramgraph"
-	"pressroom/internal/source/joined"
 )
 
 // boxed has a world ask the sandbox, as the program does when it is tried.
@@ -59,7 +59,7 @@ func TestSandbox(t *testing.T) {
 		}{
 			{Input{Query: "summer beach travel"}, price, "", 5},
 			{Input{Query: "travel BEACH summer"}, 0, "", 5},
-			{Input{Query: "summer beach travel", Platform: source.TikTok}, price, "", 5},
+			{Input{Query: "summer beach travel", Platform: provider.TikTok}, price, "", 5},
 			{Input{Query: "#harbourlife"}, price, "", 2},
 			{Input{Query: "qz"}, price, "", 1},
 			{Input{Query: "旅行 #東京"}, price, "", 3},

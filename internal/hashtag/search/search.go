@@ -11,12 +11,12 @@ import (
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/job"
 	"pressroom/internal/plan"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
-// Source is where figures of hashtags come from. The errors are those of package source.
+// Source is where figures of hashtags come from. The errors are those of package provider.
 type Source interface {
-	Hashtag(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error)
+	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
 }
 
 // Credits is the team's money.
@@ -41,7 +41,7 @@ type Options struct {
 	Figures *figure.Store
 	Terms   plan.Terms
 	Source  Source // nil where the operator has joined none
-	Turns   *source.Turns
+	Turns   *provider.Turns
 	Most    int // posts of each kind that a source is asked for at once; 200 where 0
 	Log     *slog.Logger
 }

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // step is a search of a price table, after so much time.
@@ -41,7 +41,7 @@ func TestPrices(t *testing.T) {
 	t.Parallel()
 	ig := func(tags ...string) []string {
 		for i := range tags {
-			tags[i] = source.Instagram + "/" + tags[i]
+			tags[i] = provider.Instagram + "/" + tags[i]
 		}
 		return tags
 	}
@@ -63,8 +63,8 @@ func TestPrices(t *testing.T) {
 		},
 		"another platform is paid for anew": {
 			{in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
-			{in: Input{Query: "harbour", Platform: source.TikTok}, costs: price, asks: []string{"tiktok/harbour"}},
-			{in: Input{Query: "harbour"}}, {in: Input{Query: "harbour", Platform: source.TikTok}},
+			{in: Input{Query: "harbour", Platform: provider.TikTok}, costs: price, asks: []string{"tiktok/harbour"}},
+			{in: Input{Query: "harbour"}}, {in: Input{Query: "harbour", Platform: provider.TikTok}},
 		},
 		"another team pays itself": {
 			{in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
@@ -108,7 +108,7 @@ func TestPrices(t *testing.T) {
 			{in: Input{Query: "#harbour"}, hasReport: "harbour", reportAge: day, asks: ig("harbour")},
 			{in: Input{Query: "harbour"}},
 			{in: Input{Query: "harbour bar"}, costs: price, asks: ig("harbourbar", "bar")},
-			{in: Input{Query: "harbour", Platform: source.TikTok}, costs: price, asks: []string{"tiktok/harbour"}},
+			{in: Input{Query: "harbour", Platform: provider.TikTok}, costs: price, asks: []string{"tiktok/harbour"}},
 			{in: Input{Query: "harbour"}, otherTeam: true, costs: price},
 			{after: week - day, in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
 		},
@@ -126,12 +126,12 @@ func TestPrices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, w world) {
-				w.script.tell(func(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+				w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 					if q.Hashtag == "missing" {
-						return source.HashtagFigures{}, source.ErrNotFound
+						return provider.HashtagFigures{}, provider.ErrNotFound
 					}
 					if strings.Contains(q.Hashtag, "error") {
-						return source.HashtagFigures{}, &source.Unavailable{After: time.Hour, Err: errors.New("out of order")}
+						return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour, Err: errors.New("out of order")}
 					}
 					return w.everything(ctx, q)
 				})
@@ -191,10 +191,10 @@ func (w world) report(t *testing.T, hashtag string, age time.Duration, tracked b
 func TestShortRest(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		fails := 1
-		w.script.tell(func(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+		w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Hashtag == "beach" && fails > 0 {
 				fails--
-				return source.HashtagFigures{}, &source.Unavailable{After: 5 * time.Second, Err: errors.New("too often")}
+				return provider.HashtagFigures{}, &provider.Unavailable{After: 5 * time.Second, Err: errors.New("too often")}
 			}
 			return w.everything(ctx, q)
 		})
@@ -288,10 +288,10 @@ func TestBegunAgainAnywhere(t *testing.T) {
 			w.clock.Advance(2 * week)
 			before := len(w.script.since(0))
 			ctx, stop := context.WithCancel(t.Context())
-			w.script.tell(func(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+			w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 				if q.Hashtag == want[cut] && ctx.Err() == nil && len(w.script.since(before)) == cut+1 {
 					stop()
-					return source.HashtagFigures{}, ctx.Err()
+					return provider.HashtagFigures{}, ctx.Err()
 				}
 				return w.everything(ctx, q)
 			})
@@ -329,7 +329,7 @@ func TestPages(t *testing.T) {
 			for p := range known.Recent {
 				known.Recent[p].Likes = new(int64(1 + i*7%23*50)) // so that each has a score of its own
 			}
-			learned := figure.Read(source.Instagram, known, w.clock.Now())
+			learned := figure.Read(provider.Instagram, known, w.clock.Now())
 			w.write(t, func(ctx context.Context, tx *db.Tx) error { return w.Figures.Keep(ctx, tx, learned) })
 			want = append(want, name)
 		}
@@ -378,7 +378,7 @@ func TestPages(t *testing.T) {
 // Figures that are not known are left out, and a hashtag without a size or a rate stands apart.
 func TestNothingIsInvented(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		w.script.tell(func(_ context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+		w.script.tell(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			f := w.known(q.Hashtag, 120_000)
 			if q.Hashtag == "beach" {
 				f.Size, f.Recent = nil, f.Recent[:3]
@@ -467,12 +467,12 @@ func TestFurtherHashtags(t *testing.T) {
 			beside[tag] = []string{"love", "desk"}
 		}
 		full := false
-		w.script.tell(func(_ context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+		w.script.tell(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if own := slices.Contains([]string{"office", "coffee", "print", "summer"}, q.Hashtag); own == q.Background {
 				t.Errorf("%+v takes another's place", q)
 			}
 			if full && q.Hashtag == "shells" {
-				return source.HashtagFigures{}, &source.Unavailable{After: week, Err: errors.New("no place is left")}
+				return provider.HashtagFigures{}, &provider.Unavailable{After: week, Err: errors.New("no place is left")}
 			}
 			return w.known(q.Hashtag, 5_000, append([]string{"love"}, beside[q.Hashtag]...)...), nil
 		})

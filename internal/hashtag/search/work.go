@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/job"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 const (
@@ -62,7 +62,7 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 func restOf(silent map[string]error) (time.Duration, bool) {
 	longest, asked := time.Duration(0), false
 	for _, err := range silent {
-		u, resting := errors.AsType[*source.Unavailable](err)
+		u, resting := errors.AsType[*provider.Unavailable](err)
 		if !resting || u.After > shortRest {
 			return 0, false
 		}
@@ -89,7 +89,7 @@ func (s *Service) askOwn(ctx context.Context, h job.Held, t task, met tally) (ma
 	silent := map[string]error{}
 	for _, tag := range own {
 		if _, answered := said[tag]; !answered && !s.current(t, known[tag]) {
-			err := s.askFor(ctx, h, source.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.Most}, met)
+			err := s.askFor(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.Most}, met)
 			if refused, ok := errors.AsType[*unanswered](err); ok {
 				silent[tag] = refused.err
 			} else if err != nil {
@@ -118,9 +118,9 @@ func (u *unanswered) Error() string { return u.err.Error() }
 func (u *unanswered) Unwrap() error { return u.err }
 
 // askFor asks for a hashtag and keeps what the source says of it. That it did not tell is an *unanswered.
-func (s *Service) askFor(ctx context.Context, h job.Held, q source.HashtagQuery, met tally) error {
+func (s *Service) askFor(ctx context.Context, h job.Held, q provider.HashtagQuery, met tally) error {
 	figures, err := s.askInTurn(ctx, q)
-	found := !errors.Is(err, source.ErrNotFound)
+	found := !errors.Is(err, provider.ErrNotFound)
 	switch {
 	case err == nil, !found:
 	case ctx.Err() != nil:
@@ -129,7 +129,7 @@ func (s *Service) askFor(ctx context.Context, h job.Held, q source.HashtagQuery,
 		s.Log.WarnContext(ctx, "a source of hashtags' figures failed", "job", h.ID, "error", err)
 		return &unanswered{err}
 	}
-	if err := source.Working(ctx); err != nil {
+	if err := provider.Working(ctx); err != nil {
 		return fmt.Errorf("waiting to read what was told: %w", err)
 	}
 	learned := figure.Read(q.Platform, figures, s.db.Now())
@@ -151,9 +151,9 @@ func (s *Service) askFor(ctx context.Context, h job.Held, q source.HashtagQuery,
 	})
 }
 
-func (s *Service) askInTurn(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+func (s *Service) askInTurn(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	if s.Source == nil {
-		return source.HashtagFigures{}, source.ErrNotOffered
+		return provider.HashtagFigures{}, provider.ErrNotOffered
 	}
 	figures, err := s.Source.Hashtag(ctx, q)
 	if figures.MeasuredAt.IsZero() {
@@ -179,7 +179,7 @@ func (s *Service) askFurther(ctx context.Context, h job.Held, t task, met tally)
 		return err
 	}
 	for _, tag := range wanted {
-		err := s.askFor(ctx, h, source.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.Most, Background: true}, tally{})
+		err := s.askFor(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.Most, Background: true}, tally{})
 		if _, refused := errors.AsType[*unanswered](err); refused {
 			return nil
 		}

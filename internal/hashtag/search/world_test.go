@@ -20,8 +20,8 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/plan"
+	"pressroom/internal/provider"
 	"pressroom/internal/report"
-	"pressroom/internal/source"
 	"pressroom/internal/testkit"
 )
 
@@ -42,11 +42,11 @@ const (
 // script is a source that tells what a test says, and remembers what it was asked.
 type script struct {
 	mu    sync.Mutex
-	tells func(context.Context, source.HashtagQuery) (source.HashtagFigures, error)
+	tells func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)
 	asked []string
 }
 
-func (s *script) Hashtag(ctx context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+func (s *script) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	s.mu.Lock()
 	s.asked = append(s.asked, q.Platform+"/"+q.Hashtag)
 	tells := s.tells
@@ -54,7 +54,7 @@ func (s *script) Hashtag(ctx context.Context, q source.HashtagQuery) (source.Has
 	return tells(ctx, q)
 }
 
-func (s *script) tell(tells func(context.Context, source.HashtagQuery) (source.HashtagFigures, error)) {
+func (s *script) tell(tells func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tells = tells
@@ -138,22 +138,22 @@ func (w world) number(t *testing.T, query string, args ...any) int64 {
 }
 
 // everything is a source that knows every hashtag but those that begin with missing, and fails at those with error.
-func (w world) everything(_ context.Context, q source.HashtagQuery) (source.HashtagFigures, error) {
+func (w world) everything(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	switch {
 	case len(q.Hashtag) > 7 && q.Hashtag[:7] == "missing":
-		return source.HashtagFigures{}, source.ErrNotFound
+		return provider.HashtagFigures{}, provider.ErrNotFound
 	case len(q.Hashtag) > 5 && q.Hashtag[:5] == "error":
-		return source.HashtagFigures{}, &source.Unavailable{After: time.Hour, Err: errors.New("out of order")}
+		return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour, Err: errors.New("out of order")}
 	}
 	return w.known(q.Hashtag, 120_000), nil
 }
 
 // known are complete figures of a hashtag of a size, under which posts stand that carry others too.
-func (w world) known(tag string, size int64, beside ...string) source.HashtagFigures {
+func (w world) known(tag string, size int64, beside ...string) provider.HashtagFigures {
 	now := w.clock.Now()
-	f := source.HashtagFigures{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
+	f := provider.HashtagFigures{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
 	for i := range 30 {
-		p := source.Post{ID: fmt.Sprint(tag, "-", i), TakenAt: now.Add(-time.Duration(i) * 47 * time.Minute), Hashtags: append([]string{tag}, beside...), Likes: new(int64(100 + i))}
+		p := provider.Post{ID: fmt.Sprint(tag, "-", i), TakenAt: now.Add(-time.Duration(i) * 47 * time.Minute), Hashtags: append([]string{tag}, beside...), Likes: new(int64(100 + i))}
 		p.Caption = "Down by the water"
 		for _, h := range p.Hashtags {
 			p.Caption += " #" + h
@@ -166,7 +166,7 @@ func (w world) known(tag string, size int64, beside ...string) source.HashtagFig
 // asked is a call as the pipeline makes it: what it costs is set aside in its transaction.
 func (w world) asked(ctx context.Context, in Input) (operation.Answer[job.Entry], int64, error) {
 	if in.Platform == "" {
-		in.Platform = source.Instagram
+		in.Platform = provider.Instagram
 	}
 	var out operation.Answer[job.Entry]
 	var cost int64

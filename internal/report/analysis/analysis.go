@@ -6,15 +6,15 @@ package analysis
 import (
 	"time"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/source"
 )
 
 // ProfileInput is what is known of a profile.
 type ProfileInput struct {
-	Account   source.Account
-	Posts     []source.Post // in any order
-	Snapshots []Snapshot    // in any order, the present measurement among them
+	Account   provider.Account
+	Posts     []provider.Post // in any order
+	Snapshots []Snapshot      // in any order, the present measurement among them
 	Zone      *time.Location
 	At        time.Time // of the measurement
 }

@@ -11,24 +11,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
 	"pressroom/internal/report/finding"
 	"pressroom/internal/report/planted"
-	"pressroom/internal/source"
 )
 
 // daily makes posts, one a day back from ten days before the measurement.
-func daily(count int, each func(i int, p *source.Post)) []source.Post {
-	posts := make([]source.Post, count)
+func daily(count int, each func(i int, p *provider.Post)) []provider.Post {
+	posts := make([]provider.Post, count)
 	for i := range posts {
-		posts[i] = source.Post{ID: fmt.Sprint(i), TakenAt: measuredAt.AddDate(0, 0, -10-i), Likes: new(int64(100 + i%7)), Comments: new(int64(5))}
+		posts[i] = provider.Post{ID: fmt.Sprint(i), TakenAt: measuredAt.AddDate(0, 0, -10-i), Likes: new(int64(100 + i%7)), Comments: new(int64(5))}
 		each(i, &posts[i])
 	}
 	return posts
 }
 
-func analysed(posts []source.Post) finding.Result {
-	return analysis.Analyse(analysis.ProfileInput{Account: source.Account{Followers: new(int64(1000))}, Posts: posts, At: measuredAt})
+func analysed(posts []provider.Post) finding.Result {
+	return analysis.Analyse(analysis.ProfileInput{Account: provider.Account{Followers: new(int64(1000))}, Posts: posts, At: measuredAt})
 }
 
 func TestNothingIsKnownOfAnEmptyProfile(t *testing.T) {
@@ -49,37 +49,37 @@ func TestNothingIsKnownOfAnEmptyProfile(t *testing.T) {
 func TestWhichPostsCount(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		posts  []source.Post
+		posts  []provider.Post
 		counts []string
 		count  int
 		note   string
 	}{
 		"all of them": {
-			posts: daily(8, func(int, *source.Post) {}), counts: []string{"likes", "comments"}, count: 8,
+			posts: daily(8, func(int, *provider.Post) {}), counts: []string{"likes", "comments"}, count: 8,
 		},
 		"likes hidden of a few": {
-			posts: daily(8, func(i int, p *source.Post) {
+			posts: daily(8, func(i int, p *provider.Post) {
 				if i < 3 {
 					p.Likes = nil
 				}
 			}), counts: []string{"likes", "comments"}, count: 5, note: "3 posts left out of engagement: not all",
 		},
 		"likes hidden of most": {
-			posts: daily(8, func(i int, p *source.Post) {
+			posts: daily(8, func(i int, p *provider.Post) {
 				if i < 5 {
 					p.Likes = nil
 				}
 			}), counts: []string{"comments"}, count: 8,
 		},
 		"shares too": {
-			posts: daily(8, func(_ int, p *source.Post) { p.Shares = new(int64(2)) }), counts: []string{"likes", "comments", "shares"}, count: 8,
+			posts: daily(8, func(_ int, p *provider.Post) { p.Shares = new(int64(2)) }), counts: []string{"likes", "comments", "shares"}, count: 8,
 		},
 		"nothing told": {
-			posts: daily(8, func(_ int, p *source.Post) { p.Likes, p.Comments = nil, new(int64(-1)) }), counts: []string{}, count: 0,
+			posts: daily(8, func(_ int, p *provider.Post) { p.Likes, p.Comments = nil, new(int64(-1)) }), counts: []string{}, count: 0,
 			note: "8 posts left out of engagement: not all",
 		},
 		"young ones and one ahead": {
-			posts: daily(8, func(i int, p *source.Post) {
+			posts: daily(8, func(i int, p *provider.Post) {
 				switch i {
 				case 0:
 					p.TakenAt = measuredAt.Add(-47 * time.Hour)
@@ -91,10 +91,10 @@ func TestWhichPostsCount(t *testing.T) {
 			}), counts: []string{"likes", "comments"}, count: 6, note: "2 posts left out of engagement: younger than two days",
 		},
 		"without a time": {
-			posts: daily(8, func(_ int, p *source.Post) { p.TakenAt = time.Time{} }), counts: []string{"likes", "comments"}, count: 8,
+			posts: daily(8, func(_ int, p *provider.Post) { p.TakenAt = time.Time{} }), counts: []string{"likes", "comments"}, count: 8,
 		},
 		"told twice": {
-			posts: slices.Concat(daily(8, func(int, *source.Post) {}), daily(4, func(int, *source.Post) {})), counts: []string{"likes", "comments"}, count: 8,
+			posts: slices.Concat(daily(8, func(int, *provider.Post) {}), daily(4, func(int, *provider.Post) {})), counts: []string{"likes", "comments"}, count: 8,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestWhichPostsCount(t *testing.T) {
 
 func TestTooFewPostsAreNotCompared(t *testing.T) {
 	t.Parallel()
-	got := analysed(daily(29, func(i int, p *source.Post) {
+	got := analysed(daily(29, func(i int, p *provider.Post) {
 		p.Caption = "#tide"
 		p.TakenAt = p.TakenAt.Add(time.Duration(i%2) * 6 * time.Hour)
 		p.Likes = new(int64(100 + 900*(i%2)))
@@ -128,19 +128,19 @@ func TestTooFewPostsAreNotCompared(t *testing.T) {
 // Where nothing can be compared there is a best time all the same, which says that it is a guess.
 func TestABestTimeThatIsAGuess(t *testing.T) {
 	t.Parallel()
-	noon := func(_ int, p *source.Post) { p.TakenAt = p.TakenAt.Truncate(24 * time.Hour).Add(12 * time.Hour) }
+	noon := func(_ int, p *provider.Post) { p.TakenAt = p.TakenAt.Truncate(24 * time.Hour).Add(12 * time.Hour) }
 	young := daily(27, noon)
 	for i := range 3 {
-		young = append(young, source.Post{ID: fmt.Sprint("young ", i), TakenAt: measuredAt.Add(-time.Duration(i) * time.Hour), Likes: new(int64(1)), Comments: new(int64(1))})
+		young = append(young, provider.Post{ID: fmt.Sprint("young ", i), TakenAt: measuredAt.Add(-time.Duration(i) * time.Hour), Likes: new(int64(1)), Comments: new(int64(1))})
 	}
 	for name, test := range map[string]struct {
-		posts []source.Post
+		posts []provider.Post
 		days  string
 	}{
-		"all at one time": {daily(40, func(i int, p *source.Post) { p.TakenAt = measuredAt.AddDate(0, 0, -7*(i+1)) }), "weekdays"}, // a Tuesday at noon
-		"all alike":       {daily(40, func(i int, p *source.Post) { noon(i, p); p.Likes = new(int64(7)) }), "weekdays"},
+		"all at one time": {daily(40, func(i int, p *provider.Post) { p.TakenAt = measuredAt.AddDate(0, 0, -7*(i+1)) }), "weekdays"}, // a Tuesday at noon
+		"all alike":       {daily(40, func(i int, p *provider.Post) { noon(i, p); p.Likes = new(int64(7)) }), "weekdays"},
 		"some too young":  {young, "weekdays"},
-		"the weekend better, at many hours": {daily(40, func(i int, p *source.Post) {
+		"the weekend better, at many hours": {daily(40, func(i int, p *provider.Post) {
 			noon(i, p)
 			if p.TakenAt.Weekday() == time.Saturday || p.TakenAt.Weekday() == time.Sunday { // each hour too rare to be compared
 				p.TakenAt, p.Likes = p.TakenAt.Add(time.Duration(i%6-3)*4*time.Hour), new(int64(150+i%7))
@@ -160,7 +160,7 @@ func TestABestTimeThatIsAGuess(t *testing.T) {
 // The same posts have another best time in another zone.
 func TestTimesAreTheTeams(t *testing.T) {
 	t.Parallel()
-	posts := daily(90, func(i int, p *source.Post) {
+	posts := daily(90, func(i int, p *provider.Post) {
 		p.TakenAt = p.TakenAt.Add(time.Duration(i%3)*4*time.Hour + 30*time.Minute)
 		p.Likes = new(int64(100 + i%13))
 		if i%3 == 1 && p.TakenAt.Weekday() != time.Saturday && p.TakenAt.Weekday() != time.Sunday { // half past four in the afternoon
@@ -183,7 +183,7 @@ func TestTimesAreTheTeams(t *testing.T) {
 func TestHashtagsThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(7, 7))
-	got := analysed(daily(120, func(i int, p *source.Post) {
+	got := analysed(daily(120, func(i int, p *provider.Post) {
 		likes := 100 + draw.IntN(100)
 		if draw.IntN(3) == 0 {
 			p.Caption, likes = "#harbour #boats", 2*likes
@@ -218,10 +218,10 @@ func TestHashtagsThatCannotBeTold(t *testing.T) {
 // Where all reels went out on weekends and nothing else did, neither has a ratio.
 func TestWhatComesTogetherIsNotClaimed(t *testing.T) {
 	t.Parallel()
-	got := analysed(daily(120, func(_ int, p *source.Post) {
-		p.Format = source.FormatImage
+	got := analysed(daily(120, func(_ int, p *provider.Post) {
+		p.Format = provider.FormatImage
 		if day := p.TakenAt.Weekday(); day == time.Saturday || day == time.Sunday {
-			p.Format, p.Likes = source.FormatReel, new(*p.Likes*5)
+			p.Format, p.Likes = provider.FormatReel, new(*p.Likes*5)
 		}
 	}))
 	if got.BestTime == nil || got.BestTime.StandsOut {
@@ -240,7 +240,7 @@ func TestWhatComesTogetherIsNotClaimed(t *testing.T) {
 // Hashtags are those of the caption and those that the source told, in one form, each once a post.
 func TestHashtagsOfAPost(t *testing.T) {
 	t.Parallel()
-	got := analysed([]source.Post{
+	got := analysed([]provider.Post{
 		{ID: "1", Caption: "Low water #Tide #tide", Hashtags: []string{"TIDE", "#Boats", "no hashtag"}},
 		{ID: "2", Hashtags: []string{"boats"}},
 	})
@@ -303,7 +303,7 @@ func TestOneWrongReadingDoesNotMakeGrowth(t *testing.T) {
 // Weights of what is known sum to 1, whatever is missing.
 func TestScoreWithoutSomeComponents(t *testing.T) {
 	t.Parallel()
-	got := analysis.Analyse(analysis.ProfileInput{Posts: daily(20, func(_ int, p *source.Post) { p.Views = new(int64(4000)) }), At: measuredAt})
+	got := analysis.Analyse(analysis.ProfileInput{Posts: daily(20, func(_ int, p *provider.Post) { p.Views = new(int64(4000)) }), At: measuredAt})
 	var names []string
 	weight := 0.0
 	for _, c := range got.Sections.Score.Components {
@@ -324,7 +324,7 @@ func TestScoreWithoutSomeComponents(t *testing.T) {
 // Comments alone are a small part of what people did: they are told, and the score does without them.
 func TestHiddenLikesAreNoBadScore(t *testing.T) {
 	t.Parallel()
-	hidden := func(_ int, p *source.Post) { p.Likes, p.Views = nil, new(int64(400)) }
+	hidden := func(_ int, p *provider.Post) { p.Likes, p.Views = nil, new(int64(400)) }
 	got := analysed(daily(20, hidden))
 	if rate := got.Engagement.RateByFollowers; rate == nil || rate.Median != 0.005 {
 		t.Errorf("the rate of comments is %+v", rate)
@@ -345,14 +345,14 @@ func TestHiddenLikesAreNoBadScore(t *testing.T) {
 	if weight < 0.999 || weight > 1.001 || !slices.Contains(got.Notes, note) {
 		t.Errorf("weights sum to %v, notes %q", weight, got.Notes)
 	}
-	if shown := analysed(daily(20, func(int, *source.Post) {})); slices.Contains(shown.Notes, note) {
+	if shown := analysed(daily(20, func(int, *provider.Post) {})); slices.Contains(shown.Notes, note) {
 		t.Errorf("likes that are told are called hidden: %q", shown.Notes)
 	}
 }
 
 func TestShares(t *testing.T) {
 	t.Parallel()
-	got := analysed(daily(9, func(i int, p *source.Post) {
+	got := analysed(daily(9, func(i int, p *provider.Post) {
 		if i < 8 {
 			p.Shares = new(int64(i))
 		}
@@ -361,7 +361,7 @@ func TestShares(t *testing.T) {
 	if diff := cmp.Diff(want, got.Engagement.Shares); diff != "" {
 		t.Error(diff)
 	}
-	if none := analysed(daily(9, func(int, *source.Post) {})).Engagement.Shares; none != nil {
+	if none := analysed(daily(9, func(int, *provider.Post) {})).Engagement.Shares; none != nil {
 		t.Errorf("shares that nobody told are %+v", *none)
 	}
 }
@@ -370,7 +370,7 @@ func TestWhyThereIsNoScore(t *testing.T) {
 	t.Parallel()
 	const note = "There is no score: it takes five posts that tell something, or growth, and neither is known."
 	for _, count := range []int{0, 4, 5} {
-		got := analysed(daily(count, func(int, *source.Post) {}))
+		got := analysed(daily(count, func(int, *provider.Post) {}))
 		if missing := slices.Contains(got.Notes, note); missing != (got.Score == nil) || missing != (count < 5) {
 			t.Errorf("%d posts: score %+v, notes %q", count, got.Score, got.Notes)
 		}

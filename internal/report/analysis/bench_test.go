@@ -3,9 +3,9 @@ package analysis_test
 import (
 	"testing"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
 	"pressroom/internal/report/planted"
-	"pressroom/internal/source"
 )
 
 // BenchmarkAnalyse measures a profile with 10,000 posts.
@@ -19,7 +19,7 @@ func BenchmarkAnalyse(b *testing.B) {
 }
 
 // wordy gives the posts captions as people write them.
-func wordy(posts []source.Post) {
+func wordy(posts []provider.Post) {
 	for i := range posts {
 		text := "Early this morning the boats came back and the whole harbour smelled of bread! "
 		if i%4 == 0 {

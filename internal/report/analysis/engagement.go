@@ -1,8 +1,8 @@
 package analysis
 
 import (
+	"pressroom/internal/provider"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/source"
 )
 
 // engagementOf takes the medians of what the counted posts tell.
@@ -22,15 +22,15 @@ func engagementOf(all *figures) finding.Engagement {
 		}
 	}
 	out.RateByFollowers, out.RateByViews = finding.MedianOf(byFollowers), finding.MedianOf(byViews)
-	out.Likes = finding.MedianOf(all.each(func(p *source.Post) *int64 { return p.Likes }))
-	out.Comments = finding.MedianOf(all.each(func(p *source.Post) *int64 { return p.Comments }))
-	out.Shares = finding.MedianOf(all.each(func(p *source.Post) *int64 { return p.Shares }))
-	out.Views = finding.MedianOf(all.each(func(p *source.Post) *int64 { return p.Views }))
+	out.Likes = finding.MedianOf(all.each(func(p *provider.Post) *int64 { return p.Likes }))
+	out.Comments = finding.MedianOf(all.each(func(p *provider.Post) *int64 { return p.Comments }))
+	out.Shares = finding.MedianOf(all.each(func(p *provider.Post) *int64 { return p.Shares }))
+	out.Views = finding.MedianOf(all.each(func(p *provider.Post) *int64 { return p.Views }))
 	return out
 }
 
 // each lists a figure of the settled posts that tell it.
-func (f *figures) each(of func(*source.Post) *int64) []float64 {
+func (f *figures) each(of func(*provider.Post) *int64) []float64 {
 	var values []float64
 	for _, p := range f.posts {
 		if figure := told(of(p.Post)); figure != nil && !p.young {

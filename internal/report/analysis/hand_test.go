@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
-	"pressroom/internal/source"
 )
 
 // byHand is a profile of docs/scoring.md.
@@ -36,9 +36,9 @@ type byHand struct {
 }
 
 func (b byHand) input() analysis.ProfileInput {
-	in := analysis.ProfileInput{Account: source.Account{Followers: b.Followers}, At: b.At, Zone: time.UTC}
+	in := analysis.ProfileInput{Account: provider.Account{Followers: b.Followers}, At: b.At, Zone: time.UTC}
 	for _, p := range b.Posts {
-		in.Posts = append(in.Posts, source.Post{TakenAt: p.At, Likes: p.Likes, Comments: p.Comments, Shares: p.Shares, Views: p.Views})
+		in.Posts = append(in.Posts, provider.Post{TakenAt: p.At, Likes: p.Likes, Comments: p.Comments, Shares: p.Shares, Views: p.Views})
 	}
 	for _, shot := range b.Snapshots {
 		in.Snapshots = append(in.Snapshots, analysis.Snapshot{At: shot.At, Followers: shot.Followers})
@@ -46,7 +46,7 @@ func (b byHand) input() analysis.ProfileInput {
 	for _, group := range b.Days {
 		for _, days := range group.Days {
 			before, after := b.Around.AddDate(0, 0, -days), b.Around.AddDate(0, 0, days)
-			in.Posts = append(in.Posts, source.Post{TakenAt: before, Likes: group.Likes}, source.Post{TakenAt: after, Likes: group.Likes})
+			in.Posts = append(in.Posts, provider.Post{TakenAt: before, Likes: group.Likes}, provider.Post{TakenAt: after, Likes: group.Likes})
 		}
 	}
 	return in

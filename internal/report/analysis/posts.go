@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/words"
-	"pressroom/internal/source"
 )
 
 // Settled is the age from which on a post has gathered most of its reactions. A younger one would count as a bad one.
@@ -15,7 +15,7 @@ const Settled = 48 * time.Hour
 
 // post is a post as the analysis sees it.
 type post struct {
-	*source.Post
+	*provider.Post
 
 	format     string  // empty where it is none that is known
 	timed      bool    // whether it is known when it was made
@@ -73,15 +73,15 @@ func (f *figures) dated() int {
 
 func known(format string) string {
 	switch format {
-	case source.FormatImage, source.FormatVideo, source.FormatReel, source.FormatCarousel:
+	case provider.FormatImage, provider.FormatVideo, provider.FormatReel, provider.FormatCarousel:
 		return format
 	}
 	return ""
 }
 
 // distinct lists every post once, in an order that depends on the posts alone.
-func distinct(given []source.Post) []post {
-	sorted := make([]*source.Post, len(given))
+func distinct(given []provider.Post) []post {
+	sorted := make([]*provider.Post, len(given))
 	for i := range given {
 		sorted[i] = &given[i]
 	}
@@ -98,7 +98,7 @@ func distinct(given []source.Post) []post {
 }
 
 // compare brings any two posts that differ into an order.
-func compare(a, b *source.Post) int {
+func compare(a, b *provider.Post) int {
 	if order := cmp.Or(a.TakenAt.Compare(b.TakenAt), cmp.Compare(a.ID, b.ID)); order != 0 {
 		return order
 	}
@@ -132,11 +132,11 @@ func told(figure *int64) *int64 {
 // reactions are the figures of a post that can make up its engagement.
 var reactions = []struct {
 	name string
-	of   func(*source.Post) *int64
+	of   func(*provider.Post) *int64
 }{
-	{"likes", func(p *source.Post) *int64 { return told(p.Likes) }},
-	{"comments", func(p *source.Post) *int64 { return told(p.Comments) }},
-	{"shares", func(p *source.Post) *int64 { return told(p.Shares) }},
+	{"likes", func(p *provider.Post) *int64 { return told(p.Likes) }},
+	{"comments", func(p *provider.Post) *int64 { return told(p.Comments) }},
+	{"shares", func(p *provider.Post) *int64 { return told(p.Shares) }},
 }
 
 // count decides which figures make up engagement, and adds them up. Posts are only compared where the same was told
@@ -181,7 +181,7 @@ func (f *figures) tells() ([]int, int) {
 }
 
 // sum adds up these reactions. It says false where one of them is not told, and where there are none.
-func sum(p *source.Post, taken []int) (float64, bool) {
+func sum(p *provider.Post, taken []int) (float64, bool) {
 	total := 0.0
 	for _, k := range taken {
 		figure := reactions[k].of(p)
@@ -225,7 +225,7 @@ type reader struct {
 }
 
 // post counts the words of a post and lists its hashtags.
-func (r *reader) post(p *source.Post) []string {
+func (r *reader) post(p *provider.Post) []string {
 	caption := words.Read(p.Caption)
 	for _, word := range caption.Words {
 		r.words[word]++
@@ -234,7 +234,7 @@ func (r *reader) post(p *source.Post) []string {
 	for _, hashtag := range p.Hashtags {
 		name, seen := r.told[hashtag]
 		if !seen {
-			name, _ = source.Hashtag(hashtag) // what is none has no name
+			name, _ = provider.Hashtag(hashtag) // what is none has no name
 			r.told[hashtag] = name
 		}
 		if name != "" && !slices.Contains(names, name) {

@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
 	"pressroom/internal/report/finding"
 	"pressroom/internal/report/planted"
-	"pressroom/internal/source"
 )
 
 var measuredAt = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
@@ -36,9 +36,9 @@ func anyTime() *rapid.Generator[time.Time] {
 	)
 }
 
-func anyPost() *rapid.Generator[source.Post] {
-	return rapid.Custom(func(t *rapid.T) source.Post {
-		return source.Post{
+func anyPost() *rapid.Generator[provider.Post] {
+	return rapid.Custom(func(t *rapid.T) provider.Post {
+		return provider.Post{
 			ID:       rapid.StringMatching(`[a-z]{0,2}`).Draw(t, "id"),
 			Format:   rapid.SampledFrom([]string{"", "image", "video", "reel", "carousel", "hologram"}).Draw(t, "format"),
 			TakenAt:  anyTime().Draw(t, "at"),
@@ -53,7 +53,7 @@ func anyPost() *rapid.Generator[source.Post] {
 func anyInput() *rapid.Generator[analysis.ProfileInput] {
 	return rapid.Custom(func(t *rapid.T) analysis.ProfileInput {
 		in := analysis.ProfileInput{
-			Account: source.Account{Followers: anyFigure().Draw(t, "followers")},
+			Account: provider.Account{Followers: anyFigure().Draw(t, "followers")},
 			Posts:   rapid.SliceOfN(anyPost(), 0, 80).Draw(t, "posts"),
 			Zone:    rapid.SampledFrom([]*time.Location{nil, time.UTC, time.FixedZone("east", 14*60*60)}).Draw(t, "zone"),
 			At:      rapid.SampledFrom([]time.Time{measuredAt, {}}).Draw(t, "measured at"),
@@ -129,9 +129,9 @@ func TestMoreLikesNeverLowerTheRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		likes := rapid.SliceOfN(rapid.Int64Range(0, 10_000), 1, 40).Draw(t, "likes")
-		in := analysis.ProfileInput{Account: source.Account{Followers: new(int64(5000))}, At: measuredAt}
+		in := analysis.ProfileInput{Account: provider.Account{Followers: new(int64(5000))}, At: measuredAt}
 		for i := range likes {
-			in.Posts = append(in.Posts, source.Post{TakenAt: measuredAt.AddDate(0, 0, -3-i), Likes: &likes[i], Views: new(int64(20_000))})
+			in.Posts = append(in.Posts, provider.Post{TakenAt: measuredAt.AddDate(0, 0, -3-i), Likes: &likes[i], Views: new(int64(20_000))})
 		}
 		before := analysis.Analyse(in).Engagement
 		likes[rapid.IntRange(0, len(likes)-1).Draw(t, "post")] += rapid.Int64Range(0, 1_000_000).Draw(t, "more")

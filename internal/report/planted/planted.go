@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // What is planted where there are effects.
@@ -43,8 +43,8 @@ type Snapshot struct {
 
 // Profile is a profile as sources tell it, with the truth behind it.
 type Profile struct {
-	Account   source.Account
-	Posts     []source.Post // in no order
+	Account   provider.Account
+	Posts     []provider.Post // in no order
 	Snapshots []Snapshot
 	Zone      *time.Location
 	At        time.Time
@@ -72,7 +72,7 @@ var (
 	formats = []struct {
 		name          string
 		share, effect float64
-	}{{source.FormatImage, 0.5, 0}, {source.FormatReel, 0.3, 0.3}, {source.FormatCarousel, 0.2, -0.2}}
+	}{{provider.FormatImage, 0.5, 0}, {provider.FormatReel, 0.3, 0.3}, {provider.FormatCarousel, 0.2, -0.2}}
 	subjects = []string{"boats", "bread", "coffee", "garden", "lantern", "market", "music", "river", "stone", "window"}
 )
 
@@ -114,7 +114,7 @@ func Make(plan Plan) Profile {
 	profile.Truth.RateByFollowers = m.median(truth) / followers
 	profile.Truth.RateByViews = m.viewRate
 	total := int64(plan.Posts)
-	profile.Account = source.Account{Username: fmt.Sprintf("planted.%d", plan.Seed), Followers: new(int64(followers)), Posts: &total, MeasuredAt: at}
+	profile.Account = provider.Account{Username: fmt.Sprintf("planted.%d", plan.Seed), Followers: new(int64(followers)), Posts: &total, MeasuredAt: at}
 	return profile
 }
 
@@ -162,8 +162,8 @@ func (m *maker) spread() {
 
 // posts draws the posts. They are spread over the blocks as evenly as their shares allow, and in each block over the
 // period by chance.
-func (m *maker) posts(truth Truth) []source.Post {
-	posts := make([]source.Post, m.plan.Posts)
+func (m *maker) posts(truth Truth) []provider.Post {
+	posts := make([]provider.Post, m.plan.Posts)
 	offset := m.draw.Float64()
 	for i := range posts {
 		posts[i] = m.post(i, m.block((float64(i)+offset)/float64(len(posts))), truth)
@@ -182,7 +182,7 @@ func (m *maker) block(part float64) int {
 	return Blocks - 1
 }
 
-func (m *maker) post(i, block int, truth Truth) source.Post {
+func (m *maker) post(i, block int, truth Truth) provider.Post {
 	at, part := m.moment(block)
 	log := m.level + m.trend*(part-0.5) + truth.Blocks[block] + Sigma*m.draw.NormFloat64()
 	tags := m.hashtags(block == truth.Block)
@@ -194,7 +194,7 @@ func (m *maker) post(i, block int, truth Truth) source.Post {
 	engagement := math.Round(math.Exp(log))
 	comments := math.Round(engagement * 0.04 * m.draw.Float64())
 	views := math.Round(engagement / (m.viewRate * math.Exp(viewsSigma*m.draw.NormFloat64())))
-	return source.Post{
+	return provider.Post{
 		ID: fmt.Sprintf("p%d", i), Format: format, TakenAt: at, Caption: m.caption(tags),
 		Likes: new(int64(engagement - comments)), Comments: new(int64(comments)), Views: new(int64(views)),
 	}

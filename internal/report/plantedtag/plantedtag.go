@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // Shape is how a hashtag came to its posts.
@@ -131,19 +131,19 @@ func (h Hashtag) wave(at time.Time) float64 {
 
 // Measure is what a source tells at a moment: at most MostRecent posts of the last Window, and top posts drawn from the
 // whole life, any as likely as another. What it told of a moment it tells again.
-func (h Hashtag) Measure(at time.Time) source.HashtagFigures {
+func (h Hashtag) Measure(at time.Time) provider.HashtagFigures {
 	dice := throws(h.Seed, uint64(at.UnixNano()))
-	out := source.HashtagFigures{Hashtag: h.Name, MeasuredAt: at}
+	out := provider.HashtagFigures{Hashtag: h.Name, MeasuredAt: at}
 	out.Recent, out.From = h.recent(dice, at)
 	out.Top = h.top(dice, at)
 	return out
 }
 
 // recent walks back from a moment. The time from which on all posts are shown is zero where the list is cut.
-func (h Hashtag) recent(dice *rand.Rand, at time.Time) ([]source.Post, time.Time) {
+func (h Hashtag) recent(dice *rand.Rand, at time.Time) ([]provider.Post, time.Time) {
 	mean := h.PerDay()
 	highest := mean * (1 + h.Day) * (1 + h.Week)
-	var posts []source.Post
+	var posts []provider.Post
 	for back := 0.0; ; {
 		back += dice.ExpFloat64() / highest
 		moment := at.Add(-time.Duration(back * 24 * float64(time.Hour)))
@@ -160,9 +160,9 @@ func (h Hashtag) recent(dice *rand.Rand, at time.Time) ([]source.Post, time.Time
 	}
 }
 
-func (h Hashtag) top(dice *rand.Rand, at time.Time) []source.Post {
+func (h Hashtag) top(dice *rand.Rand, at time.Time) []provider.Post {
 	life := h.life()
-	var posts []source.Post
+	var posts []provider.Post
 	for len(posts) < h.TopPosts {
 		share := dice.Float64()
 		cell := max(0, sort.SearchFloat64s(life, share)-1)
@@ -185,11 +185,11 @@ func blockAt(t time.Time) int {
 	return block
 }
 
-func (h Hashtag) post(dice *rand.Rand, at time.Time, likes float64) source.Post {
+func (h Hashtag) post(dice *rand.Rand, at time.Time, likes float64) provider.Post {
 	count := int64(likes * math.Exp(0.9*dice.NormFloat64()))
 	few := count / 20
-	formats := []string{source.FormatImage, source.FormatReel, source.FormatReel, source.FormatCarousel}
-	post := source.Post{
+	formats := []string{provider.FormatImage, provider.FormatReel, provider.FormatReel, provider.FormatCarousel}
+	post := provider.Post{
 		ID: strconv.FormatUint(dice.Uint64(), 36), TakenAt: at.Truncate(time.Second), Likes: &count, Comments: &few, Format: formats[dice.IntN(len(formats))],
 	}
 	if !h.Captions {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/source"
 )
 
 // Analyse works out what the figures of a hashtag tell.
@@ -17,7 +17,7 @@ func Analyse(in Input) Result {
 	s := look(in.Figures)
 	now := s.sample(in.Figures.From, in.Figures.Size)
 	earlier := before(now, in.Earlier)
-	name, err := source.Hashtag(in.Figures.Hashtag)
+	name, err := provider.Hashtag(in.Figures.Hashtag)
 	if err != nil {
 		name = "" // nothing but a token is told
 	}

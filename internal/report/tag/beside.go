@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/source"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 	topMost, sectionMost = 20, 200
 )
 
-func byTag(posts []source.Post, tags map[string][]string) tally {
+func byTag(posts []provider.Post, tags map[string][]string) tally {
 	out := tally{of: len(posts), with: map[string]int{}}
 	for _, p := range posts {
 		for _, tag := range tags[p.ID] {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // byHand is the hashtag that docs/scoring.md works out on paper.
@@ -18,9 +18,9 @@ func byHand() Input {
 		}
 		return ""
 	}
-	f := source.HashtagFigures{Hashtag: "planted", MeasuredAt: measuredAt, From: measuredAt.AddDate(0, 0, -1)}
+	f := provider.HashtagFigures{Hashtag: "planted", MeasuredAt: measuredAt, From: measuredAt.AddDate(0, 0, -1)}
 	for i := 1; i <= 40; i++ {
-		f.Recent = append(f.Recent, source.Post{
+		f.Recent = append(f.Recent, provider.Post{
 			ID: "r" + strconv.Itoa(i), TakenAt: measuredAt.Add(-time.Duration(i) * 30 * time.Minute), Likes: new(int64(i)), Caption: harbour(i),
 		})
 	}
@@ -31,7 +31,7 @@ func byHand() Input {
 		if i <= 20 {
 			age = nodes[i%4]
 		}
-		f.Top = append(f.Top, source.Post{
+		f.Top = append(f.Top, provider.Post{
 			ID: "t" + strconv.Itoa(i), TakenAt: measuredAt.Add(-time.Duration(age * 24 * float64(time.Hour))), Likes: new(int64(100 * i)), Caption: harbour(i),
 		})
 	}

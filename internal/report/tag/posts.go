@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/words"
-	"pressroom/internal/source"
 )
 
 // skew is how far a network's clock may be ahead of ours.
@@ -15,19 +15,19 @@ const skew = 5 * time.Minute
 // shown are the posts of a measurement, each once in each list.
 type shown struct {
 	at          time.Time
-	top, recent []source.Post
-	all         []source.Post // of both lists
+	top, recent []provider.Post
+	all         []provider.Post // of both lists
 }
 
-func look(f source.HashtagFigures) shown {
+func look(f provider.HashtagFigures) shown {
 	s := shown{at: f.MeasuredAt, top: different(f.Top), recent: different(f.Recent)}
 	s.all = different(slices.Concat(s.top, s.recent))
 	return s
 }
 
 // different are posts without those that come twice, by their ids.
-func different(posts []source.Post) []source.Post {
-	out := make([]source.Post, 0, len(posts))
+func different(posts []provider.Post) []provider.Post {
+	out := make([]provider.Post, 0, len(posts))
 	places := make(map[string]int, len(posts))
 	for _, p := range posts {
 		place, seen := places[p.ID]
@@ -43,7 +43,7 @@ func different(posts []source.Post) []source.Post {
 }
 
 // prefers says which of two posts with one id stays, whichever comes first: that which tells figures, and larger ones.
-func prefers(a, b source.Post) bool {
+func prefers(a, b provider.Post) bool {
 	return cmp.Or(byFigure(a.Likes, b.Likes), byFigure(a.Comments, b.Comments), byFigure(a.Views, b.Views), a.TakenAt.Compare(b.TakenAt),
 		cmp.Compare(a.Format, b.Format), cmp.Compare(a.Caption, b.Caption), slices.Compare(a.Hashtags, b.Hashtags)) > 0
 }
@@ -64,7 +64,7 @@ func told(figure *int64) int {
 }
 
 // age is how old a post is, in days. It is false where nobody told when it was posted, or where that is yet to come.
-func (s shown) age(p source.Post) (float64, bool) {
+func (s shown) age(p provider.Post) (float64, bool) {
 	if p.TakenAt.IsZero() || s.at.IsZero() || p.TakenAt.After(s.at.Add(skew)) {
 		return 0, false
 	}
@@ -72,7 +72,7 @@ func (s shown) age(p source.Post) (float64, bool) {
 }
 
 // ages are how old the posts are whose time is known, in days, the youngest first.
-func (s shown) ages(posts []source.Post) []float64 {
+func (s shown) ages(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
 		if age, known := s.age(p); known {
@@ -84,7 +84,7 @@ func (s shown) ages(posts []source.Post) []float64 {
 }
 
 // times are when the posts were posted whose time is known, the newest first.
-func (s shown) times(posts []source.Post) []time.Time {
+func (s shown) times(posts []provider.Post) []time.Time {
 	var out []time.Time
 	for _, p := range posts {
 		if _, known := s.age(p); known {
@@ -117,7 +117,7 @@ func (s shown) read() captions {
 // withTold are the hashtags of a caption and those that the source told of the post, each once.
 func withTold(tags, told []string) []string {
 	for _, text := range told {
-		if tag, err := source.Hashtag(text); err == nil {
+		if tag, err := provider.Hashtag(text); err == nil {
 			tags = append(tags, tag)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/source"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 )
 
 // Measure is what a measurement leaves for later ones.
-func Measure(f source.HashtagFigures) Sample {
+func Measure(f provider.HashtagFigures) Sample {
 	return look(f).sample(f.From, f.Size)
 }
 

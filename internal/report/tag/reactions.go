@@ -3,8 +3,8 @@ package tag
 import (
 	"slices"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/source"
 )
 
 const (
@@ -13,14 +13,14 @@ const (
 )
 
 // figure reads one of a post's figures.
-type figure func(source.Post) *int64
+type figure func(provider.Post) *int64
 
-func likes(p source.Post) *int64    { return p.Likes }
-func comments(p source.Post) *int64 { return p.Comments }
-func views(p source.Post) *int64    { return p.Views }
+func likes(p provider.Post) *int64    { return p.Likes }
+func comments(p provider.Post) *int64 { return p.Comments }
+func views(p provider.Post) *int64    { return p.Views }
 
 // told are the figures of the posts that tell it. What is below zero is a fault and tells nothing.
-func (f figure) told(posts []source.Post) []float64 {
+func (f figure) told(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
 		if value := f(p); value != nil && *value >= 0 {
@@ -31,7 +31,7 @@ func (f figure) told(posts []source.Post) []float64 {
 }
 
 // reactions is nil where no post tells anything.
-func (s shown) reactions(posts []source.Post) *finding.Reactions {
+func (s shown) reactions(posts []provider.Post) *finding.Reactions {
 	out := finding.Reactions{
 		Posts: len(posts), Likes: finding.MedianOf(figure(likes).told(posts)), Comments: finding.MedianOf(figure(comments).told(posts)),
 		Views: finding.MedianOf(figure(views).told(posts)),
@@ -87,8 +87,8 @@ type tally struct {
 	with map[string]int
 }
 
-func byFormat(posts []source.Post) tally {
-	known := []string{source.FormatImage, source.FormatVideo, source.FormatReel, source.FormatCarousel}
+func byFormat(posts []provider.Post) tally {
+	known := []string{provider.FormatImage, provider.FormatVideo, provider.FormatReel, provider.FormatCarousel}
 	out := tally{with: map[string]int{}}
 	for _, p := range posts {
 		if slices.Contains(known, p.Format) {

@@ -5,12 +5,12 @@ package tag
 import (
 	"time"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // Input is what is known of a hashtag.
 type Input struct {
-	Figures    source.HashtagFigures
+	Figures    provider.HashtagFigures
 	Earlier    []Sample       // of the same hashtag, in any order
 	Zone       *time.Location // of the team; UTC where nil
 	Background Background

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"pressroom/internal/provider"
 	"pressroom/internal/report/plantedtag"
-	"pressroom/internal/source"
 )
 
 // figuresOf draws what a source could tell, however unlikely.
@@ -26,8 +26,8 @@ func figuresOf(t *rapid.T) Input {
 		}),
 		rapid.SampledFrom([]time.Time{{}, measuredAt, measuredAt.Add(time.Hour), time.Unix(0, 0), time.Unix(1<<38, 0)}),
 	)
-	post := rapid.Custom(func(t *rapid.T) source.Post {
-		return source.Post{
+	post := rapid.Custom(func(t *rapid.T) provider.Post {
+		return provider.Post{
 			ID: rapid.StringMatching(`[a-f]{1,3}`).Draw(t, "id"), Format: rapid.SampledFrom([]string{"", "image", "video", "reel", "carousel", "other"}).Draw(t, "format"),
 			TakenAt: moment.Draw(t, "taken"), Caption: rapid.SampledFrom([]string{"", "Boats #sea #sky", "#sea waves", "\xff#x"}).Draw(t, "caption"),
 			Hashtags: rapid.SliceOfN(rapid.SampledFrom([]string{"sea", "sky", "", "#"}), 0, 3).Draw(t, "hashtags"),
@@ -43,7 +43,7 @@ func figuresOf(t *rapid.T) Input {
 	})
 	posts := rapid.SliceOfN(post, 0, 60)
 	return Input{
-		Figures: source.HashtagFigures{
+		Figures: provider.HashtagFigures{
 			Hashtag: "sea", Size: figure.Draw(t, "size"), Top: posts.Draw(t, "top"), Recent: posts.Draw(t, "recent"),
 			From: moment.Draw(t, "from"), MeasuredAt: rapid.SampledFrom([]time.Time{measuredAt, measuredAt, measuredAt, {}}).Draw(t, "at"),
 		},
@@ -101,13 +101,13 @@ func TestMoreIsNotLess(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := rapid.SliceOfNDistinct(rapid.IntRange(1, 24*3600-1), leastScored+1, 80, rapid.ID[int]).Draw(t, "seconds")
-		var f source.HashtagFigures
+		var f provider.HashtagFigures
 		f.MeasuredAt = measuredAt
 		if rapid.Bool().Draw(t, "whole") {
 			f.From = measuredAt.AddDate(0, 0, -1)
 		}
 		for i, s := range seconds {
-			f.Recent = append(f.Recent, source.Post{ID: string(rune('A' + i)), TakenAt: measuredAt.Add(-time.Duration(s) * time.Second), Likes: new(int64(s))})
+			f.Recent = append(f.Recent, provider.Post{ID: string(rune('A' + i)), TakenAt: measuredAt.Add(-time.Duration(s) * time.Second), Likes: new(int64(s))})
 		}
 		fewer := f
 		fewer.Recent = f.Recent[1:]
@@ -133,7 +133,7 @@ func TestOneOutlier(t *testing.T) {
 		h := plantedtag.Drawn(seed, measuredAt)
 		h.TopPosts = 120
 		in := Input{Figures: h.Measure(measuredAt)}
-		old := source.Post{ID: "old", TakenAt: time.Unix(0, 0), Likes: new(int64(math.MaxInt64)), Comments: new(int64(math.MaxInt64))}
+		old := provider.Post{ID: "old", TakenAt: time.Unix(0, 0), Likes: new(int64(math.MaxInt64)), Comments: new(int64(math.MaxInt64))}
 		if len(in.Figures.Recent) < 60 {
 			continue
 		}
@@ -178,8 +178,8 @@ func TestTooLittle(t *testing.T) {
 		"nothing": {Input{}, "No posts were shown"},
 		"young":   {Input{Figures: young.Measure(measuredAt)}, sizeUnknown},
 		"few":     {Input{Figures: few.Measure(measuredAt)}, sizeUnknown},
-		"top":     {Input{Figures: source.HashtagFigures{MeasuredAt: measuredAt, Top: few.Measure(measuredAt).Top}}, "of top posts alone"},
-		"untimed": {Input{Figures: source.HashtagFigures{Recent: few.Measure(measuredAt).Recent}}, "too few new ones"},
+		"top":     {Input{Figures: provider.HashtagFigures{MeasuredAt: measuredAt, Top: few.Measure(measuredAt).Top}}, "of top posts alone"},
+		"untimed": {Input{Figures: provider.HashtagFigures{Recent: few.Measure(measuredAt).Recent}}, "too few new ones"},
 	} {
 		found := Analyse(c.in)
 		if found.Hashtag.Posts != nil || found.Hashtag.Tier != "" || found.BestTime != nil && found.BestTime.StandsOut || found.Sections.Growth != nil {

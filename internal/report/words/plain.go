@@ -7,16 +7,16 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
-// plain is a caption in the form of source.Folded without links, e-mail addresses and names of profiles. Sequences
+// plain is a caption in the form of provider.Folded without links, e-mail addresses and names of profiles. Sequences
 // that are no UTF-8 become characters that are in no word.
 func plain(caption string) string {
 	if !utf8.ValidString(caption) {
 		caption = strings.ToValidUTF8(caption, "\ufffd")
 	}
-	text := source.Folded(caption)
+	text := provider.Folded(caption)
 	var kept strings.Builder
 	done := 0
 	for from := 0; ; {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // leastLetters is how many letters a word has at least, unless it is a character that is a word: one letter is a
@@ -23,7 +23,7 @@ const usual = 24
 var plainly = func() [utf8.RuneSelf]bool {
 	var table [utf8.RuneSelf]bool
 	for r := range table {
-		table[r] = source.InHashtag(rune(r))
+		table[r] = provider.InHashtag(rune(r))
 	}
 	return table
 }()
@@ -120,5 +120,5 @@ func counts(word string) bool {
 			alone = unicode.Is(unicode.Han, r)
 		}
 	}
-	return length <= source.MaxHashtag && (letters >= leastLetters || letters == 1 && alone)
+	return length <= provider.MaxHashtag && (letters >= leastLetters || letters == 1 && alone)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 //go:embed stop.txt
@@ -30,13 +30,13 @@ var stops = sync.OnceValue(func() map[string]use {
 		}
 		for _, word := range fields[1:] {
 			name, doubtful := strings.CutPrefix(word, "~")
-			entry := table[source.Folded(name)]
+			entry := table[provider.Folded(name)]
 			if doubtful {
 				entry.doubtful |= 1 << language
 			} else {
 				entry.sure |= 1 << language
 			}
-			table[source.Folded(name)] = entry
+			table[provider.Folded(name)] = entry
 		}
 		language++
 	}

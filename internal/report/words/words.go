@@ -1,6 +1,6 @@
 // Package words takes captions apart into what can be counted: hashtags, and words that say something. What comes
 // out are single tokens of letters, digits, marks and underscores, 1–100 characters each, in the form of
-// source.Folded: never a piece of a sentence.
+// provider.Folded: never a piece of a sentence.
 package words
 
 import (
@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 // Caption is what there is to count in a caption: each hashtag, without its sign, and each word once, in the order in
@@ -53,7 +53,7 @@ func part(text string, between func(string)) []string {
 		if end := strings.IndexFunc(name, outside); end >= 0 {
 			name = name[:end]
 		}
-		if tag, err := source.Hashtag(name); err == nil && !slices.Contains(found, tag) {
+		if tag, err := provider.Hashtag(name); err == nil && !slices.Contains(found, tag) {
 			found = append(found, tag)
 		}
 		text, from = text[sign+1+len(name):], 0
@@ -63,10 +63,10 @@ func part(text string, between func(string)) []string {
 // begins tells whether a # begins a hashtag behind a text, which is empty right behind another hashtag.
 func begins(before string) bool {
 	last, size := utf8.DecodeLastRuneInString(before)
-	return size == 0 || (!source.InHashtag(last) || spaceless(last)) && last != '&' && last != '/'
+	return size == 0 || (!provider.InHashtag(last) || spaceless(last)) && last != '&' && last != '/'
 }
 
-func outside(r rune) bool { return !source.InHashtag(r) }
+func outside(r rune) bool { return !provider.InHashtag(r) }
 
 // spaceless tells of scripts that put no space before a hashtag because they have none.
 func spaceless(r rune) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 )
 
 var captions = []struct {
@@ -85,7 +85,7 @@ func TestStopWords(t *testing.T) {
 		seen := map[string]bool{}
 		for _, word := range fields[1:] {
 			word = strings.TrimPrefix(word, "~")
-			if seen[word] || word != source.Folded(word) || strings.ContainsFunc(word, outside) {
+			if seen[word] || word != provider.Folded(word) || strings.ContainsFunc(word, outside) {
 				t.Errorf("%s: %q is there twice, or not in the form of a word", fields[0], word)
 			}
 			seen[word] = true
@@ -102,13 +102,13 @@ func check(t interface{ Errorf(string, ...any) }, caption string) {
 		t.Errorf("hashtags %q, alone %q", tags, alone)
 	}
 	for _, tag := range tags {
-		if again, err := source.Hashtag(tag); again != tag || err != nil {
+		if again, err := provider.Hashtag(tag); again != tag || err != nil {
 			t.Errorf("%q is no hashtag: %v", tag, err)
 		}
 	}
 	for _, word := range found {
 		length := utf8.RuneCountInString(word)
-		if !utf8.ValidString(word) || length < 1 || length > source.MaxHashtag || strings.ContainsFunc(word, outside) || !strings.ContainsFunc(word, unicode.IsLetter) {
+		if !utf8.ValidString(word) || length < 1 || length > provider.MaxHashtag || strings.ContainsFunc(word, outside) || !strings.ContainsFunc(word, unicode.IsLetter) {
 			t.Errorf("%q is no word", word)
 		}
 	}

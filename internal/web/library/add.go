@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
-	"pressroom/internal/source"
+	"pressroom/internal/provider"
 	"pressroom/internal/web/frame"
 )
 
@@ -30,8 +30,8 @@ func (v addView) Is(folder int64) bool { return folder > 0 && numberOf(v.Of("fol
 
 // kinds are what can be downloaded of a profile, with what people call it.
 var kinds = []struct{ Value, Text string }{
-	{source.Posts, "Posts"}, {source.Reels, "Reels (Instagram)"}, {source.Stories, "Stories (Instagram)"}, {source.Highlights, "Highlights (Instagram)"},
-	{source.Playlists, "Playlists (TikTok)"}, {source.Avatar, "Profile picture"}, {source.Profile, "Profile picture and posts"},
+	{provider.Posts, "Posts"}, {provider.Reels, "Reels (Instagram)"}, {provider.Stories, "Stories (Instagram)"}, {provider.Highlights, "Highlights (Instagram)"},
+	{provider.Playlists, "Playlists (TikTok)"}, {provider.Avatar, "Profile picture"}, {provider.Profile, "Profile picture and posts"},
 }
 
 // Kinds are what the form offers.

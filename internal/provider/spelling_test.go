@@ -1,0 +1,205 @@
+package provider
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+)
+
+// spelled are other ways to write a text: what is canonically or compatibly the same, with signs and spaces around it,
+// with what is not seen, in wide letters, and in other letters of the same word.
+func spelled(text string) map[string]string {
+	bare := strings.TrimLeftFunc(text, func(r rune) bool { return r == '#' || unseen(r) })
+	return map[string]string{
+		"NFC": norm.NFC.String(text), "NFD": norm.NFD.String(text), "NFKC": norm.NFKC.String(text), "NFKD": norm.NFKD.String(text),
+		"sign": "#" + bare, "signs": "##" + bare, "wide sign": "＃" + bare, "small sign": "﹟" + bare, "spaces": " \u3000" + text + "\t\n",
+		"mark in front": "\u200f" + text, "mark behind the sign": "#\u200f" + bare, "isolated": "\u2068#" + bare + "\u2069", "joiner": "#\u200d" + bare,
+		"wide": wide(text), "capitals": capital(text),
+	}
+}
+
+// wide writes the letters and digits of ASCII in full width.
+func wide(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r - '!' + '！'
+		}
+		return r
+	}, text)
+}
+
+// capital writes the letters that have one capital, and that one letter alone, with it.
+func capital(text string) string {
+	return strings.Map(func(r rune) rune {
+		if upper := unicode.ToUpper(r); r != 'σ' && unicode.ToLower(upper) == r && Folded(string(upper)) == Folded(string(r)) {
+			return upper
+		}
+		return r
+	}, text)
+}
+
+// fails is what tests and properties have in common.
+type fails interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+// spelledAlike fails where a text names a hashtag and another spelling of it does not name the same one. It tells
+// whether the text names one.
+func spelledAlike(t fails, text string) bool {
+	t.Helper()
+	want, err := Hashtag(text)
+	for name, form := range spelled(text) {
+		if got, other := Hashtag(form); got != want || (err == nil) != (other == nil) {
+			t.Errorf("%+q is %+q (%v); as %s, %+q, it is %+q (%v)", text, want, err, name, form, got, other)
+		}
+	}
+	if err == nil {
+		if again, err := Hashtag(want); again != want || err != nil {
+			t.Errorf("%+q is %+q, and that is %+q (%v)", text, want, again, err)
+		}
+	}
+	return err == nil
+}
+
+func TestSpellingsAreOneHashtag(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.RuneFrom(nil, unicode.L, unicode.M, unicode.Nd, unicode.Pc)).Draw(t, "text")
+		spelledAlike(t, text)
+	})
+}
+
+// The texts of Unicode's own tests of where characters and words end are full of what is easily taken apart wrongly:
+// each is spelled in every way, alone and in the middle of a word.
+func TestUnicodeSegmentationTexts(t *testing.T) {
+	t.Parallel()
+	named := 0
+	for _, file := range []string{"graphemebreak_test.go", "wordbreak_test.go"} {
+		texts := originals(t, filepath.Join(moduleDir(t, "github.com/rivo/uniseg"), file))
+		if len(texts) < 500 {
+			t.Fatalf("%s has %d texts", file, len(texts))
+		}
+		for _, text := range texts {
+			for _, form := range []string{text, "a" + text, "a" + text + "b", "旅" + text} {
+				if spelledAlike(t, form) {
+					named++
+				}
+			}
+		}
+	}
+	if named < 500 {
+		t.Errorf("%d of the texts name a hashtag", named)
+	}
+}
+
+// Each character with a decomposition in Unicode's data is the same hashtag as that, in the library's own table for its
+// tests: written apart from the tables that this package folds by.
+func TestUnicodeDecompositions(t *testing.T) {
+	t.Parallel()
+	named, all := 0, 0
+	for r, forms := range decompositions(t) {
+		all++
+		for _, form := range forms {
+			one, err := Hashtag("a" + string(r))
+			other, otherErr := Hashtag("a" + form)
+			if one != other || (err == nil) != (otherErr == nil) {
+				t.Errorf("%U is %+q (%v), its decomposition %+q is %+q (%v)", r, one, err, form, other, otherErr)
+			}
+		}
+		if spelledAlike(t, "a"+string(r)) {
+			named++
+		}
+	}
+	if all < 3000 || named < 2000 {
+		t.Errorf("%d characters with a decomposition, %d of them in hashtags", all, named)
+	}
+}
+
+// moduleDir is where the source of a module lies.
+func moduleDir(t *testing.T, module string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	dir := strings.TrimSpace(string(out))
+	if err != nil || dir == "" {
+		t.Fatalf("looking for the source of %s: %v", module, err)
+	}
+	return dir
+}
+
+func parsed(t *testing.T, file string) *ast.File {
+	t.Helper()
+	out, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// originals are the texts of a table of test cases, as its members original give them.
+func originals(t *testing.T, file string) []string {
+	t.Helper()
+	var out []string
+	ast.Inspect(parsed(t, file), func(n ast.Node) bool {
+		pair, ok := n.(*ast.KeyValueExpr)
+		if !ok {
+			return true
+		}
+		if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "original" {
+			out = append(out, unquoted(t, pair.Value))
+		}
+		return true
+	})
+	return out
+}
+
+// decompositions are the characters of the table that have a decomposition, with the canonical and the compatible one:
+// the first and the last members of its rows.
+func decompositions(t *testing.T) map[rune][]string {
+	t.Helper()
+	out := map[rune][]string{}
+	ast.Inspect(parsed(t, filepath.Join(moduleDir(t, "golang.org/x/text"), "unicode", "norm", "data"+norm.Version+"_test.go")), func(n ast.Node) bool {
+		row, ok := n.(*ast.CompositeLit)
+		if !ok || len(row.Elts) != 5 {
+			return true
+		}
+		number, isNumber := row.Elts[0].(*ast.BasicLit)
+		forms, isCall := row.Elts[4].(*ast.CallExpr)
+		if !isNumber || !isCall {
+			return true
+		}
+		r, err := strconv.ParseInt(number.Value, 0, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, arg := range forms.Args {
+			if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING && lit.Value != `""` {
+				out[rune(r)] = append(out[rune(r)], unquoted(t, lit))
+			}
+		}
+		return true
+	})
+	return out
+}
+
+func unquoted(t *testing.T, e ast.Expr) string {
+	t.Helper()
+	lit, ok := e.(*ast.BasicLit)
+	if !ok {
+		t.Fatalf("%T in place of a text", e)
+	}
+	text, err := strconv.Unquote(lit.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
