@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/provider"
 )
 
@@ -30,7 +30,7 @@ type decade struct {
 	usual    dataset // of a team like all the others
 	pages    string  // the cookie of the large team's owner, who is an operator too
 	client   http.Client
-	hashtags *figure.Store
+	hashtags *stats.Store
 	scans    map[string]float64 // how often a table's rows were read one after the other before anything was measured
 }
 
@@ -85,7 +85,7 @@ func (b *bench) grown(ctx context.Context, st *stage, s storage, example sample,
 	if err != nil {
 		return nil, err
 	}
-	d.hashtags = figure.New(opened)
+	d.hashtags = stats.New(opened)
 	st.ends = append(st.ends, opened.Close)
 	if d.pages, err = d.signIn(ctx); err != nil || s.name() != "postgres" {
 		return d, err
@@ -337,7 +337,7 @@ func (d *decade) requested(ctx context.Context, path, header, value string) (fun
 // searched looks for hashtags as the job of a search does, once its source has answered.
 func (d *decade) searched(ctx context.Context, word string) (func() error, error) {
 	return func() error {
-		_, err := d.hashtags.Find(ctx, provider.Instagram, word, figure.MostFound)
+		_, err := d.hashtags.Find(ctx, provider.Instagram, word, stats.MostFound)
 		return err
 	}, nil
 }
@@ -404,7 +404,7 @@ func (c yearCall) unfilled() bool {
 
 // bound is what a request may take with all data, in milliseconds, that reads more where there is more to find: all names of the largest
 // team's files or reports, a tenth of the service's, where a text is looked for in them, or as many hashtags as one search looks at
-// (internal/hashtag/figure), which a hundredth of the data has not got. It is 0 for all others.
+// (internal/hashtag/stats), which a hundredth of the data has not got. It is 0 for all others.
 func (c yearCall) bound() float64 {
 	for part, most := range map[string]float64{"media?query=": 50, "reports?query=": 5, "/search/": 5} {
 		if strings.Contains(c.name, part) {

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/hashtag/search"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/plan"
@@ -29,7 +29,7 @@ func (s *Server) buildHashtags(from sources, offered plan.Terms, results map[job
 			return fmt.Errorf("joining the sources: %w", err)
 		}
 		o.Source = figures
-		s.measuring = figure.NewBackground(s.figures, figure.Options{
+		s.measuring = stats.NewBackground(s.figures, stats.Options{
 			Source: figures, Fresh: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, Held: s.Lists.Held, Turns: s.turns, Log: s.cfg.Log,
 			Ready: s.Lists.Ready, Pace: s.cfg.MeasureReadyEvery,
 		})
@@ -42,12 +42,12 @@ func (s *Server) buildHashtags(from sources, offered plan.Terms, results map[job
 // hearer keeps what reports and collected posts tell of hashtags.
 type hearer struct {
 	db      *db.DB
-	figures *figure.Store
+	figures *stats.Store
 }
 
 // Hashtag keeps what a source told of a hashtag.
 func (h hearer) Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error {
-	learned := figure.Read(platform, f, h.db.Now())
+	learned := stats.Read(platform, f, h.db.Now())
 	return h.db.Write(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error { return h.figures.Keep(ctx, tx, learned) })
 }
 

@@ -25,9 +25,9 @@ import (
 	"pressroom/internal/directory"
 	"pressroom/internal/erasure"
 	"pressroom/internal/fetch"
-	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/hashtag/search"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/idempotency"
 	"pressroom/internal/insight"
 	"pressroom/internal/job"
@@ -161,9 +161,9 @@ type Server struct {
 	waker     *delivery.Waker
 	platforms []string // of the networks that this installation speaks with
 	jobs      *job.Store
-	turns     *provider.Turns    // of whoever works out what sources answer
-	figures   *figure.Store      // of hashtags
-	measuring *figure.Background // nil where no source is joined
+	turns     *provider.Turns   // of whoever works out what sources answer
+	figures   *stats.Store      // of hashtags
+	measuring *stats.Background // nil where no source is joined
 	replay    *idempotency.Store
 	rates     *limit.Rates
 	calls     *limit.Calls
@@ -291,7 +291,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if err != nil {
 		return err
 	}
-	s.figures, s.turns = figure.New(s.db), provider.NewTurns()
+	s.figures, s.turns = stats.New(s.db), provider.NewTurns()
 	if err := s.buildReports(from, offered, results); err != nil {
 		return err
 	}

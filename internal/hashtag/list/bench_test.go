@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
 	"pressroom/internal/post"
@@ -26,7 +26,7 @@ func BenchmarkOpen(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			clock := testkit.NewClock(time.Date(2026, 3, 29, 8, 0, 0, 0, time.UTC))
 			w := newWorld(b, testkit.Open(b, url(b), clock), clock).newTeam(b, "agency")
-			w.Figures = figure.New(w.db)
+			w.Figures = stats.New(w.db)
 			posts := post.New(w.db, nil, nil, nil, post.Limits{}, plan.Shipped()).Operations()
 			for _, platform := range []string{"", "instagram"} {
 				l := w.long(b, platform)

@@ -10,7 +10,7 @@ import (
 
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/operation"
 	"pressroom/internal/provider"
 	"pressroom/internal/report/tag"
@@ -22,7 +22,7 @@ var _ operation.Encoded = Opened{}
 // figures of its hashtags.
 func TestOpenedAgain(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		figures := figure.New(w.db)
+		figures := stats.New(w.db)
 		w.Figures = figures
 		l := w.make(t, CreateInput{Name: "Coffee <&>", Platform: "instagram", Hashtags: []string{"coffee", "latte"}})
 		fresh := *w.Service
@@ -62,7 +62,7 @@ func TestOpenedAgain(t *testing.T) {
 				return err
 			},
 			func() error {
-				learned := figure.Learned{Figures: figure.Figures{Platform: provider.Instagram, Hashtag: "coffee", Posts: &tag.Posts{Count: 7, Basis: tag.Measured}, MeasuredAt: w.db.Now()}}
+				learned := stats.Learned{Figures: stats.Figures{Platform: provider.Instagram, Hashtag: "coffee", Posts: &tag.Posts{Count: 7, Basis: tag.Measured}, MeasuredAt: w.db.Now()}}
 				return w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return figures.Keep(ctx, tx, learned) })
 			},
 		} {

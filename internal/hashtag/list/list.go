@@ -1,5 +1,5 @@
 // Package list keeps a team's hashtag lists, and shows those that come with the program ready-made. A list holds
-// hashtags in the order in which they were added, each once; their figures are those of package figure.
+// hashtags in the order in which they were added, each once; their figures are those of package stats.
 package list
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/plan"
 	"pressroom/internal/provider"
 )
@@ -53,7 +53,7 @@ type Item struct {
 type Figures interface {
 	Want(ctx context.Context, tx *db.Tx, platform string, tags []string) error
 	WantAhead(ctx context.Context, platform string, tags []string) error
-	Of(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]figure.Figures, error)
+	Of(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]stats.Figures, error)
 	Version(ctx context.Context, q db.Querier, platform string) (int64, error)
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
 	"pressroom/internal/report/tag"
@@ -28,7 +28,7 @@ func TestCreate(t *testing.T) {
 		if diff := cmp.Diff(want, c); diff != "" {
 			t.Error(diff)
 		}
-		opened := Opened{Entry: want.Entry, Hashtags: []Hashtag{{Shown: figure.Shown{Hashtag: "travel"}}, {Shown: figure.Shown{Hashtag: "sunset"}}}}
+		opened := Opened{Entry: want.Entry, Hashtags: []Hashtag{{Shown: stats.Shown{Hashtag: "travel"}}, {Shown: stats.Shown{Hashtag: "sunset"}}}}
 		if diff := cmp.Diff(opened, w.look(t, c.ID), unwritten); diff != "" {
 			t.Error(diff)
 		}
@@ -128,7 +128,7 @@ func TestAdd(t *testing.T) {
 		if diff := cmp.Diff(want, answer.Data); diff != "" {
 			t.Error(diff)
 		}
-		shown := []Hashtag{{Shown: figure.Shown{Hashtag: "first"}}, {Shown: figure.Shown{Hashtag: "zebra"}, Subcategory: "Fruit"}, {Shown: figure.Shown{Hashtag: "apple"}, Subcategory: "Fruit"}}
+		shown := []Hashtag{{Shown: stats.Shown{Hashtag: "first"}}, {Shown: stats.Shown{Hashtag: "zebra"}, Subcategory: "Fruit"}, {Shown: stats.Shown{Hashtag: "apple"}, Subcategory: "Fruit"}}
 		if diff := cmp.Diff(shown, w.look(t, l.ID).Hashtags); diff != "" {
 			t.Error(diff)
 		}
@@ -187,17 +187,17 @@ func TestWhoseListItIs(t *testing.T) {
 func TestFigures(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		figures := func(platform, name string, posts int64) {
-			w.known.of[platform+" "+name] = figure.Figures{Platform: platform, Hashtag: name, Posts: &tag.Posts{Count: posts, Basis: "measured"}, Score: new(50.0), MeasuredAt: w.clock.Now()}
+			w.known.of[platform+" "+name] = stats.Figures{Platform: platform, Hashtag: name, Posts: &tag.Posts{Count: posts, Basis: "measured"}, Score: new(50.0), MeasuredAt: w.clock.Now()}
 		}
 		figures("instagram", "both", 9_999)
 		figures("tiktok", "both", 10_000)
 		figures("tiktok", "one", 2_000_000)
-		w.known.of["instagram named"] = figure.Figures{Platform: "instagram", Hashtag: "named"}
+		w.known.of["instagram named"] = stats.Figures{Platform: "instagram", Hashtag: "named"}
 		tags := []string{"one", "none", "both", "named"}
-		shown := func(name, tier string, posts int64) figure.Shown {
-			return figure.Shown{Hashtag: name, Posts: &tag.Posts{Count: posts, Basis: "measured"}, Tier: tier, Score: new(50.0)}
+		shown := func(name, tier string, posts int64) stats.Shown {
+			return stats.Shown{Hashtag: name, Posts: &tag.Posts{Count: posts, Basis: "measured"}, Tier: tier, Score: new(50.0)}
 		}
-		bare := func(name string) Hashtag { return Hashtag{Shown: figure.Shown{Hashtag: name}} }
+		bare := func(name string) Hashtag { return Hashtag{Shown: stats.Shown{Hashtag: name}} }
 		for platform, want := range map[string][]Hashtag{
 			"":          {{Shown: shown("one", "huge", 2_000_000), Platform: "tiktok"}, bare("none"), {Shown: shown("both", "nano", 9_999), Platform: "instagram"}, bare("named")},
 			"instagram": {bare("one"), bare("none"), {Shown: shown("both", "nano", 9_999)}, bare("named")},
@@ -223,7 +223,7 @@ func TestFigures(t *testing.T) {
 // The store of figures is what the program fills the port with: what is added becomes known there.
 func TestStoreOfFigures(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		w.Figures = figure.New(w.db)
+		w.Figures = stats.New(w.db)
 		l := w.make(t, CreateInput{Hashtags: []string{"b", "a"}})
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtags WHERE hashtag IN ('a', 'b')`); n != 4 {
 			t.Errorf("%d hashtags are known on both platforms", n)

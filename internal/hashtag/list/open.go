@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/operation"
 )
 
@@ -163,9 +163,9 @@ func (s *Service) shown(ctx context.Context, l List, items []Item) ([]Hashtag, e
 		return nil, err
 	}
 	for n, i := range items {
-		h := Hashtag{Shown: figure.Shown{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
+		h := Hashtag{Shown: stats.Shown{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
 		if f, found := known[i.Hashtag]; found {
-			h.Shown = figure.Show(f)
+			h.Shown = stats.Show(f)
 			if l.Platform == "" && telling(f) {
 				h.Platform = f.Platform
 			}
@@ -176,4 +176,4 @@ func (s *Service) shown(ctx context.Context, l List, items []Item) ([]Hashtag, e
 }
 
 // telling is whether figures tell anything of a hashtag but its name.
-func telling(f figure.Figures) bool { return f.Posts != nil || f.PostsPerDay != nil || f.Score != nil }
+func telling(f stats.Figures) bool { return f.Posts != nil || f.PostsPerDay != nil || f.Score != nil }

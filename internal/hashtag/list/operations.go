@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"pressroom/internal/access"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/operation"
 	"pressroom/internal/report/tag"
 )
@@ -56,7 +56,7 @@ type (
 	}
 	// Hashtag is a hashtag of an opened list.
 	Hashtag struct {
-		figure.Shown
+		stats.Shown
 
 		Platform    string `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Where its figures come from; in lists that are tied to no network alone."`
 		Subcategory string `json:"subcategory,omitempty" jsonschema:"The label by which it is grouped in this list."`
@@ -127,7 +127,7 @@ var (
 	exampleEntry    = Entry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 2, Color: "#c0643a", Icon: "ri-cup-line"}
 	exampleGrown    = Entry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 3, Color: "#c0643a", Icon: "ri-cup-line"}
 	exampleHashtags = []Hashtag{
-		{Shown: figure.Shown{Hashtag: "coffee", Posts: &tag.Posts{Count: 182_000_000, Basis: "measured"}, PostsPerDay: new(21_400.0), Tier: "huge", Score: new(64.0)}},
-		{Shown: figure.Shown{Hashtag: "latteart"}, Subcategory: "Drinks"},
+		{Shown: stats.Shown{Hashtag: "coffee", Posts: &tag.Posts{Count: 182_000_000, Basis: "measured"}, PostsPerDay: new(21_400.0), Tier: "huge", Score: new(64.0)}},
+		{Shown: stats.Shown{Hashtag: "latteart"}, Subcategory: "Drinks"},
 	}
 )

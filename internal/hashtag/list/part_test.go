@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 )
 
 // A part of a list has the figures of what is picked, in the order of picking, and nothing is read of the rest.
@@ -18,7 +18,7 @@ func TestPart(t *testing.T) {
 		}
 		made := w.make(t, CreateInput{Name: "Long", Platform: "instagram", Hashtags: tags})
 		rate := 4.5
-		w.known.of["instagram tag299"] = figure.Figures{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
+		w.known.of["instagram tag299"] = stats.Figures{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
 		before := w.known.asked
 		got, err := w.Part(t.Context(), w.team, made.ID, func(all []Item) []Item {
 			all[0], all[299] = all[299], all[0] // what is picked from is the caller's

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/operation"
 )
 
@@ -99,7 +99,7 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 			t.Errorf("with a source: %q", before.Notes)
 		}
 		for i, h := range before.Data.Hashtags {
-			w.known.of["instagram "+h.Hashtag] = figure.Figures{Platform: "instagram", Hashtag: h.Hashtag, Score: new(50.0)}
+			w.known.of["instagram "+h.Hashtag] = stats.Figures{Platform: "instagram", Hashtag: h.Hashtag, Score: new(50.0)}
 			if i == 0 {
 				if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "44 of 45 hashtags have no figures yet") {
 					t.Errorf("with one known: %q", notes)

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
 	"pressroom/internal/testkit"
@@ -32,10 +32,10 @@ type world struct {
 // known is figures that a test sets, and what was wanted.
 type known struct {
 	mu     sync.Mutex
-	of     map[string]figure.Figures // by platform and hashtag, with a space between them
-	wanted []string                  // likewise
-	ahead  []int                     // how many were wanted ahead of each transaction that was long
-	broken error                     // what wanting ends with
+	of     map[string]stats.Figures // by platform and hashtag, with a space between them
+	wanted []string                 // likewise
+	ahead  []int                    // how many were wanted ahead of each transaction that was long
+	broken error                    // what wanting ends with
 	looks  int64
 	asked  int // of how many hashtags the figures were read
 }
@@ -64,11 +64,11 @@ func (k *known) Version(context.Context, db.Querier, string) (int64, error) {
 	return k.looks, nil
 }
 
-func (k *known) Of(_ context.Context, _ db.Querier, platform string, tags []string) (map[string]figure.Figures, error) {
+func (k *known) Of(_ context.Context, _ db.Querier, platform string, tags []string) (map[string]stats.Figures, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asked += len(tags)
-	out := map[string]figure.Figures{}
+	out := map[string]stats.Figures{}
 	for _, tag := range tags {
 		for _, on := range platforms {
 			f, found := k.of[on+" "+tag]
@@ -114,7 +114,7 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 
 func newWorld(t fatal, d *db.DB, clock *testkit.Clock) world {
 	t.Helper()
-	w := world{known: &known{of: map[string]figure.Figures{}}, clock: clock}
+	w := world{known: &known{of: map[string]stats.Figures{}}, clock: clock}
 	offered := plan.Shipped()
 	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
 	var err error

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/job"
 	"pressroom/internal/provider"
 )
@@ -22,8 +22,8 @@ const (
 
 // around is what is known around a keyword.
 type around struct {
-	beside  []figure.Related
-	matches []figure.Figures
+	beside  []stats.Related
+	matches []stats.Figures
 }
 
 func (s *Service) around(ctx context.Context, t task) (around, error) {
@@ -36,8 +36,8 @@ func (s *Service) around(ctx context.Context, t task) (around, error) {
 	return out, err
 }
 
-func figuresOf(all []figure.Related) []figure.Figures {
-	out := make([]figure.Figures, len(all))
+func figuresOf(all []stats.Related) []stats.Figures {
+	out := make([]stats.Figures, len(all))
 	for i, r := range all {
 		out[i] = r.Figures
 	}
@@ -45,13 +45,13 @@ func figuresOf(all []figure.Related) []figure.Figures {
 }
 
 // complete tells whether both the size of a hashtag and how many posts come a day are known.
-func complete(f figure.Figures) bool { return f.Posts != nil && f.PostsPerDay != nil }
+func complete(f stats.Figures) bool { return f.Posts != nil && f.PostsPerDay != nil }
 
 // found is what a search found.
 type found struct {
-	hashtags   []figure.Figures // each with its size and rate: the keyword's own, then those that match it or stand beside it, by score
-	incomplete []figure.Figures // the keyword's own that are there, and of which too little is known
-	related    []figure.Related
+	hashtags   []stats.Figures // each with its size and rate: the keyword's own, then those that match it or stand beside it, by score
+	incomplete []stats.Figures // the keyword's own that are there, and of which too little is known
+	related    []stats.Related
 	own        []string // the keyword's own, but for those that are not there
 	told       int      // of the keyword's own, those that the source told of for this search
 	current    int      // of the keyword's own, those of which there are current figures
@@ -94,7 +94,7 @@ func (s *Service) gather(ctx context.Context, h job.Held, t task) (found, error)
 	candidates := slices.Concat(named(own, known), near.matches, figuresOf(near.beside), named(names, known))
 	out.hashtags = shown(candidates, said)
 	slices.SortStableFunc(out.hashtags, before(own))
-	out.related = slices.DeleteFunc(near.beside, func(r figure.Related) bool { return denied(said, r.Hashtag) })
+	out.related = slices.DeleteFunc(near.beside, func(r stats.Related) bool { return denied(said, r.Hashtag) })
 	return out, nil
 }
 
@@ -104,8 +104,8 @@ func denied(said map[string]bool, tag string) bool {
 	return answered && !found
 }
 
-func named(names []string, known map[string]figure.Figures) []figure.Figures {
-	var out []figure.Figures
+func named(names []string, known map[string]stats.Figures) []stats.Figures {
+	var out []stats.Figures
 	for _, name := range names {
 		if f, there := known[name]; there {
 			out = append(out, f)
@@ -115,8 +115,8 @@ func named(names []string, known map[string]figure.Figures) []figure.Figures {
 }
 
 // shown are those of the candidates that have figures, each once, in their order.
-func shown(candidates []figure.Figures, said map[string]bool) []figure.Figures {
-	var out []figure.Figures
+func shown(candidates []stats.Figures, said map[string]bool) []stats.Figures {
+	var out []stats.Figures
 	seen := map[string]bool{}
 	for _, f := range candidates {
 		if complete(f) && !seen[f.Hashtag] && !denied(said, f.Hashtag) {
@@ -129,20 +129,20 @@ func shown(candidates []figure.Figures, said map[string]bool) []figure.Figures {
 
 // before is the order of a result: the keyword's own come first, as they are named, then the others by score, the highest
 // first.
-func before(own []string) func(a, b figure.Figures) int {
-	place := func(f figure.Figures) int {
+func before(own []string) func(a, b stats.Figures) int {
+	place := func(f stats.Figures) int {
 		if at := slices.Index(own, f.Hashtag); at >= 0 {
 			return at
 		}
 		return len(own)
 	}
-	return func(a, b figure.Figures) int {
+	return func(a, b stats.Figures) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(scoreOf(b), scoreOf(a)))
 	}
 }
 
 // scoreOf is a score to order by: what has none comes last.
-func scoreOf(f figure.Figures) float64 {
+func scoreOf(f stats.Figures) float64 {
 	if f.Score == nil {
 		return -1
 	}
@@ -165,13 +165,13 @@ func (f found) wanted() []string {
 // rows is what was found as it is kept.
 func (f found) rows() []row {
 	var out []row
-	for part, all := range map[string][]figure.Figures{partHashtags: f.hashtags, partIncomplete: f.incomplete} {
+	for part, all := range map[string][]stats.Figures{partHashtags: f.hashtags, partIncomplete: f.incomplete} {
 		for i, h := range all {
-			out = append(out, row{part: part, position: i, measured: h.MeasuredAt, entry: figure.Show(h)})
+			out = append(out, row{part: part, position: i, measured: h.MeasuredAt, entry: stats.Show(h)})
 		}
 	}
 	for i, r := range f.related {
-		out = append(out, row{part: partRelated, position: i, measured: r.MeasuredAt, entry: Related{Shown: figure.Show(r.Figures), Support: r.Support, Share: r.Share, Lift: r.Lift}})
+		out = append(out, row{part: partRelated, position: i, measured: r.MeasuredAt, entry: Related{Shown: stats.Show(r.Figures), Support: r.Support, Share: r.Share, Lift: r.Lift}})
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/teamtime"
@@ -27,13 +27,13 @@ type (
 	}
 	// Found is a hashtag with its figures.
 	Found struct {
-		figure.Shown
+		stats.Shown
 
 		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
 	// Related is a hashtag that often appears alongside the keyword's own, with its figures where they are known.
 	Related struct {
-		figure.Shown
+		stats.Shown
 
 		Support    int              `json:"support"` // remembered posts that carry both
 		Share      float64          `json:"share"`   // of the remembered posts of the keyword's own hashtags

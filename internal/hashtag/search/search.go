@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/job"
 	"pressroom/internal/plan"
 	"pressroom/internal/provider"
@@ -38,7 +38,7 @@ type Options struct {
 	Worker  *job.Worker
 	Credits Credits
 	Reports Reports
-	Figures *figure.Store
+	Figures *stats.Store
 	Terms   plan.Terms
 	Source  Source // nil where the operator has joined none
 	Turns   *provider.Turns

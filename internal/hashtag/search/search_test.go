@@ -15,7 +15,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/provider"
@@ -329,7 +329,7 @@ func TestPages(t *testing.T) {
 			for p := range known.Recent {
 				known.Recent[p].Likes = new(int64(1 + i*7%23*50)) // so that each has a score of its own
 			}
-			learned := figure.Read(provider.Instagram, known, w.clock.Now())
+			learned := stats.Read(provider.Instagram, known, w.clock.Now())
 			w.write(t, func(ctx context.Context, tx *db.Tx) error { return w.Figures.Keep(ctx, tx, learned) })
 			want = append(want, name)
 		}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 )
 
 // several is on how many posts a hashtag stands before it is asked for, so that no single author chooses what is.
@@ -14,7 +14,7 @@ const several = 5
 // tally is on how many of the posts that a source showed a hashtag stands.
 type tally map[string]int
 
-func (t tally) add(posts []figure.Carrier) {
+func (t tally) add(posts []stats.Carrier) {
 	for _, p := range posts {
 		for _, name := range p.Hashtags {
 			t[name]++

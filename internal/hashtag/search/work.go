@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/job"
 	"pressroom/internal/provider"
 )
@@ -102,7 +102,7 @@ func (s *Service) askOwn(ctx context.Context, h job.Held, t task, met tally) (ma
 
 // current tells whether figures are good enough for a keyword's own hashtag: somebody who pays gets those of a day at
 // most, who has paid those of the window.
-func (s *Service) current(t task, f figure.Figures) bool {
+func (s *Service) current(t task, f stats.Figures) bool {
 	oldest := day
 	if !t.covered.IsZero() {
 		oldest = s.window()
@@ -132,7 +132,7 @@ func (s *Service) askFor(ctx context.Context, h job.Held, q provider.HashtagQuer
 	if err := provider.Working(ctx); err != nil {
 		return fmt.Errorf("waiting to read what was told: %w", err)
 	}
-	learned := figure.Read(q.Platform, figures, s.db.Now())
+	learned := stats.Read(q.Platform, figures, s.db.Now())
 	met.add(learned.Posts)
 	return s.db.Write(ctx, "search.told", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
@@ -228,6 +228,6 @@ func (s *Service) further(ctx context.Context, t task, said map[string]bool, met
 }
 
 // ofWindow tells whether figures are complete and not older than the window.
-func (s *Service) ofWindow(f figure.Figures) bool {
+func (s *Service) ofWindow(f stats.Figures) bool {
 	return complete(f) && s.db.Now().Sub(f.MeasuredAt) < s.window()
 }

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
@@ -91,7 +91,7 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 		results := map[job.Type]job.Result{}
 		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
 		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Shipped(), Log: log})
-		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports, Figures: figure.New(d), Terms: plan.Shipped(), Source: w.script, Log: log})
+		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports, Figures: stats.New(d), Terms: plan.Shipped(), Source: w.script, Log: log})
 		results[job.HashtagSearch] = w.Produced
 		run(t, w.newTeam(t))
 	})

@@ -1,7 +1,7 @@
-// Package figure keeps what is known of hashtags, once for all teams: how many posts carry one, how many come a day,
+// Package stats keeps what is known of hashtags, once for all teams: how many posts carry one, how many come a day,
 // which stand beside it. Searches, reports and collected posts feed it; what somebody wants to know is measured in the
 // background, within what the sources allow.
-package figure
+package stats
 
 import (
 	"time"

@@ -1,4 +1,4 @@
-package figure_test
+package stats_test
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
 	"pressroom/internal/hashtag/plantedbeside"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/provider"
 )
 
@@ -154,7 +154,7 @@ func TestBesideOfPlantedPosts(t *testing.T) {
 	each(t, func(w *world) {
 		n := plantedbeside.Drawn(3, true)
 		asked := plantedbeside.Subject(0)
-		beside := func(most int, tags ...string) []figure.Related {
+		beside := func(most int, tags ...string) []stats.Related {
 			t.Helper()
 			found, err := w.store.Beside(t.Context(), provider.Instagram, tags, most)
 			w.must(err)
@@ -199,7 +199,7 @@ func TestManyMeetTheSamePosts(t *testing.T) {
 			go func() {
 				posts := n.Under(i%2, 60)
 				slices.Reverse(posts)
-				learned := figure.Read(provider.Instagram, provider.HashtagFigures{Hashtag: plantedbeside.Subject(i % 2), Recent: posts, MeasuredAt: began}, began)
+				learned := stats.Read(provider.Instagram, provider.HashtagFigures{Hashtag: plantedbeside.Subject(i % 2), Recent: posts, MeasuredAt: began}, began)
 				done <- w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if i%3 == 0 {
 						return w.store.Seen(ctx, tx, provider.Instagram, posts[:30])

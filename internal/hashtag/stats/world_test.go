@@ -1,4 +1,4 @@
-package figure_test
+package stats_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/provider"
 	"pressroom/internal/testkit"
 )
@@ -30,7 +30,7 @@ type world struct {
 	t     *testing.T
 	db    *db.DB
 	clock *testkit.Clock
-	store *figure.Store
+	store *stats.Store
 	tells func(provider.HashtagQuery) (provider.HashtagFigures, error)
 	held  map[string]bool
 
@@ -44,7 +44,7 @@ func each(t *testing.T, run func(w *world)) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(began)
 		d := testkit.Open(t, url, clock)
-		run(&world{t: t, db: d, clock: clock, store: figure.New(d), held: map[string]bool{}})
+		run(&world{t: t, db: d, clock: clock, store: stats.New(d), held: map[string]bool{}})
 	})
 }
 
@@ -66,8 +66,8 @@ func (w *world) figures(hashtag string, size int64) provider.HashtagFigures {
 	return provider.HashtagFigures{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day), Recent: []provider.Post{{ID: "p" + hashtag, TakenAt: w.db.Now().Add(-time.Hour)}}}
 }
 
-func (w *world) background() *figure.Background {
-	return figure.NewBackground(w.store, figure.Options{Source: w, Log: slog.New(slog.DiscardHandler), Held: func(_ context.Context, _ db.Querier, platform, hashtag string) (bool, error) {
+func (w *world) background() *stats.Background {
+	return stats.NewBackground(w.store, stats.Options{Source: w, Log: slog.New(slog.DiscardHandler), Held: func(_ context.Context, _ db.Querier, platform, hashtag string) (bool, error) {
 		return w.held[platform+"/"+hashtag], nil
 	}})
 }
@@ -91,7 +91,7 @@ func (w *world) want(platform string, tags ...string) {
 
 func (w *world) keep(platform string, f provider.HashtagFigures) {
 	w.t.Helper()
-	learned := figure.Read(platform, f, w.db.Now())
+	learned := stats.Read(platform, f, w.db.Now())
 	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Keep(ctx, tx, learned) })
 }
 
@@ -100,7 +100,7 @@ func (w *world) seen(posts ...provider.Post) {
 	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Seen(ctx, tx, provider.Instagram, posts) })
 }
 
-func (w *world) of(platform string, tags ...string) map[string]figure.Figures {
+func (w *world) of(platform string, tags ...string) map[string]stats.Figures {
 	w.t.Helper()
 	found, err := w.store.Of(w.t.Context(), w.db, platform, tags)
 	w.must(err)
@@ -108,7 +108,7 @@ func (w *world) of(platform string, tags ...string) map[string]figure.Figures {
 }
 
 // measured has the background measure until nothing is due, and tells what was asked for.
-func (w *world) measured(b *figure.Background) []string {
+func (w *world) measured(b *stats.Background) []string {
 	w.t.Helper()
 	w.asked = nil
 	for more := true; more; {

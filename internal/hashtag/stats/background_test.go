@@ -1,4 +1,4 @@
-package figure_test
+package stats_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/provider"
 )
 
@@ -50,7 +50,7 @@ func TestWantedIsMeasured(t *testing.T) {
 	})
 }
 
-func (w *world) check(b *figure.Background, want ...string) {
+func (w *world) check(b *stats.Background, want ...string) {
 	w.t.Helper()
 	if got := w.measured(b); !slices.Equal(got, want) {
 		w.t.Errorf("asked for %v, want %v", got, want)

@@ -1,4 +1,4 @@
-package figure_test
+package stats_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/provider"
 	"pressroom/internal/report/tag"
 )
@@ -99,16 +99,16 @@ func TestKeptIsWhatWasTold(t *testing.T) {
 			f.Recent = append(f.Recent, provider.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2), Likes: new(int64(10))})
 		}
 		w.keep(provider.Instagram, f)
-		want := figure.Read(provider.Instagram, f, w.db.Now()).Figures
+		want := stats.Read(provider.Instagram, f, w.db.Now()).Figures
 		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 || *want.Posts != (tag.Posts{Count: 123, Basis: tag.Measured}) {
 			t.Errorf("read: %+v", want)
 		}
-		if diff := cmp.Diff(map[string]figure.Figures{"sea": want}, w.of(provider.Instagram, "sea", "lake")); diff != "" {
+		if diff := cmp.Diff(map[string]stats.Figures{"sea": want}, w.of(provider.Instagram, "sea", "lake")); diff != "" {
 			t.Error(diff)
 		}
 		// What is not told is not known.
 		w.keep(provider.TikTok, provider.HashtagFigures{Hashtag: "sea"})
-		if diff := cmp.Diff(figure.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began}, w.of(provider.TikTok, "sea")["sea"]); diff != "" {
+		if diff := cmp.Diff(stats.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began}, w.of(provider.TikTok, "sea")["sea"]); diff != "" {
 			t.Error(diff)
 		}
 		w.audit()

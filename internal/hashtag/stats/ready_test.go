@@ -1,4 +1,4 @@
-package figure_test
+package stats_test
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/hashtag/figure"
+	"pressroom/internal/hashtag/stats"
 	"pressroom/internal/provider"
 )
 
 // withReady is a background that knows ready-made lists.
-func (w *world) withReady(tags ...string) *figure.Background {
-	return figure.NewBackground(w.store, figure.Options{
+func (w *world) withReady(tags ...string) *stats.Background {
+	return stats.NewBackground(w.store, stats.Options{
 		Source: w, Log: slog.New(slog.DiscardHandler), Held: func(context.Context, db.Querier, string, string) (bool, error) { return false, nil },
 		Ready: func(platform string) []string {
 			if platform == provider.TikTok {
