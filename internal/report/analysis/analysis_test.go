@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/report/planted"
+	"pressroom/internal/report/synthetic"
 )
 
 // daily makes posts, one a day back from ten days before the measurement.
@@ -291,7 +291,7 @@ func TestGrowth(t *testing.T) {
 // A wrong reading of the followers among many does not make the growth.
 func TestOneWrongReadingDoesNotMakeGrowth(t *testing.T) {
 	t.Parallel()
-	in := input(planted.Make(planted.Plan{Seed: 3, Posts: 60}))
+	in := input(synthetic.Make(synthetic.Plan{Seed: 3, Posts: 60}))
 	before := analysis.Analyse(in).Sections.Growth.FollowersPerDay
 	in.Snapshots[12].Followers = new(int64(0))
 	after := analysis.Analyse(in).Sections.Growth.FollowersPerDay

@@ -5,12 +5,12 @@ import (
 
 	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
-	"pressroom/internal/report/planted"
+	"pressroom/internal/report/synthetic"
 )
 
 // BenchmarkAnalyse measures a profile with 10,000 posts.
 func BenchmarkAnalyse(b *testing.B) {
-	in := input(planted.Make(planted.Plan{Seed: 1, Posts: 10_000}))
+	in := input(synthetic.Make(synthetic.Plan{Seed: 1, Posts: 10_000}))
 	wordy(in.Posts)
 	b.ReportAllocs()
 	for b.Loop() {

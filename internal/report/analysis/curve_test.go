@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/report/planted"
+	"pressroom/internal/report/synthetic"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/scoring.md anew (takes minutes)")
@@ -23,7 +23,7 @@ const (
 // row is a line of the docs' tables: what was made up, and what was found in it.
 type row struct {
 	name  string
-	plan  planted.Plan
+	plan  synthetic.Plan
 	cells func(findings) []share
 }
 
@@ -39,7 +39,7 @@ var tables = []struct {
 func curve() []row {
 	var rows []row
 	for _, posts := range []int{30, 50, 75, 100, 150, 200, 300, 500} {
-		rows = append(rows, row{strconv.Itoa(posts), planted.Plan{Posts: posts}, func(f findings) []share {
+		rows = append(rows, row{strconv.Itoa(posts), synthetic.Plan{Posts: posts}, func(f findings) []share {
 			return []share{f.named, f.misnamed, f.ranked, f.claimed, f.better, f.hashtag}
 		}})
 	}
@@ -49,16 +49,16 @@ func curve() []row {
 func kinds() []row {
 	cells := func(f findings) []share { return []share{f.misnamed, f.wrong, f.block, f.hashtag, f.format, f.growth} }
 	return []row{
-		{"50 posts, no effect at all", planted.Plan{Posts: 50, Null: true}, cells},
-		{"100 posts, no effect at all", planted.Plan{Posts: 100, Null: true}, cells},
-		{"200 posts, no effect at all", planted.Plan{Posts: 200, Null: true}, cells},
-		{"500 posts, no effect at all", planted.Plan{Posts: 500, Null: true}, cells},
-		{"200 posts, no effect, seven tenths of the posts in two blocks", planted.Plan{Posts: 200, Null: true, Uneven: true}, cells},
-		{"200 posts, all effects", planted.Plan{Posts: 200}, cells},
-		{"200 posts, all effects, seven tenths of the posts in two blocks", planted.Plan{Posts: 200, Uneven: true}, cells},
-		{"200 posts, all effects, working hashtags mostly in the best block", planted.Plan{Posts: 200, Tangled: true}, cells},
-		{"200 posts, hashtags work, no block does better", planted.Plan{Posts: 200, Flat: true}, cells},
-		{"200 posts, a block does better, no hashtag works", planted.Plan{Posts: 200, Plain: true}, cells},
+		{"50 posts, no effect at all", synthetic.Plan{Posts: 50, Null: true}, cells},
+		{"100 posts, no effect at all", synthetic.Plan{Posts: 100, Null: true}, cells},
+		{"200 posts, no effect at all", synthetic.Plan{Posts: 200, Null: true}, cells},
+		{"500 posts, no effect at all", synthetic.Plan{Posts: 500, Null: true}, cells},
+		{"200 posts, no effect, seven tenths of the posts in two blocks", synthetic.Plan{Posts: 200, Null: true, Uneven: true}, cells},
+		{"200 posts, all effects", synthetic.Plan{Posts: 200}, cells},
+		{"200 posts, all effects, seven tenths of the posts in two blocks", synthetic.Plan{Posts: 200, Uneven: true}, cells},
+		{"200 posts, all effects, working hashtags mostly in the best block", synthetic.Plan{Posts: 200, Tangled: true}, cells},
+		{"200 posts, hashtags work, no block does better", synthetic.Plan{Posts: 200, Flat: true}, cells},
+		{"200 posts, a block does better, no hashtag works", synthetic.Plan{Posts: 200, Plain: true}, cells},
 	}
 }
 

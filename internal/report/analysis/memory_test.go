@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"pressroom/internal/report/analysis"
-	"pressroom/internal/report/planted"
+	"pressroom/internal/report/synthetic"
 )
 
 // A profile with 10,000 posts is analysed with less than 64 MB in all. The race detector
 // throws away what regular expressions keep for the next text, so that it counts more than a program would take.
 func TestMemory(t *testing.T) { // alone: what others allocate at the same time would count
-	in := input(planted.Make(planted.Plan{Seed: 1, Posts: 10_000}))
+	in := input(synthetic.Make(synthetic.Plan{Seed: 1, Posts: 10_000}))
 	wordy(in.Posts)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

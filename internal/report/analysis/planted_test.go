@@ -11,11 +11,11 @@ import (
 
 	"pressroom/internal/report/analysis"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/report/planted"
+	"pressroom/internal/report/synthetic"
 )
 
 // input hands a planted profile over as a report would.
-func input(p planted.Profile) analysis.ProfileInput {
+func input(p synthetic.Profile) analysis.ProfileInput {
 	in := analysis.ProfileInput{Account: p.Account, Posts: p.Posts, Zone: p.Zone, At: p.At}
 	for _, shot := range p.Snapshots {
 		in.Snapshots = append(in.Snapshots, analysis.Snapshot{At: shot.At, Followers: &shot.Followers, Posts: &shot.Posts})
@@ -53,7 +53,7 @@ func (f *findings) each() []*share {
 }
 
 // survey analyses profiles of a plan with different seeds.
-func survey(plan planted.Plan, profiles int) findings {
+func survey(plan synthetic.Plan, profiles int) findings {
 	workers := runtime.GOMAXPROCS(0)
 	parts := make([]findings, workers)
 	var group sync.WaitGroup
@@ -62,7 +62,7 @@ func survey(plan planted.Plan, profiles int) findings {
 			for seed := w; seed < profiles; seed += workers {
 				plan := plan
 				plan.Seed = uint64(seed)
-				profile := planted.Make(plan)
+				profile := synthetic.Make(plan)
 				parts[w].look(profile, analysis.Analyse(input(profile)))
 			}
 		})
@@ -78,7 +78,7 @@ func survey(plan planted.Plan, profiles int) findings {
 }
 
 // look compares one analysis with the truth.
-func (f *findings) look(profile planted.Profile, found finding.Result) {
+func (f *findings) look(profile synthetic.Profile, found finding.Result) {
 	truth := profile.Truth
 	best := place(found.BestTime.Days, found.BestTime.Hour)
 	named, wrong := found.BestTime.StandsOut && best == truth.Block, found.BestTime.StandsOut && best != truth.Block
@@ -110,7 +110,7 @@ func (f *findings) look(profile planted.Profile, found finding.Result) {
 }
 
 // looked compares the ratios of blocks and formats. Each is one against all other posts.
-func (f *findings) looked(truth planted.Truth, sections finding.Sections) {
+func (f *findings) looked(truth synthetic.Truth, sections finding.Sections) {
 	for b, block := range sections.Times.Blocks {
 		log := truth.Blocks[b] - others(truth, sections.Times, b)
 		f.block.holds(block.Ratio, log)
@@ -130,7 +130,7 @@ func (f *findings) looked(truth planted.Truth, sections finding.Sections) {
 }
 
 // others is the true mean logarithm of the posts outside of a block.
-func others(truth planted.Truth, times *finding.Times, block int) float64 {
+func others(truth synthetic.Truth, times *finding.Times, block int) float64 {
 	sum := 0.0
 	for o, log := range truth.Blocks {
 		if o != block {
@@ -154,7 +154,7 @@ func within(median *finding.Median, truth float64) bool {
 // place is a block as the planted profiles count them.
 func place(days string, hour int) int {
 	if days == "weekend" {
-		return planted.Blocks/2 + hour/4
+		return synthetic.Blocks/2 + hour/4
 	}
 	return hour / 4
 }
@@ -180,7 +180,7 @@ const surveyed = 600
 
 func TestPlantedEffectsAreFound(t *testing.T) {
 	t.Parallel()
-	found := survey(planted.Plan{Posts: 200}, surveyed)
+	found := survey(synthetic.Plan{Posts: 200}, surveyed)
 	found.named.surely(t, "the planted block is named", 95, 100)
 	found.misnamed.surely(t, "another block is named", 0, 1)
 	found.ranked.surely(t, "the three hashtags are ranked first", 90, 100)
@@ -193,7 +193,7 @@ func TestPlantedEffectsAreFound(t *testing.T) {
 
 func TestNothingIsClaimedWhereNothingIs(t *testing.T) {
 	t.Parallel()
-	found := survey(planted.Plan{Posts: 200, Null: true}, surveyed)
+	found := survey(synthetic.Plan{Posts: 200, Null: true}, surveyed)
 	found.wrong.surely(t, "an effect is claimed", 0, 5)
 	found.followerRate.surely(t, "intervals of the rate by followers", 93, 97)
 	found.viewRate.surely(t, "intervals of the rate by views", 93, 97)
@@ -205,7 +205,7 @@ func TestNothingIsClaimedWhereNothingIs(t *testing.T) {
 // alone has an interval that says so. That of the ratio, which knows nothing of the choice, would not.
 func TestIntervalsOfTheBestTime(t *testing.T) {
 	t.Parallel()
-	for _, plan := range []planted.Plan{{Posts: 30, Null: true}, {Posts: 50, Null: true}, {Posts: 200, Null: true}, {Posts: 200, Null: true, Uneven: true}, {Posts: 50}, {Posts: 200}} {
+	for _, plan := range []synthetic.Plan{{Posts: 30, Null: true}, {Posts: 50, Null: true}, {Posts: 200, Null: true}, {Posts: 200, Null: true, Uneven: true}, {Posts: 50}, {Posts: 200}} {
 		found := survey(plan, surveyed)
 		found.chosen.surely(t, fmt.Sprintf("intervals of the best time of %+v", plan), 94, 100)
 		if plan.Null {
@@ -217,7 +217,7 @@ func TestIntervalsOfTheBestTime(t *testing.T) {
 // An answer that claims nothing says so.
 func TestNotesSayThatNothingIsClaimed(t *testing.T) {
 	t.Parallel()
-	got := analysis.Analyse(input(planted.Make(planted.Plan{Seed: 1, Posts: 200, Null: true})))
+	got := analysis.Analyse(input(synthetic.Make(synthetic.Plan{Seed: 1, Posts: 200, Null: true})))
 	want := []string{
 		"No time of the week stands out clearly from chance in 200 posts: the best time is a guess.",
 		"No hashtag can be told from chance: their order is a guess.",
@@ -231,7 +231,7 @@ func TestNotesSayThatNothingIsClaimed(t *testing.T) {
 // effect. docs/scoring.md tells of more such profiles than are made here.
 func TestHabitsDoNotPassForEffects(t *testing.T) {
 	t.Parallel()
-	for _, plan := range []planted.Plan{{Posts: 200, Uneven: true}, {Posts: 200, Tangled: true}} {
+	for _, plan := range []synthetic.Plan{{Posts: 200, Uneven: true}, {Posts: 200, Tangled: true}} {
 		found := survey(plan, surveyed/4)
 		found.misnamed.surely(t, "another block is named", 0, 5)
 		found.ranked.surely(t, "the three hashtags are ranked first", 90, 100)

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/provider"
 	"pressroom/internal/report/analysis"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/report/planted"
+	"pressroom/internal/report/synthetic"
 )
 
 var measuredAt = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
@@ -169,7 +169,7 @@ func TestMoreFollowersNeverSlowGrowth(t *testing.T) {
 func TestOneViralPostChangesLittle(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
-		profile := planted.Make(planted.Plan{Seed: seed, Posts: 300})
+		profile := synthetic.Make(synthetic.Plan{Seed: seed, Posts: 300})
 		before := analysis.Analyse(input(profile))
 		profile.Posts[seed].Likes = new(*profile.Posts[seed].Likes*5000 + 1_000_000)
 		after := analysis.Analyse(input(profile))

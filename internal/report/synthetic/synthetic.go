@@ -1,8 +1,8 @@
-// Package planted makes public profiles whose truth is known, so that it can be tested what an analysis finds in
+// Package synthetic makes public profiles whose truth is known, so that it can be tested what an analysis finds in
 // them. It shares nothing with the analysis but the form of the figures: both could be wrong alike otherwise.
 //
 // Engagement is log-normal: its logarithm is a sum of effects and of chance with a standard deviation of 0.6.
-package planted
+package synthetic
 
 import (
 	"fmt"
