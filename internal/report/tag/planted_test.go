@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/report/plantedtag"
+	"pressroom/internal/report/synthetictag"
 )
 
 var measuredAt = time.Date(2026, time.November, 18, 15, 20, 0, 0, time.UTC)
@@ -34,7 +34,7 @@ func (h *hits) covers(t *testing.T, what string) {
 }
 
 // inWindow is the true rate over the time in which posts were counted.
-func inWindow(h plantedtag.Hashtag, s Sample) float64 {
+func inWindow(h synthetictag.Hashtag, s Sample) float64 {
 	const parts = 24
 	sum := 0.0
 	for i := range parts {
@@ -51,7 +51,7 @@ func TestPlantedSizes(t *testing.T) {
 	var rates, sizes hits
 	none := 0
 	for seed := range uint64(600) {
-		h := plantedtag.Drawn(seed, measuredAt)
+		h := synthetictag.Drawn(seed, measuredAt)
 		in := Input{Figures: h.Measure(measuredAt)}
 		if seed%2 == 0 {
 			for _, back := range []int{3, 6, 9} {
@@ -88,8 +88,8 @@ func TestPlantedGrowth(t *testing.T) {
 	var growths hits
 	for seed := range uint64(500) {
 		dice := rand.New(rand.NewPCG(seed, 3))
-		h := plantedtag.Drawn(seed, measuredAt)
-		h.Shape, h.Days, h.TopPosts, h.MostRecent, h.Size = plantedtag.Growing, 1000, 5, 1000, 8_000*math.Pow(15, dice.Float64())
+		h := synthetictag.Drawn(seed, measuredAt)
+		h.Shape, h.Days, h.TopPosts, h.MostRecent, h.Size = synthetictag.Growing, 1000, 5, 1000, 8_000*math.Pow(15, dice.Float64())
 		was := h
 		was.Size /= 2
 		in := Input{Figures: h.Measure(measuredAt)}
@@ -116,9 +116,9 @@ func TestPlantedCompanions(t *testing.T) {
 	t.Parallel()
 	var lifts, wrong, first hits
 	for seed := range uint64(500) {
-		h := plantedtag.Drawn(seed, measuredAt)
+		h := synthetictag.Drawn(seed, measuredAt)
 		h.Captions, h.Companions, h.TopPosts, h.MostRecent = true, companions, 100, 50
-		in := Input{Figures: h.Measure(measuredAt), Background: Background{Posts: 1500, With: plantedtag.Elsewhere(seed, 1500, elsewhere)}}
+		in := Input{Figures: h.Measure(measuredAt), Background: Background{Posts: 1500, With: synthetictag.Elsewhere(seed, 1500, elsewhere)}}
 		found := Analyse(in)
 		claimed := map[string]bool{}
 		for _, b := range found.TopHashtags {
@@ -145,8 +145,8 @@ func TestPlantedTimes(t *testing.T) {
 	for _, c := range []struct{ effect, least, most float64 }{{1, 0, 0.05}, {3, 0.9, 1}} {
 		var claimed, right hits
 		for seed := range uint64(300) {
-			h := plantedtag.Drawn(seed, measuredAt)
-			h.Size, h.Days, h.Shape, h.Bend, h.Window, h.MostRecent, h.TopPosts = 60_000, 900, plantedtag.Growing, 0, 8*24*time.Hour, 1000, 200
+			h := synthetictag.Drawn(seed, measuredAt)
+			h.Size, h.Days, h.Shape, h.Bend, h.Window, h.MostRecent, h.TopPosts = 60_000, 900, synthetictag.Growing, 0, 8*24*time.Hour, 1000, 200
 			// The base changes by hour and day, and the top posts follow it, but for the planted block.
 			h.Day, h.Week, h.BestTimes, h.BestBlock = 0, 0, c.effect, int(seed)%6
 			best := Analyse(Input{Figures: h.Measure(measuredAt)}).BestTime

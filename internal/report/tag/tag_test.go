@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/provider"
-	"pressroom/internal/report/plantedtag"
+	"pressroom/internal/report/synthetictag"
 )
 
 // figuresOf draws what a source could tell, however unlikely.
@@ -130,7 +130,7 @@ func TestMoreIsNotLess(t *testing.T) {
 func TestOneOutlier(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
-		h := plantedtag.Drawn(seed, measuredAt)
+		h := synthetictag.Drawn(seed, measuredAt)
 		h.TopPosts = 120
 		in := Input{Figures: h.Measure(measuredAt)}
 		old := provider.Post{ID: "old", TakenAt: time.Unix(0, 0), Likes: new(int64(math.MaxInt64)), Comments: new(int64(math.MaxInt64))}
@@ -167,9 +167,9 @@ func TestTier(t *testing.T) {
 // Where there is too little to go by, nothing is told, and why.
 func TestTooLittle(t *testing.T) {
 	t.Parallel()
-	young := plantedtag.Drawn(1, measuredAt)
+	young := synthetictag.Drawn(1, measuredAt)
 	young.Days, young.Size = 20, 100_000
-	few := plantedtag.Drawn(1, measuredAt)
+	few := synthetictag.Drawn(1, measuredAt)
 	few.TopPosts = 19
 	for name, c := range map[string]struct {
 		in     Input
@@ -194,7 +194,7 @@ func TestTooLittle(t *testing.T) {
 // A size that was measured is told as it is; one that was measured of late is carried on by the rate.
 func TestMeasuredSize(t *testing.T) {
 	t.Parallel()
-	h := plantedtag.Drawn(2, measuredAt)
+	h := synthetictag.Drawn(2, measuredAt)
 	f := h.Measure(measuredAt)
 	f.Size = new(int64(123_457))
 	posts := Analyse(Input{Figures: f}).Hashtag.Posts

@@ -1,7 +1,7 @@
-// Package plantedtag makes hashtags up of which everything is known: how many posts they have, how many come a day,
+// Package synthetictag makes hashtags up of which everything is known: how many posts they have, how many come a day,
 // which other hashtags belong to them, when top posts are posted. Analyses are tested against that. It knows nothing
 // of how they work.
-package plantedtag
+package synthetictag
 
 import (
 	"fmt"
