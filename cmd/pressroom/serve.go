@@ -14,9 +14,9 @@ import (
 
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
-	"pressroom/internal/directory"
 	"pressroom/internal/disk"
 	"pressroom/internal/notification"
+	"pressroom/internal/oidc"
 	"pressroom/internal/plan"
 	"pressroom/internal/server"
 	"pressroom/internal/tokencrypt"
@@ -145,7 +145,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 	}
 	cfg.SecondFactor = c.SecondFactor
 	cfg.Mail = notification.Server{URL: c.SMTP, From: c.MailFrom}
-	cfg.Directory = directory.Options{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly}
+	cfg.Directory = oidc.Options{Issuer: c.OIDCIssuer, ClientID: c.OIDCClientID, ClientSecret: c.OIDCSecret, Only: c.OIDCOnly}
 	cfg.Redis, cfg.ImportAllow, cfg.BridgeURL, cfg.BridgeToken, cfg.Scratch = c.Redis, c.ImportAllow, c.Bridge, c.BridgeToken, c.Scratch
 	if err := c.into(&cfg, c); err != nil {
 		return cfg, err

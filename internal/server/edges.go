@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"pressroom/internal/delivery"
-	"pressroom/internal/directory"
 	"pressroom/internal/mcp"
+	"pressroom/internal/oidc"
 	"pressroom/internal/openapi"
 	"pressroom/internal/rest"
 	"pressroom/internal/web"
@@ -109,10 +109,10 @@ func asked(r *http.Request) string {
 }
 
 // directory is the operator's own, by which people may sign in; nil where there is none.
-func (s *Server) directory() (*directory.Directory, error) {
+func (s *Server) directory() (*oidc.Directory, error) {
 	opts := s.cfg.Directory
 	opts.PublicURL, opts.Now, opts.Log = s.cfg.PublicURL, s.db.Now, s.cfg.Log
-	return directory.New(opts)
+	return oidc.New(opts)
 }
 
 const (

@@ -22,7 +22,6 @@ import (
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
 	"pressroom/internal/delivery"
-	"pressroom/internal/directory"
 	"pressroom/internal/erasure"
 	"pressroom/internal/fetch"
 	"pressroom/internal/hashtag/list"
@@ -37,6 +36,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/notification"
 	"pressroom/internal/oauth"
+	"pressroom/internal/oidc"
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/plan"
@@ -113,7 +113,7 @@ type Config struct {
 	Mail      notification.Server // by which people are told of things; none where it has no address
 	// SecurityContact is a URI by which vulnerabilities are reported, told at /.well-known/security.txt; empty for none.
 	SecurityContact string
-	Directory       directory.Options // the operator's own, by which people may sign in; none where it names no issuer
+	Directory       oidc.Options // the operator's own, by which people may sign in; none where it names no issuer
 	Log             *slog.Logger
 	Now             func() time.Time // the clock; PostgreSQL's, and with SQLite the machine's, where nil
 	SecondFactor    string           // whom the operator requires to sign in with two factors: nobody, operators or everyone; nobody if empty

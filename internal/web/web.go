@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"pressroom/internal/delivery"
-	"pressroom/internal/directory"
 	departure "pressroom/internal/erasure"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/insight"
@@ -18,6 +17,7 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/notification"
 	"pressroom/internal/oauth"
+	"pressroom/internal/oidc"
 	"pressroom/internal/passkey"
 	"pressroom/internal/post"
 	"pressroom/internal/problem"
@@ -63,7 +63,7 @@ type Options struct {
 	Programs  *oauth.Service // by it people let assistants in
 	Notices   *notification.Service
 	Describe  func() ([]byte, error) // gives the OpenAPI document, of which the reference is made
-	Directory *directory.Directory   // by which people may sign in; nil for none
+	Directory *oidc.Directory        // by which people may sign in; nil for none
 	// SecurityContact is a URI by which vulnerabilities are reported; empty for none.
 	SecurityContact string
 	TOTP            *totp.Service

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/directory"
+	"pressroom/internal/oidc"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
@@ -28,12 +28,12 @@ type Part struct {
 
 	signIns   *team.SignIns
 	passkeys  *passkey.Service
-	directory *directory.Directory // nil where there is none
+	directory *oidc.Directory // nil where there is none
 	totp      *totp.Service
 }
 
 // New makes them. The directory may be nil.
-func New(f *frame.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *directory.Directory, apps *totp.Service) *Part {
+func New(f *frame.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *oidc.Directory, apps *totp.Service) *Part {
 	return &Part{f, signIns, passkeys, from, apps}
 }
 
@@ -46,7 +46,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "POST /sign-in/passkey", For: frame.Anyone, Do: p.here(p.signInByPasskey)},
 		{Pattern: "POST /sign-in/passkey/options", For: frame.Anyone, Do: p.here(p.askPasskey)},
 		{Pattern: "GET /sign-in/directory", For: frame.Anyone, Do: p.toDirectory},
-		{Pattern: "GET " + directory.ReturnPath, For: frame.Anyone, Do: p.fromDirectory},
+		{Pattern: "GET " + oidc.ReturnPath, For: frame.Anyone, Do: p.fromDirectory},
 		{Pattern: "POST /sign-out", For: frame.Anyone, Do: p.signOut, Urgent: true},
 		{Pattern: "GET /account", For: frame.People, Do: p.page},
 		{Pattern: "POST /account/name", For: frame.People, Do: p.rename},

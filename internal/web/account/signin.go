@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/directory"
+	"pressroom/internal/oidc"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
@@ -292,7 +292,7 @@ func (p *Part) fromDirectory(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx := r.Context()
-	var attempt directory.Attempt
+	var attempt oidc.Attempt
 	if raw := p.Take(ctx, directoryKept); raw != nil {
 		if err := json.Unmarshal(raw, &attempt); err != nil {
 			p.Broken(w, r, err)

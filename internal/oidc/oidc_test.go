@@ -1,4 +1,4 @@
-package directory_test
+package oidc_test
 
 import (
 	"context"
@@ -17,14 +17,14 @@ import (
 	"github.com/oauth2-proxy/mockoidc"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/directory"
+	"pressroom/internal/oidc"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/oidcserver"
 )
 
 // world is a directory and a provider behind it, which lets everybody in at once.
 type world struct {
-	*directory.Directory
+	*oidc.Directory
 	provider *oidcserver.Provider
 	clock    *testkit.Clock
 }
@@ -33,7 +33,7 @@ func open(t *testing.T) world {
 	t.Helper()
 	provider := oidcserver.Run(t)
 	clock := testkit.NewClock(time.Now())
-	d, err := directory.New(directory.Options{
+	d, err := oidc.New(oidc.Options{
 		Issuer: provider.Issuer(), ClientID: provider.ClientID, ClientSecret: provider.ClientSecret, PublicURL: "https://press.example", Roots: provider.Roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	must(t, err)
@@ -57,7 +57,7 @@ func (w world) visit(t *testing.T, address string) url.Values {
 	defer resp.Body.Close()
 	back, err := resp.Location()
 	must(t, err)
-	if got := back.Scheme + "://" + back.Host + back.Path; got != "https://press.example"+directory.ReturnPath {
+	if got := back.Scheme + "://" + back.Host + back.Path; got != "https://press.example"+oidc.ReturnPath {
 		t.Fatalf("sent back to %s", got)
 	}
 	return back.Query()
@@ -93,24 +93,24 @@ func TestWhomTheDirectoryKnows(t *testing.T) {
 	w := open(t)
 	for name, c := range map[string]struct {
 		claims map[string]any
-		want   directory.Person // empty where nobody is let in
+		want   oidc.Person // empty where nobody is let in
 	}{
-		"verified":          {map[string]any{"email": "ada@example.com", "email_verified": true, "name": "Ada"}, directory.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com", Name: "Ada"}},
-		"verified, as text": {map[string]any{"email": "ada@example.com", "email_verified": "true"}, directory.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com"}},
-		"no subject":        {map[string]any{"email": "ada@example.com", "email_verified": true, "sub": ""}, directory.Person{}},
-		"not verified":      {map[string]any{"email": "ada@example.com", "email_verified": false}, directory.Person{}},
-		"verified unsaid":   {map[string]any{"email": "ada@example.com"}, directory.Person{}},
-		"no address":        {map[string]any{"email_verified": true}, directory.Person{}},
-		"for another":       {map[string]any{"email": "ada@example.com", "email_verified": true, "aud": "another"}, directory.Person{}},
-		"of another":        {map[string]any{"email": "ada@example.com", "email_verified": true, "iss": "https://evil.example"}, directory.Person{}},
-		"too old":           {map[string]any{"email": "ada@example.com", "email_verified": true, "exp": 1000}, directory.Person{}},
-		"an earlier answer": {map[string]any{"email": "ada@example.com", "email_verified": true, "nonce": "another"}, directory.Person{}},
+		"verified":          {map[string]any{"email": "ada@example.com", "email_verified": true, "name": "Ada"}, oidc.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com", Name: "Ada"}},
+		"verified, as text": {map[string]any{"email": "ada@example.com", "email_verified": "true"}, oidc.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com"}},
+		"no subject":        {map[string]any{"email": "ada@example.com", "email_verified": true, "sub": ""}, oidc.Person{}},
+		"not verified":      {map[string]any{"email": "ada@example.com", "email_verified": false}, oidc.Person{}},
+		"verified unsaid":   {map[string]any{"email": "ada@example.com"}, oidc.Person{}},
+		"no address":        {map[string]any{"email_verified": true}, oidc.Person{}},
+		"for another":       {map[string]any{"email": "ada@example.com", "email_verified": true, "aud": "another"}, oidc.Person{}},
+		"of another":        {map[string]any{"email": "ada@example.com", "email_verified": true, "iss": "https://evil.example"}, oidc.Person{}},
+		"too old":           {map[string]any{"email": "ada@example.com", "email_verified": true, "exp": 1000}, oidc.Person{}},
+		"an earlier answer": {map[string]any{"email": "ada@example.com", "email_verified": true, "nonce": "another"}, oidc.Person{}},
 	} {
 		w.knows(c.claims)
 		address, attempt, err := w.Begin(t.Context(), "/posts", false)
 		must(t, err)
 		got, err := w.Finish(t.Context(), attempt, w.visit(t, address))
-		if got != c.want || (err == nil) != (c.want != directory.Person{}) {
+		if got != c.want || (err == nil) != (c.want != oidc.Person{}) {
 			t.Errorf("%s: %+v (%v)", name, got, err)
 		}
 	}
@@ -119,14 +119,14 @@ func TestWhomTheDirectoryKnows(t *testing.T) {
 func TestAnswersThatAreNotTaken(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	for name, change := range map[string]func(*directory.Attempt, url.Values){
-		"another state":      func(_ *directory.Attempt, q url.Values) { q.Set("state", "another") },
-		"no state":           func(a *directory.Attempt, q url.Values) { a.State = ""; q.Del("state") },
-		"another who began":  func(a *directory.Attempt, _ url.Values) { a.Verifier = strings.Repeat("x", 43) },
-		"a code made up":     func(_ *directory.Attempt, q url.Values) { q.Set("code", "made-up") },
-		"called off":         func(_ *directory.Attempt, q url.Values) { q.Del("code"); q.Set("error", "access_denied") },
-		"begun too long ago": func(a *directory.Attempt, _ url.Values) { a.Begun = a.Begun.Add(-16 * time.Minute) },
-		"begun by nobody":    func(a *directory.Attempt, _ url.Values) { *a = directory.Attempt{} },
+	for name, change := range map[string]func(*oidc.Attempt, url.Values){
+		"another state":      func(_ *oidc.Attempt, q url.Values) { q.Set("state", "another") },
+		"no state":           func(a *oidc.Attempt, q url.Values) { a.State = ""; q.Del("state") },
+		"another who began":  func(a *oidc.Attempt, _ url.Values) { a.Verifier = strings.Repeat("x", 43) },
+		"a code made up":     func(_ *oidc.Attempt, q url.Values) { q.Set("code", "made-up") },
+		"called off":         func(_ *oidc.Attempt, q url.Values) { q.Del("code"); q.Set("error", "access_denied") },
+		"begun too long ago": func(a *oidc.Attempt, _ url.Values) { a.Begun = a.Begun.Add(-16 * time.Minute) },
+		"begun by nobody":    func(a *oidc.Attempt, _ url.Values) { *a = oidc.Attempt{} },
 	} {
 		w.knows(map[string]any{"email": "ada@example.com", "email_verified": true})
 		address, attempt, err := w.Begin(t.Context(), "/", false)
@@ -171,7 +171,7 @@ func TestASilentDirectory(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(provider.Certificate())
 	clock := testkit.NewClock(time.Now())
-	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
+	d, err := oidc.New(oidc.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	for range 3 {
 		if _, _, err := d.Begin(t.Context(), "/", false); !apierr.Is(err, apierr.ProviderUnavailable) {
@@ -200,7 +200,7 @@ func TestASlowDirectory(t *testing.T) {
 	t.Cleanup(provider.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(provider.Certificate())
-	d, err := directory.New(directory.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	d, err := oidc.New(oidc.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() {
@@ -230,14 +230,14 @@ func TestASlowDirectory(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	if d, err := directory.New(directory.Options{}); d != nil || err != nil {
+	if d, err := oidc.New(oidc.Options{}); d != nil || err != nil {
 		t.Errorf("%v (%v)", d, err)
 	}
-	for name, o := range map[string]directory.Options{
+	for name, o := range map[string]oidc.Options{
 		"only a directory that is not there": {Only: true}, "no address": {Issuer: "login", ClientID: "x"}, "a file": {Issuer: "file:///etc", ClientID: "x"}, "not encrypted": {Issuer: "http://login.example", ClientID: "x"},
 		"not encrypted, on this machine": {Issuer: "http://127.0.0.1:5556/dex", ClientID: "x"}, "no client": {Issuer: "https://login.example"},
 	} {
-		if _, err := directory.New(o); err == nil {
+		if _, err := oidc.New(o); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}

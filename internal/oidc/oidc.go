@@ -1,7 +1,7 @@
-// Package directory lets people sign in by the operator's own directory, over OpenID Connect: by the authorization code
+// Package oidc lets people sign in by the operator's own directory, over OpenID Connect: by the authorization code
 // flow with a proof of who began it (RFC 7636), a state and a nonce. A person is known by issuer and subject, which never
 // change; the verified e-mail address leads to the account at the first sign-in.
-package directory
+package oidc
 
 import (
 	"context"
