@@ -7,7 +7,7 @@ import "testing"
 var rooms = map[string][]string{
 	"words":    {"internal/access", "internal/apierr", "internal/operation"},
 	"leaves":   {"internal/crash", "internal/teamtime", "internal/passwordcheck", "internal/plaintext", "internal/probe", "internal/apikey", "internal/loadshed", "internal/provider", "internal/sqlite", "internal/plan", "internal/trace"},
-	"pictures": {"internal/picture", "internal/stripmeta"},
+	"pictures": {"internal/thumbnail", "internal/stripmeta"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/openapi", "internal/problem"}, // by the edges

@@ -15,10 +15,10 @@ import (
 	"pressroom/internal/blob"
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
-	"pressroom/internal/picture"
 	"pressroom/internal/plan"
 	"pressroom/internal/probe"
 	"pressroom/internal/stripmeta"
+	"pressroom/internal/thumbnail"
 )
 
 // thumbnailSide is the longest side of a thumbnail, in pixels.
@@ -69,7 +69,7 @@ type examined struct {
 	clean     bool            // it has none any more
 	original  []byte          // SHA-256 of the file as it arrived, if its metadata was removed
 	arrived   int64           // bytes of the file as it arrived
-	thumbnail *picture.Made
+	thumbnail *thumbnail.Made
 }
 
 // examine reads what a received file is. A file of another type, and a damaged one, is type_refused.
@@ -86,7 +86,7 @@ func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error
 	switch {
 	case errors.Is(err, probe.ErrDamaged):
 		return out, refusedType(err)
-	case errors.Is(err, picture.ErrSlow):
+	case errors.Is(err, thumbnail.ErrSlow):
 		return out, errPictureSlow
 	case err != nil:
 		return out, err
@@ -97,13 +97,13 @@ func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error
 	// Every image of the library can be decoded: one that could not be made to fit a network later is refused now.
 	made, err := s.pictures.Thumbnail(ctx, staged.team, io.NewSectionReader(staged, 0, staged.Size()), out.info, thumbnailSide)
 	switch {
-	case errors.Is(err, picture.ErrTooLarge):
+	case errors.Is(err, thumbnail.ErrTooLarge):
 		return out, errTooManyPixels
-	case errors.Is(err, picture.ErrSlow):
+	case errors.Is(err, thumbnail.ErrSlow):
 		return out, errPictureSlow
-	case errors.Is(err, picture.ErrBusy):
+	case errors.Is(err, thumbnail.ErrBusy):
 		return out, errPicturesBusy
-	case errors.Is(err, probe.ErrDamaged), errors.Is(err, picture.ErrUnsupported):
+	case errors.Is(err, probe.ErrDamaged), errors.Is(err, thumbnail.ErrUnsupported):
 		return out, refusedType(err)
 	case err != nil:
 		return out, fmt.Errorf("making a thumbnail: %w", err)
@@ -116,11 +116,11 @@ func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error
 const imageWithin = 30 * time.Second
 
 // findMetadata finds the metadata in the first size bytes of r. It stops at the next read once the context is done, or
-// with picture.ErrSlow if an image takes longer than imageWithin. Other errors are those of stripmeta.Scan.
+// with thumbnail.ErrSlow if an image takes longer than imageWithin. Other errors are those of stripmeta.Scan.
 func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info probe.Info) (stripmeta.Edits, error) {
 	if info.Kind == Image {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, imageWithin, picture.ErrSlow)
+		ctx, cancel = context.WithTimeoutCause(ctx, imageWithin, thumbnail.ErrSlow)
 		defer cancel()
 	}
 	edits, err := stripmeta.Scan(readerAt(func(p []byte, off int64) (int, error) {
@@ -162,7 +162,7 @@ func refusedType(err error) error {
 	if damaged, ok := errors.AsType[*probe.DamageError](err); ok {
 		detail = "The file is damaged or out of bounds: " + damaged.Reason + "."
 	}
-	if errors.Is(err, picture.ErrUnsupported) {
+	if errors.Is(err, thumbnail.ErrUnsupported) {
 		detail = "The image is of a variant of its type that networks and browsers do not show. Save it anew."
 	}
 	return apierr.Invalid(apierr.TypeRefused, "", detail).Wrap(err)

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
 	"pressroom/internal/network"
-	"pressroom/internal/picture"
 	"pressroom/internal/probe"
+	"pressroom/internal/thumbnail"
 )
 
 // Files gives networks the bytes of a team's media.
@@ -41,7 +41,7 @@ func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.Fil
 	}
 	d, opened, err := f.s.outgoing(ctx, i, fit)
 	switch {
-	case errors.Is(err, probe.ErrDamaged), errors.Is(err, picture.ErrTooLarge), errors.Is(err, picture.ErrUnsupported), errors.Is(err, picture.ErrCannot):
+	case errors.Is(err, probe.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err, thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannot):
 		return network.File{}, unfit("MediaDoesNotFit", err)
 	case err != nil:
 		return network.File{}, fmt.Errorf("opening a file for a network: %w", err)
@@ -94,8 +94,8 @@ func canFit(i Item, fit network.Fit) error {
 	return nil
 }
 
-func want(fit network.Fit) picture.Want {
-	return picture.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide}
+func want(fit network.Fit) thumbnail.Want {
+	return thumbnail.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide}
 }
 
 func fits(i Item, fit network.Fit) bool {

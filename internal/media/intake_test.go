@@ -19,8 +19,8 @@ import (
 	"pressroom/internal/blob"
 	"pressroom/internal/disk"
 	"pressroom/internal/network"
-	"pressroom/internal/picture"
 	"pressroom/internal/probe"
+	"pressroom/internal/thumbnail"
 )
 
 // generated is a body of any size that is never held: a beginning, then zeros. It counts what is read of it.
@@ -215,7 +215,7 @@ func TestMetadataSearchEnds(t *testing.T) {
 		})
 		began := time.Now()
 		_, err := findMetadata(t.Context(), slow, int64(len(file)), info)
-		if took := time.Since(began); !errors.Is(err, picture.ErrSlow) || took > 2*imageWithin {
+		if took := time.Since(began); !errors.Is(err, thumbnail.ErrSlow) || took > 2*imageWithin {
 			t.Errorf("%v after %v, want ErrSlow after %v", err, took, imageWithin)
 		}
 		gone, leave := context.WithCancel(t.Context())

@@ -29,9 +29,9 @@ import (
 	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/loadshed"
-	"pressroom/internal/picture"
 	"pressroom/internal/plan"
 	"pressroom/internal/provider"
+	"pressroom/internal/thumbnail"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -148,7 +148,7 @@ type Service struct {
 	Options
 
 	db       *db.DB
-	pictures *picture.Maker
+	pictures *thumbnail.Maker
 	links    tokencrypt.Signer // of public links
 	videos   *loadshed.Turns   // videos whose metadata is being removed on their way out
 	deriving singleflight.Group
@@ -166,7 +166,7 @@ const videosAtOnce = 2
 
 // New makes the service.
 func New(o Options) *Service {
-	s := &Service{Options: o, db: o.DB, pictures: picture.New(pictureMemory), videos: loadshed.NewTurns(videosAtOnce), intake: newIntake(), links: o.Sealer.Signer("public links to media")}
+	s := &Service{Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewTurns(videosAtOnce), intake: newIntake(), links: o.Sealer.Signer("public links to media")}
 	o.Worker.Handle(job.MediaImport, s.doImport)
 	o.Worker.Handle(job.ContentFetch, s.doDownload)
 	return s

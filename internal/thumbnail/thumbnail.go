@@ -1,7 +1,7 @@
-// Package picture makes smaller pictures out of images, for people to look at and for networks that take no larger
+// Package thumbnail makes smaller pictures out of images, for people to look at and for networks that take no larger
 // ones. What it makes is upright and without metadata: a photograph says where and when it was taken and with whose
 // camera, which nobody means to publish.
-package picture
+package thumbnail
 
 import (
 	"context"

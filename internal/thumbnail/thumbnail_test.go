@@ -1,4 +1,4 @@
-package picture_test
+package thumbnail_test
 
 import (
 	"bytes"
@@ -24,8 +24,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/picture"
 	"pressroom/internal/probe"
+	"pressroom/internal/thumbnail"
 )
 
 const memory = 128 << 20
@@ -86,7 +86,7 @@ func quarters(width, height int, colours ...color.RGBA) *image.NRGBA {
 }
 
 // checkQuarters looks into the middle of each quarter.
-func checkQuarters(t *testing.T, name string, made picture.Made, want ...color.RGBA) {
+func checkQuarters(t *testing.T, name string, made thumbnail.Made, want ...color.RGBA) {
 	t.Helper()
 	img, _, err := image.Decode(bytes.NewReader(made.Bytes))
 	if err != nil {
@@ -116,7 +116,7 @@ func oriented(data []byte, orientation byte) []byte {
 // quarters are named as they are stored.
 func TestUpright(t *testing.T) {
 	t.Parallel()
-	maker := picture.New(memory)
+	maker := thumbnail.New(memory)
 	data := encoded(t, quarters(64, 32, red, green, blue, white), probe.JPEG)
 	for orientation, want := range [][]color.RGBA{
 		1: {red, green, blue, white}, 2: {green, red, white, blue}, 3: {white, blue, green, red}, 4: {blue, white, red, green},
@@ -144,7 +144,7 @@ func TestUpright(t *testing.T) {
 
 func TestTransparency(t *testing.T) {
 	t.Parallel()
-	maker := picture.New(memory)
+	maker := thumbnail.New(memory)
 	half := color.RGBA{R: 128, A: 128}
 	data := encoded(t, quarters(60, 40, red, none, half, white), probe.PNG)
 	about := info(t, data)
@@ -163,7 +163,7 @@ func TestTransparency(t *testing.T) {
 			{[]string{probe.PNG, probe.JPEG}, probe.JPEG, []color.RGBA{red, white, {R: 255, G: 127, B: 127, A: 255}, white}},
 			{[]string{probe.PNG}, probe.PNG, []color.RGBA{red, none, half, white}},
 		} {
-			made, err := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, picture.Want{Types: c.types, MaxSide: side})
+			made, err := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{Types: c.types, MaxSide: side})
 			if err != nil || made.Type != c.want {
 				t.Errorf("fit to %v: %s (%v), want %s", c.types, made.Type, err, c.want)
 			}
@@ -175,7 +175,7 @@ func TestTransparency(t *testing.T) {
 // TestFirstFrame takes the first of an animation, at its place where it is smaller than the whole.
 func TestFirstFrame(t *testing.T) {
 	t.Parallel()
-	maker := picture.New(memory)
+	maker := thumbnail.New(memory)
 	palette := color.Palette{red, green, none}
 	first := image.NewPaletted(image.Rect(20, 0, 40, 40), palette)
 	second := image.NewPaletted(image.Rect(0, 0, 40, 40), color.Palette{green})
@@ -210,7 +210,7 @@ func TestPlacedFrame(t *testing.T) {
 		anmf := slices.Concat([]byte{40, 0, 0, 20, 0, 0}, size, []byte{9, 0, 0, 0}, frame)
 		body := slices.Concat([]byte("WEBPVP8X\x0a\x00\x00\x00\x12\x00\x00\x00\x9f\x00\x00\x4f\x00\x00"), riffChunk("ANIM", make([]byte, 6)), riffChunk("ANMF", anmf))
 		data := riffChunk("RIFF", body)
-		made, err := picture.New(memory).Thumbnail(t.Context(), 1, bytes.NewReader(data), info(t, data), 0)
+		made, err := thumbnail.New(memory).Thumbnail(t.Context(), 1, bytes.NewReader(data), info(t, data), 0)
 		if err != nil || made.Width != 160 || made.Height != 80 {
 			t.Fatalf("%s: %d × %d (%v), want 160 × 80", name, made.Width, made.Height, err)
 		}
@@ -248,20 +248,20 @@ func noise(width, height int) *image.RGBA {
 func TestFit(t *testing.T) {
 	t.Parallel()
 	large, small := encoded(t, noise(4000, 3000), probe.JPEG), encoded(t, noise(800, 600), probe.JPEG)
-	maker := picture.New(memory)
+	maker := thumbnail.New(memory)
 	for _, c := range []struct {
 		data []byte
-		want picture.Want
+		want thumbnail.Want
 		err  error
 	}{
-		{large, picture.Want{MaxBytes: 976_000}, nil},
-		{small, picture.Want{MaxBytes: 300_000}, nil},
-		{small, picture.Want{MaxBytes: 60_000, MaxSide: 400}, nil},
-		{small, picture.Want{MaxBytes: 100_000, MaxSide: 400, Types: []string{probe.PNG}}, nil},
-		{small, picture.Want{MaxBytes: 2000}, nil},
-		{small, picture.Want{MaxBytes: 100}, picture.ErrCannot},
-		{small, picture.Want{MaxBytes: 1, Types: []string{probe.PNG}}, picture.ErrCannot},
-		{small, picture.Want{Types: []string{probe.WebP}}, picture.ErrCannot},
+		{large, thumbnail.Want{MaxBytes: 976_000}, nil},
+		{small, thumbnail.Want{MaxBytes: 300_000}, nil},
+		{small, thumbnail.Want{MaxBytes: 60_000, MaxSide: 400}, nil},
+		{small, thumbnail.Want{MaxBytes: 100_000, MaxSide: 400, Types: []string{probe.PNG}}, nil},
+		{small, thumbnail.Want{MaxBytes: 2000}, nil},
+		{small, thumbnail.Want{MaxBytes: 100}, thumbnail.ErrCannot},
+		{small, thumbnail.Want{MaxBytes: 1, Types: []string{probe.PNG}}, thumbnail.ErrCannot},
+		{small, thumbnail.Want{Types: []string{probe.WebP}}, thumbnail.ErrCannot},
 	} {
 		made, err := maker.Fit(t.Context(), 1, bytes.NewReader(c.data), info(t, c.data), c.want)
 		if !errors.Is(err, c.err) {
@@ -284,7 +284,7 @@ func TestFit(t *testing.T) {
 func TestStripped(t *testing.T) {
 	t.Parallel()
 	data := oriented(encoded(t, quarters(64, 32, red), probe.JPEG), 1)
-	made, err := picture.New(memory).Fit(t.Context(), 1, bytes.NewReader(data), info(t, data), picture.Want{})
+	made, err := thumbnail.New(memory).Fit(t.Context(), 1, bytes.NewReader(data), info(t, data), thumbnail.Want{})
 	if err != nil || bytes.Contains(made.Bytes, []byte("Exif")) {
 		t.Errorf("metadata is left, or %v", err)
 	}
@@ -294,26 +294,26 @@ func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	data := encoded(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), probe.PNG)
 	about := info(t, data)
-	if _, err := picture.New(4_000_000+40_000).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); err != nil {
+	if _, err := thumbnail.New(4_000_000+40_000).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); err != nil {
 		t.Errorf("with as much as it takes: %v", err)
 	}
-	if _, err := picture.New(4_000_000+39_999).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); !errors.Is(err, picture.ErrTooLarge) {
+	if _, err := thumbnail.New(4_000_000+39_999).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); !errors.Is(err, thumbnail.ErrTooLarge) {
 		t.Errorf("with a byte less: %v, want ErrTooLarge", err)
 	}
 	for limit, want := range map[int64]int{8_000_000: 1000, 7_999_999: 990, 6_000_000: 700, 5_000_000: 495, 4_040_000: 99} {
-		made, err := picture.New(limit).Fit(t.Context(), 1, bytes.NewReader(data), about, picture.Want{})
+		made, err := thumbnail.New(limit).Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{})
 		if err != nil || made.Width != want {
 			t.Errorf("fit with %d bytes: %d pixels wide (%v), want %d", limit, made.Width, err, want)
 		}
 	}
-	if _, err := picture.New(3_999_999).Fit(t.Context(), 1, bytes.NewReader(data), about, picture.Want{}); !errors.Is(err, picture.ErrTooLarge) {
+	if _, err := thumbnail.New(3_999_999).Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{}); !errors.Is(err, thumbnail.ErrTooLarge) {
 		t.Errorf("fit with less: %v, want ErrTooLarge", err)
 	}
 }
 
 func TestDamaged(t *testing.T) {
 	t.Parallel()
-	maker := picture.New(memory)
+	maker := thumbnail.New(memory)
 	img := noise(100, 80)
 	files := map[string][]byte{"webp": genuine(t, "lossy.webp"), "lossless": genuine(t, "lossless.webp"), "animated": genuine(t, "animated.webp")}
 	for _, mime := range []string{probe.JPEG, probe.PNG, probe.GIF} {
@@ -322,7 +322,7 @@ func TestDamaged(t *testing.T) {
 	for name, data := range files {
 		about := info(t, data)
 		_, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data[:len(data)/3]), about, 10)
-		if !errors.Is(err, probe.ErrDamaged) || errors.Is(err, picture.ErrUnsupported) {
+		if !errors.Is(err, probe.ErrDamaged) || errors.Is(err, thumbnail.ErrUnsupported) {
 			t.Errorf("%s, cut short: %v, want ErrDamaged", name, err)
 		}
 		gone := errors.New("the disk is gone")
@@ -341,7 +341,7 @@ func TestDamaged(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
-	maker := picture.New(memory)
+	maker := thumbnail.New(memory)
 	plain := encoded(t, quarters(64, 32, red), probe.JPEG)
 	frame := bytes.Index(plain, []byte{0xff, 0xc0})
 	arithmetic, twelve := slices.Clone(plain), slices.Clone(plain)
@@ -349,12 +349,12 @@ func TestUnsupported(t *testing.T) {
 	twelve[frame+4] = 12
 	for name, data := range map[string][]byte{"arithmetic coding": arithmetic, "12 bits": twelve} {
 		_, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), info(t, data), 10)
-		if !errors.Is(err, picture.ErrUnsupported) || errors.Is(err, probe.ErrDamaged) {
+		if !errors.Is(err, thumbnail.ErrUnsupported) || errors.Is(err, probe.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrUnsupported", name, err)
 		}
 	}
 	video := genuine(t, "end.mp4")
-	if _, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(video), info(t, video), 10); !errors.Is(err, picture.ErrUnsupported) {
+	if _, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(video), info(t, video), 10); !errors.Is(err, thumbnail.ErrUnsupported) {
 		t.Errorf("a video: %v, want ErrUnsupported", err)
 	}
 }
@@ -367,7 +367,7 @@ func (panicking) Read([]byte) (int, error) { panic("a decoder's mistake") }
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	about := probe.Info{Type: probe.JPEG, Kind: probe.Image, Width: 1, Height: 1, Orientation: 1}
-	if _, err := picture.New(memory).Thumbnail(t.Context(), 1, panicking{}, about, 10); !errors.Is(err, probe.ErrDamaged) {
+	if _, err := thumbnail.New(memory).Thumbnail(t.Context(), 1, panicking{}, about, 10); !errors.Is(err, probe.ErrDamaged) {
 		t.Errorf("%v, want ErrDamaged", err)
 	}
 }
@@ -394,7 +394,7 @@ func TestTurns(t *testing.T) {
 	data := encoded(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), probe.PNG)
 	about := info(t, data)
 	synctest.Test(t, func(t *testing.T) {
-		maker := picture.New(6_000_000)
+		maker := thumbnail.New(6_000_000)
 		until, first, second := make(chan struct{}), make(chan struct{}, 1), make(chan struct{}, 1)
 		done := make(chan error, 2)
 		begin := func(begun chan struct{}) {
@@ -429,7 +429,7 @@ func TestCancelled(t *testing.T) {
 	data := encoded(t, noise(300, 300), probe.PNG)
 	ctx, cancel := context.WithCancel(t.Context())
 	r := io.MultiReader(bytes.NewReader(data[:5000]), readerFunc(func([]byte) (int, error) { cancel(); return 1, nil }))
-	if _, err := picture.New(memory).Thumbnail(ctx, 1, r, info(t, data), 10); !errors.Is(err, context.Canceled) {
+	if _, err := thumbnail.New(memory).Thumbnail(ctx, 1, r, info(t, data), 10); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -448,12 +448,12 @@ func withScans(data []byte, scans int) []byte {
 // TestScans refuses JPEGs whose scans make a small file expensive, at every decoding, and says what to do.
 func TestScans(t *testing.T) {
 	t.Parallel()
-	maker := picture.New(memory)
+	maker := thumbnail.New(memory)
 	for scans, refused := range map[int]bool{10: false, 64: false, 100: false, 101: true, 20_000: true} {
 		data := withScans(genuine(t, "progressive.jpg"), scans)
 		about := info(t, data)
 		_, thumb := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 10)
-		_, fit := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, picture.Want{MaxSide: 10})
+		_, fit := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{MaxSide: 10})
 		for _, err := range []error{thumb, fit} {
 			if !refused && err != nil || refused && (!errors.Is(err, probe.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
 				t.Errorf("%d scans: %v", scans, err)
@@ -468,7 +468,7 @@ func TestSlow(t *testing.T) {
 	data := encoded(t, noise(300, 300), probe.PNG)
 	about := info(t, data)
 	synctest.Test(t, func(t *testing.T) {
-		maker := picture.New(about.DecodeBytes + 1<<10)
+		maker := thumbnail.New(about.DecodeBytes + 1<<10)
 		from := bytes.NewReader(data)
 		slow := readerFunc(func(p []byte) (int, error) {
 			<-time.After(time.Second)
@@ -476,7 +476,7 @@ func TestSlow(t *testing.T) {
 		})
 		began := time.Now()
 		_, err := maker.Thumbnail(t.Context(), 1, slow, about, 10)
-		if took := time.Since(began); !errors.Is(err, picture.ErrSlow) || !errors.Is(err, picture.ErrBusy) || took > 31*time.Second {
+		if took := time.Since(began); !errors.Is(err, thumbnail.ErrSlow) || !errors.Is(err, thumbnail.ErrBusy) || took > 31*time.Second {
 			t.Errorf("%v after %v, want ErrSlow at the first read after 30 s", err, took)
 		}
 		if _, err := maker.Thumbnail(t.Context(), 2, bytes.NewReader(data), about, 10); err != nil {
@@ -496,7 +496,7 @@ func FuzzThumbnail(f *testing.F) {
 		f.Add(genuine(f, name))
 	}
 	f.Add(encoded(f, quarters(30, 20, red, green, none), probe.JPEG))
-	maker := picture.New(24 << 20)
+	maker := thumbnail.New(24 << 20)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		about, err := probe.Read(bytes.NewReader(data), int64(len(data)))
 		if err != nil || about.Kind != probe.Image {
@@ -512,7 +512,7 @@ func FuzzThumbnail(f *testing.F) {
 		switch {
 		case err == nil && (max(made.Width, made.Height) > 50 || len(made.Bytes) == 0):
 			t.Errorf("%d bytes of %d × %d", len(made.Bytes), made.Width, made.Height)
-		case err != nil && !errors.Is(err, probe.ErrDamaged) && !errors.Is(err, picture.ErrTooLarge) && !errors.Is(err, picture.ErrUnsupported):
+		case err != nil && !errors.Is(err, probe.ErrDamaged) && !errors.Is(err, thumbnail.ErrTooLarge) && !errors.Is(err, thumbnail.ErrUnsupported):
 			t.Error(err)
 		}
 	})
@@ -526,7 +526,7 @@ func BenchmarkThumbnail(b *testing.B) {
 			large.SetRGBA(x, y, img.RGBAAt(x/10, y/10))
 		}
 	}
-	maker := picture.New(memory)
+	maker := thumbnail.New(memory)
 	for _, mime := range []string{probe.JPEG, probe.PNG} {
 		data := encoded(b, large, mime)
 		about := info(b, data)
