@@ -6,7 +6,7 @@ import "testing"
 // and the test fails until then.
 var rooms = map[string][]string{
 	"words":    {"internal/access", "internal/apierr", "internal/operation"},
-	"leaves":   {"internal/crash", "internal/teamtime", "internal/passwordcheck", "internal/plaintext", "internal/probe", "internal/apikey", "internal/loadshed", "internal/provider", "internal/sqlite", "internal/plan", "internal/trace"},
+	"leaves":   {"internal/crash", "internal/teamtime", "internal/passwordcheck", "internal/plaintext", "internal/mediainfo", "internal/apikey", "internal/loadshed", "internal/provider", "internal/sqlite", "internal/plan", "internal/trace"},
 	"pictures": {"internal/thumbnail", "internal/stripmeta"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
@@ -100,7 +100,7 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/blob", "tests"), what: names("github.com/minio/minio-go/v7"),
 		why: "one place knows whether files lie on a disk or in S3",
 	}, {
-		who: names("pictures"), what: names("ours"), notWhat: names("internal/probe", "internal/loadshed"),
+		who: names("pictures"), what: names("ours"), notWhat: names("internal/mediainfo", "internal/loadshed"),
 		why: "making a smaller picture and removing metadata are about bytes alone",
 	}, {
 		who: names("sources"), what: names("ours"), notWhat: names("internal/provider", "internal/provider/wire"),

@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/blob"
 	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/plan"
-	"pressroom/internal/probe"
 	"pressroom/internal/stripmeta"
 	"pressroom/internal/thumbnail"
 )
@@ -64,7 +64,7 @@ var errTooLarge = apierr.New(apierr.UploadTooLarge, "The file is larger than it 
 // examined is a received file with what its bytes tell.
 type examined struct {
 	staged    *blob.Staged
-	info      probe.Info
+	info      mediainfo.Info
 	metadata  stripmeta.Edits // that remove it
 	clean     bool            // it has none any more
 	original  []byte          // SHA-256 of the file as it arrived, if its metadata was removed
@@ -76,7 +76,7 @@ type examined struct {
 func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error) {
 	out := examined{staged: staged.Staged}
 	var err error
-	if out.info, err = probe.Read(staged, staged.Size()); err != nil {
+	if out.info, err = mediainfo.Read(staged, staged.Size()); err != nil {
 		return out, refusedType(err)
 	}
 	if out.info.Kind == Image && staged.Size() > s.Terms.Limits.MaxImageBytes {
@@ -84,7 +84,7 @@ func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error
 	}
 	out.metadata, err = findMetadata(ctx, staged, staged.Size(), out.info)
 	switch {
-	case errors.Is(err, probe.ErrDamaged):
+	case errors.Is(err, mediainfo.ErrDamaged):
 		return out, refusedType(err)
 	case errors.Is(err, thumbnail.ErrSlow):
 		return out, errPictureSlow
@@ -103,7 +103,7 @@ func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error
 		return out, errPictureSlow
 	case errors.Is(err, thumbnail.ErrBusy):
 		return out, errPicturesBusy
-	case errors.Is(err, probe.ErrDamaged), errors.Is(err, thumbnail.ErrUnsupported):
+	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrUnsupported):
 		return out, refusedType(err)
 	case err != nil:
 		return out, fmt.Errorf("making a thumbnail: %w", err)
@@ -117,7 +117,7 @@ const imageWithin = 30 * time.Second
 
 // findMetadata finds the metadata in the first size bytes of r. It stops at the next read once the context is done, or
 // with thumbnail.ErrSlow if an image takes longer than imageWithin. Other errors are those of stripmeta.Scan.
-func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info probe.Info) (stripmeta.Edits, error) {
+func findMetadata(ctx context.Context, r io.ReaderAt, size int64, info mediainfo.Info) (stripmeta.Edits, error) {
 	if info.Kind == Image {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, imageWithin, thumbnail.ErrSlow)
@@ -159,7 +159,7 @@ var errVideosBusy = apierr.New(apierr.Unavailable, "Too many videos of this team
 // refusedType tells why a file is not taken; what a probe says is made for people.
 func refusedType(err error) error {
 	detail := "The library takes JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos; the file's bytes are none of these."
-	if damaged, ok := errors.AsType[*probe.DamageError](err); ok {
+	if damaged, ok := errors.AsType[*mediainfo.DamageError](err); ok {
 		detail = "The file is damaged or out of bounds: " + damaged.Reason + "."
 	}
 	if errors.Is(err, thumbnail.ErrUnsupported) {

@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/network"
-	"pressroom/internal/probe"
 	"pressroom/internal/thumbnail"
 )
 
@@ -41,7 +41,7 @@ func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.Fil
 	}
 	d, opened, err := f.s.outgoing(ctx, i, fit)
 	switch {
-	case errors.Is(err, probe.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err, thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannot):
+	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err, thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannot):
 		return network.File{}, unfit("MediaDoesNotFit", err)
 	case err != nil:
 		return network.File{}, fmt.Errorf("opening a file for a network: %w", err)
@@ -107,8 +107,8 @@ func unfit(code string, err error) error {
 }
 
 // probed is what the item's bytes told when they arrived.
-func (i Item) probed() probe.Info {
-	return probe.Info{Type: i.Type, Kind: i.Kind, Width: i.Width, Height: i.Height, Orientation: i.Detail.Orientation, Animated: i.Detail.Animated, DecodeBytes: i.Detail.DecodeBytes}
+func (i Item) probed() mediainfo.Info {
+	return mediainfo.Info{Type: i.Type, Kind: i.Kind, Width: i.Width, Height: i.Height, Orientation: i.Detail.Orientation, Animated: i.Detail.Animated, DecodeBytes: i.Detail.DecodeBytes}
 }
 
 // Of tells a post's media as networks know them; not_found, by the argument's name, for one that the team lacks.

@@ -10,8 +10,8 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/plan"
-	"pressroom/internal/probe"
 )
 
 const (
@@ -312,12 +312,12 @@ func (a *arrival) sniff() error {
 	if a.known {
 		return nil
 	}
-	head := make([]byte, probe.Beginning)
+	head := make([]byte, mediainfo.Beginning)
 	n, err := a.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the beginning of a file: %w", err)
 	}
-	kind, err := probe.Sniff(head[:n])
+	kind, err := mediainfo.Sniff(head[:n])
 	if err != nil {
 		return refusedType(err)
 	}

@@ -18,8 +18,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/disk"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/network"
-	"pressroom/internal/probe"
 	"pressroom/internal/thumbnail"
 )
 
@@ -168,7 +168,7 @@ func TestGarbageIsRefusedAtOnce(t *testing.T) {
 // network, for a person and at its public link.
 func TestManyScansAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		plain, err := os.ReadFile("../probe/testdata/progressive.jpg")
+		plain, err := os.ReadFile("../mediainfo/testdata/progressive.jpg")
 		must(t, err)
 		first := bytes.Index(plain, []byte("\xff\xda"))
 		end := first + 2
@@ -206,7 +206,7 @@ func TestManyScansAreRefused(t *testing.T) {
 func TestMetadataSearchEnds(t *testing.T) {
 	t.Parallel()
 	file := pngOf(noise(1, 900, 700))
-	info, err := probe.Read(bytes.NewReader(file), int64(len(file)))
+	info, err := mediainfo.Read(bytes.NewReader(file), int64(len(file)))
 	must(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		slow := readerAt(func(p []byte, off int64) (int, error) {

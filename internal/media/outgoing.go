@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/loadshed"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/network"
-	"pressroom/internal/probe"
 	"pressroom/internal/stripmeta"
 )
 
@@ -25,7 +25,7 @@ func (s *Service) outgoing(ctx context.Context, i Item, fit network.Fit) (derive
 		return i.asStored(), r, err
 	}
 	d, r, err := s.derive(ctx, i, withoutMetadata)
-	if errors.Is(err, probe.ErrDamaged) && i.Kind == Image {
+	if errors.Is(err, mediainfo.ErrDamaged) && i.Kind == Image {
 		// Its pixels can be decoded, as those of every image of the library, but not told from its metadata.
 		return s.derive(ctx, i, s.fitted(fit))
 	}
@@ -78,9 +78,9 @@ func (s *Service) openFitted(ctx context.Context, i Item, fit network.Fit) (Open
 		return Opened{}, errVideosBusy.Wrap(err)
 	case errors.Is(err, loadshed.ErrBusy):
 		return Opened{}, errPicturesBusy.Wrap(err)
-	case errors.Is(err, probe.ErrDamaged) && i.Kind == Video:
+	case errors.Is(err, mediainfo.ErrDamaged) && i.Kind == Video:
 		return Opened{}, errNotClean.Wrap(err)
-	case errors.Is(err, probe.ErrDamaged):
+	case errors.Is(err, mediainfo.ErrDamaged):
 		return Opened{}, errNotDecoded.Wrap(err)
 	case err != nil:
 		return Opened{}, err
@@ -130,7 +130,7 @@ func (s *Service) OpenForExport(ctx context.Context, team, id int64) (io.ReadClo
 		return nil, errors.Join(errVideosBusy.Wrap(err), r.Close())
 	}
 	err = errors.Join(err, r.Close())
-	if !errors.Is(err, probe.ErrDamaged) || i.Kind != Image {
+	if !errors.Is(err, mediainfo.ErrDamaged) || i.Kind != Image {
 		return nil, apierr.Missing().Wrap(err)
 	}
 	return s.openItem(ctx, i)

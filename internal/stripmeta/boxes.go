@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 // keepFirst zeroes a box's content beyond its first n bytes.
-func (v *video) keepFirst(b probe.Box, n int64) error {
+func (v *video) keepFirst(b mediainfo.Box, n int64) error {
 	if n < 0 || n >= b.End-b.Content {
 		return nil
 	}
@@ -16,7 +16,7 @@ func (v *video) keepFirst(b probe.Box, n int64) error {
 }
 
 // version returns the version of a full box, 0 if the box is empty.
-func (v *video) version(b probe.Box) (byte, error) {
+func (v *video) version(b mediainfo.Box) (byte, error) {
 	if b.Content == b.End {
 		return 0, nil
 	}
@@ -27,7 +27,7 @@ func (v *video) version(b probe.Box) (byte, error) {
 	return p[0], nil
 }
 
-func (v *video) keepSized(b probe.Box, r rule) error {
+func (v *video) keepSized(b mediainfo.Box, r rule) error {
 	n := r.size
 	if r.more != 0 {
 		version, err := v.version(b)
@@ -41,7 +41,7 @@ func (v *video) keepSized(b probe.Box, r rule) error {
 	return v.keepFirst(b, n)
 }
 
-func (v *video) keepListed(b probe.Box, r rule) error {
+func (v *video) keepListed(b mediainfo.Box, r rule) error {
 	if b.End-b.Content < r.size {
 		return v.blank(b)
 	}
@@ -72,7 +72,7 @@ var headers = map[string]struct {
 
 // header zeroes the dates of creation and modification, and what is reserved. In version 1 the dates and the duration,
 // which ends before offset 24, have eight bytes each.
-func (v *video) header(b probe.Box) error {
+func (v *video) header(b mediainfo.Box) error {
 	version, err := v.version(b)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (v *video) header(b probe.Box) error {
 }
 
 // handlerName keeps what a track is, and zeroes its maker and its name.
-func (v *video) handlerName(b probe.Box) error {
+func (v *video) handlerName(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ var knownBrands = []string{
 }
 
 // brands replaces a major brand that is not known by isom, and zeroes the others and the minor version.
-func (v *video) brands(b probe.Box) error {
+func (v *video) brands(b mediainfo.Box) error {
 	for at := b.Content; at < b.End; at += 4 {
 		if b.End-at < 4 {
 			return v.zero(v.source, at, b.End)
@@ -157,11 +157,11 @@ func (v *video) brands(b probe.Box) error {
 var errElsewhere = damaged("the video refers to other files")
 
 // dataEntries zeroes where the data references say the samples are. They must be in this file.
-func (v *video) dataEntries(b probe.Box) error {
+func (v *video) dataEntries(b mediainfo.Box) error {
 	if b.End-b.Content < 8 {
 		return v.blank(b)
 	}
-	return v.walkEach(b, 8, func(entry probe.Box) error {
+	return v.walkEach(b, 8, func(entry mediainfo.Box) error {
 		p, err := v.content(entry, 0, 4)
 		if err != nil {
 			return err
@@ -181,9 +181,9 @@ func (v *video) dataEntries(b probe.Box) error {
 }
 
 // walkEach cleans the boxes of a list from offset off on, and zeroes what is too short for a box at its end.
-func (v *video) walkEach(in probe.Box, off int64, visit func(probe.Box) error) error {
+func (v *video) walkEach(in mediainfo.Box, off int64, visit func(mediainfo.Box) error) error {
 	at := in.Content + off
-	err := v.each(probe.Box{Content: at, End: in.End}, func(b probe.Box) error {
+	err := v.each(mediainfo.Box{Content: at, End: in.End}, func(b mediainfo.Box) error {
 		at = b.End
 		return visit(b)
 	})
@@ -194,7 +194,7 @@ func (v *video) walkEach(in probe.Box, off int64, visit func(probe.Box) error) e
 }
 
 // sampleTable zeroes what follows the sizes of the samples.
-func (v *video) sampleTable(b probe.Box) error {
+func (v *video) sampleTable(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (v *video) sampleTable(b probe.Box) error {
 var groupKindSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
 
 // groups keeps which samples are of a group that players need.
-func (v *video) groups(b probe.Box) error {
+func (v *video) groups(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func (v *video) groups(b probe.Box) error {
 }
 
 // groupKinds keeps the descriptions of groups that players need.
-func (v *video) groupKinds(b probe.Box) error {
+func (v *video) groupKinds(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 12)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func cleaned(t *testing.T, data []byte, mime string) []byte {
 
 func load(tb testing.TB, name string) []byte {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "probe", "testdata", name))
+	data, err := os.ReadFile(filepath.Join("..", "mediainfo", "testdata", name))
 	if err != nil {
 		tb.Fatal(err)
 	}

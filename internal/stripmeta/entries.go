@@ -4,19 +4,19 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 var errEncrypted = damaged("the video is encrypted")
 
 // descriptions cleans the sample descriptions of a track (ISO/IEC 14496-12, 8.5.2 and 12; QuickTime File Format).
-func (v *video) descriptions(b probe.Box) error {
+func (v *video) descriptions(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {
 		return err
 	}
 	version, left := p[0], binary.BigEndian.Uint32(p[4:])
-	return v.walkEach(b, 8, func(entry probe.Box) error {
+	return v.walkEach(b, 8, func(entry mediainfo.Box) error {
 		if left == 0 {
 			return errStructure
 		}
@@ -42,7 +42,7 @@ func (v *video) descriptions(b probe.Box) error {
 }
 
 // zeroFields zeroes ranges of a box's content.
-func (v *video) zeroFields(b probe.Box, fields ...span) error {
+func (v *video) zeroFields(b mediainfo.Box, fields ...span) error {
 	for _, f := range fields {
 		at, end := b.Content+f.at, min(b.Content+f.end, b.End)
 		if at >= end {
@@ -57,7 +57,7 @@ func (v *video) zeroFields(b probe.Box, fields ...span) error {
 
 // soundEntry cleans the description of sound. QuickTime has longer ones, of the versions 1 and 2, where that of stsd
 // is 0.
-func (v *video) soundEntry(entry probe.Box, version byte) error {
+func (v *video) soundEntry(entry mediainfo.Box, version byte) error {
 	if err := v.zeroFields(entry, span{10, 16}); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (v *video) soundEntry(entry probe.Box, version byte) error {
 }
 
 // color keeps the color information of the registered types, and of a color profile what rendering needs.
-func (v *video) color(b probe.Box) error {
+func (v *video) color(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 4)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (v *video) color(b probe.Box) error {
 }
 
 // colorProfile cleans a color profile in place: what it becomes shorter by is zeros behind it.
-func (v *video) colorProfile(b probe.Box) error {
+func (v *video) colorProfile(b mediainfo.Box) error {
 	at := b.Content + 4
 	raw, clean, err := v.profile(at, b.End-at)
 	if err != nil {
@@ -115,7 +115,7 @@ const (
 )
 
 // decoder zeroes all descriptors of an elementary stream but those that set up the decoder.
-func (v *video) decoder(b probe.Box) error { return v.descriptors(b.Content+4, b.End, 0) }
+func (v *video) decoder(b mediainfo.Box) error { return v.descriptors(b.Content+4, b.End, 0) }
 
 // descriptors cleans the descriptors between at and end, inside one of the tag in.
 func (v *video) descriptors(at, end int64, in byte) error {
@@ -200,7 +200,7 @@ func (v *video) stream(at, end int64) error {
 }
 
 // parameterSets zeroes what follows the parameter sets of H.264 (ISO/IEC 14496-15, 5.3.3.1).
-func (v *video) parameterSets(b probe.Box) error {
+func (v *video) parameterSets(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 6)
 	if err != nil {
 		return err
@@ -225,7 +225,7 @@ func (v *video) parameterSets(b probe.Box) error {
 }
 
 // parameterArrays zeroes what follows the arrays of parameter sets of H.265 (ISO/IEC 14496-15, 8.3.2.1 and 9.4.2).
-func (v *video) parameterArrays(b probe.Box) error {
+func (v *video) parameterArrays(b mediainfo.Box) error {
 	off := int64(23)
 	if b.Kind == "lhvC" {
 		off = 6
@@ -246,7 +246,7 @@ func (v *video) parameterArrays(b probe.Box) error {
 }
 
 // skipUnits returns where count units at off of a box end, each behind its length in two bytes.
-func (v *video) skipUnits(b probe.Box, off int64, count int) (int64, error) {
+func (v *video) skipUnits(b mediainfo.Box, off int64, count int) (int64, error) {
 	for range count {
 		p, err := v.content(b, off, 2)
 		if err != nil {
@@ -262,7 +262,7 @@ func (v *video) skipUnits(b probe.Box, off int64, count int) (int64, error) {
 
 // flac keeps the stream's information and zeroes the other blocks, such as comments and pictures. That one becomes the
 // last.
-func (v *video) flac(b probe.Box) error {
+func (v *video) flac(b mediainfo.Box) error {
 	const last, information, size = 0x80, 0, 34
 	p, err := v.content(b, 4, 4)
 	if err != nil {

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"io"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 // orientationOnly returns the EXIF data (TIFF 6.0) that says nothing but how the pixels are turned, or nil if they are
 // upright, for the n bytes of EXIF data at off.
 func (s *source) orientationOnly(off, n int64) []byte {
-	value := probe.Orientation(io.NewSectionReader(s, off, n), n)
+	value := mediainfo.Orientation(io.NewSectionReader(s, off, n), n)
 	if value == 1 {
 		return nil
 	}

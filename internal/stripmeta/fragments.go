@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 // fragmentRun follows where the samples of movie fragments are (ISO/IEC 14496-12, 8.8).
@@ -27,9 +27,9 @@ const (
 )
 
 // fragment notes where a track fragment's samples are, and keeps or blanks it as its track.
-func (v *video) fragment(b probe.Box) error {
+func (v *video) fragment(b mediainfo.Box) error {
 	t := trackFragment{}
-	err := v.each(b, func(in probe.Box) error {
+	err := v.each(b, func(in mediainfo.Box) error {
 		switch in.Kind {
 		case "tfhd":
 			return v.fragmentHeader(in, &t)
@@ -53,7 +53,7 @@ type trackFragment struct {
 	base, at    uint64
 }
 
-func (v *video) fragmentHeader(b probe.Box, t *trackFragment) error {
+func (v *video) fragmentHeader(b mediainfo.Box, t *trackFragment) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (v *video) fragmentHeader(b probe.Box, t *trackFragment) error {
 }
 
 // fragmentRun adds up a run of samples, and notes it if its track stays.
-func (v *video) fragmentRun(b probe.Box, t *trackFragment) error {
+func (v *video) fragmentRun(b mediainfo.Box, t *trackFragment) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (v *video) fragmentRun(b probe.Box, t *trackFragment) error {
 }
 
 // runSizes adds up the sizes of the samples in a run's table at off.
-func (v *video) runSizes(b probe.Box, off int64, flags, count uint32) (uint64, error) {
+func (v *video) runSizes(b mediainfo.Box, off int64, flags, count uint32) (uint64, error) {
 	stride := int64(4 * bits.OnesCount32(flags&trunEach))
 	at := off + 4*int64(bits.OnesCount32(flags&0x100)) // behind the duration
 	if b.Content+off+stride*int64(count) > b.End {
@@ -132,7 +132,7 @@ func (v *video) runSizes(b probe.Box, off int64, flags, count uint32) (uint64, e
 }
 
 // defaults notes the size of a track's samples in fragments (trex), and blanks what is said of a track that goes.
-func (v *video) defaults(b probe.Box) error {
+func (v *video) defaults(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 24)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (v *video) defaults(b probe.Box) error {
 }
 
 // fragmentHeadFields keeps the fields of a tfhd that its flags announce.
-func (v *video) fragmentHeadFields(b probe.Box) error {
+func (v *video) fragmentHeadFields(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (v *video) fragmentHeadFields(b probe.Box) error {
 }
 
 // fragmentDataFields keeps the table of a trun.
-func (v *video) fragmentDataFields(b probe.Box) error {
+func (v *video) fragmentDataFields(b mediainfo.Box) error {
 	p, err := v.content(b, 0, 8)
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func (v *video) fragmentDataFields(b probe.Box) error {
 }
 
 // fragmentIndexFields keeps the entries of a sidx.
-func (v *video) fragmentIndexFields(b probe.Box) error {
+func (v *video) fragmentIndexFields(b mediainfo.Box) error {
 	head := int64(24)
 	p, err := v.content(b, 0, int(head))
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/stripmeta"
 )
 
 func FuzzJPEG(f *testing.F) {
 	f.Add(after(encoded(f, "jpeg"), 2, segment(0xfe, []byte(secret))))
-	fuzz(f, probe.JPEG, jpeg.Decode, "progressive.jpg")
+	fuzz(f, mediainfo.JPEG, jpeg.Decode, "progressive.jpg")
 }
 
 func FuzzProfile(f *testing.F) {
@@ -33,30 +33,30 @@ func FuzzProfile(f *testing.F) {
 	photo := encoded(f, "jpeg")
 	f.Fuzz(func(t *testing.T, p []byte) {
 		if len(p) < 60_000 {
-			cleaned(t, after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)), probe.JPEG)
+			cleaned(t, after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)), mediainfo.JPEG)
 		}
 	})
 }
 
 func FuzzPNG(f *testing.F) {
 	f.Add(after(encoded(f, "png"), 33, pngChunk("tEXt", []byte(secret))))
-	fuzz(f, probe.PNG, png.Decode, "animated.png", "interlaced.png")
+	fuzz(f, mediainfo.PNG, png.Decode, "animated.png", "interlaced.png")
 }
 
 func FuzzGIF(f *testing.F) {
 	f.Add(encoded(f, "gif"))
-	fuzz(f, probe.GIF, gif.Decode, "animated.gif")
+	fuzz(f, mediainfo.GIF, gif.Decode, "animated.gif")
 }
 
 func FuzzWebP(f *testing.F) {
-	fuzz(f, probe.WebP, webp.Decode, "lossy.webp", "lossless.webp", "alpha.webp", "animated.webp")
+	fuzz(f, mediainfo.WebP, webp.Decode, "lossy.webp", "lossless.webp", "alpha.webp", "animated.webp")
 }
 
 func FuzzMP4(f *testing.F) {
 	at := uint32(mdatAt + len(pictures))
 	tables := [][]byte{box("stsc", u32(0, 1, 1, 3, 1)), box("stco", u32(0, 1, at)), box("stsz", u32(0, 0, 3, 18, 1, 18))}
 	f.Add(film{mdat: []byte(samples), meta: telemetry("meta", tables...), moov: box("udta", []byte(secret))}.bytes())
-	fuzz(f, probe.MP4, nil, "end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "plain.mov")
+	fuzz(f, mediainfo.MP4, nil, "end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "plain.mov")
 }
 
 // fuzz checks that a file that is clean stays as it is, has the same facts and pixels, and takes little memory.
@@ -74,7 +74,7 @@ func fuzz(f *testing.F, mime string, decode func(io.Reader) (image.Image, error)
 			t.Errorf("%d bytes of memory taken", took)
 		}
 		if err != nil {
-			if !errors.Is(err, probe.ErrDamaged) {
+			if !errors.Is(err, mediainfo.ErrDamaged) {
 				t.Errorf("of another kind: %v", err)
 			}
 			return
@@ -90,12 +90,12 @@ func fuzz(f *testing.F, mime string, decode func(io.Reader) (image.Image, error)
 
 func same(t *testing.T, data, clean []byte, decode func(io.Reader) (image.Image, error)) {
 	t.Helper()
-	want, err := probe.Read(bytes.NewReader(data), int64(len(data)))
+	want, err := mediainfo.Read(bytes.NewReader(data), int64(len(data)))
 	if err != nil || want.Width*want.Height > 1<<16 {
 		return
 	}
 	if decode == nil {
-		if got, err := probe.Read(bytes.NewReader(clean), int64(len(clean))); err != nil || got != want {
+		if got, err := mediainfo.Read(bytes.NewReader(clean), int64(len(clean))); err != nil || got != want {
 			t.Errorf("%+v (%v), want %+v", got, err, want)
 		}
 		if chunks, err := readableSamples(data); err == nil && !slices.Equal(chunks, samplesOf(clean)) {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 // The blocks of GIF89a, appendix A.
@@ -44,7 +44,7 @@ func scanGIF(s *source, e *Edits) error {
 	shown := false
 	for {
 		next, kind, err := g.block(at)
-		if errors.Is(err, probe.ErrDamaged) && !errors.Is(err, errParts) && shown {
+		if errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, errParts) && shown {
 			return errors.Join(g.dropControl(), e.replace(at, s.size, []byte{gifTrailer}))
 		}
 		if err != nil {

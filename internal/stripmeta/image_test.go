@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/stripmeta"
 )
 
@@ -49,7 +49,7 @@ func TestJPEG(t *testing.T) {
 	plain := encoded(t, "jpeg")
 	pixels := decodeJPEG(t, plain)
 	for name, segment := range segments {
-		out := cleaned(t, after(plain, 2, colors, segment), probe.JPEG)
+		out := cleaned(t, after(plain, 2, colors, segment), mediainfo.JPEG)
 		if !reflect.DeepEqual(pixels, decodeJPEG(t, out)) {
 			t.Errorf("%s: other pixels", name)
 		}
@@ -64,7 +64,7 @@ func TestJPEG(t *testing.T) {
 		"second image":            append(bytes.Clone(plain), after(plain, 2, segments["EXIF"])...),
 		"video behind the image":  append(bytes.Clone(plain), box("mdat", s)...),
 	} {
-		if out := cleaned(t, data, probe.JPEG); !bytes.Equal(out, plain) {
+		if out := cleaned(t, data, mediainfo.JPEG); !bytes.Equal(out, plain) {
 			t.Errorf("%s: not the plain image: %q", name, out)
 		}
 	}
@@ -75,7 +75,7 @@ func TestJPEGOrientation(t *testing.T) {
 	plain := encoded(t, "jpeg")
 	for value := range uint16(10) {
 		for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
-			out := cleaned(t, after(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), exifOf(order, value))), probe.JPEG)
+			out := cleaned(t, after(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), exifOf(order, value))), mediainfo.JPEG)
 			want := plain
 			if value >= 2 && value <= 8 {
 				want = after(plain, 2, segment(0xe1, []byte("Exif\x00\x00"), least(byte(value))))
@@ -90,7 +90,7 @@ func TestJPEGOrientation(t *testing.T) {
 // TestJPEGForms follows scans, restarts, fill bytes and stuffed bytes to the end.
 func TestJPEGForms(t *testing.T) {
 	t.Parallel()
-	if out := cleaned(t, load(t, "progressive.jpg"), probe.JPEG); len(out) == 0 {
+	if out := cleaned(t, load(t, "progressive.jpg"), mediainfo.JPEG); len(out) == 0 {
 		t.Error("nothing is left")
 	}
 	scan := segment(0xda, []byte{1, 1, 0, 0, 63, 0})
@@ -99,18 +99,18 @@ func TestJPEGForms(t *testing.T) {
 		segment(0xdb, make([]byte, 65)), segment(0xc2, []byte{8, 0, 8, 0, 8, 1, 1, 0x11, 0}), scan,
 		[]byte("\x01\xff\x00\x02\xff\xd0\x03\xff\xff\xd7"), table, scan, []byte("\x05\xff\x00"))
 	whole := slices.Concat(file, []byte{0xff, 0xd9})
-	if out := cleaned(t, whole, probe.JPEG); !bytes.Equal(out, whole) {
+	if out := cleaned(t, whole, mediainfo.JPEG); !bytes.Equal(out, whole) {
 		t.Errorf("changed: %q", out)
 	}
 	with := slices.Concat(file, segment(0xe1, []byte(secret)), scan, []byte("\x09\xff\xd9"), []byte(secret))
-	if out := cleaned(t, with, probe.JPEG); !bytes.Equal(out, slices.Concat(file, scan, []byte("\x09\xff\xd9"))) {
+	if out := cleaned(t, with, mediainfo.JPEG); !bytes.Equal(out, slices.Concat(file, scan, []byte("\x09\xff\xd9"))) {
 		t.Errorf("between scans: %q", out)
 	}
 	for name, data := range map[string][]byte{
 		"cut in a scan": file, "cut in a segment": whole[:8], "a short segment": {0xff, 0xd8, 0xff, 0xe0, 0, 1, 0xff, 0xd9},
 		"a reserved marker": {0xff, 0xd8, 0xff, 0xf5, 0, 2, 0xff, 0xd9}, "empty": {},
 	} {
-		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.JPEG); !errors.Is(err, probe.ErrDamaged) {
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.JPEG); !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
 	}
@@ -142,24 +142,24 @@ func TestPNG(t *testing.T) {
 		"behind the data": after(plain, len(plain)-12, pngChunk("tEXt", s)),
 		"behind the end":  append(bytes.Clone(plain), s...),
 	} {
-		out := cleaned(t, data, probe.PNG)
+		out := cleaned(t, data, mediainfo.PNG)
 		if !bytes.Equal(out, plain) || !reflect.DeepEqual(pixels, decodePNG(t, out)) {
 			t.Errorf("%s: not the plain image", name)
 		}
 	}
-	out := cleaned(t, after(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 6))), probe.PNG)
+	out := cleaned(t, after(plain, first, pngChunk("eXIf", exifOf(binary.LittleEndian, 6))), mediainfo.PNG)
 	if want := after(plain, first, pngChunk("eXIf", least(6))); !bytes.Equal(out, want) {
 		t.Errorf("orientation: %q", out[:120])
 	}
 	animated := load(t, "animated.png")
-	if out := cleaned(t, after(animated, first, pngChunk("tEXt", s)), probe.PNG); !bytes.Equal(out, animated) {
+	if out := cleaned(t, after(animated, first, pngChunk("tEXt", s)), mediainfo.PNG); !bytes.Equal(out, animated) {
 		t.Error("an animation was changed")
 	}
 	for name, data := range map[string][]byte{
 		"no end": plain[:len(plain)-12], "a long chunk": plain[:40],
 		"unknown critical": after(plain, first, pngChunk("CgBI", s)),
 	} {
-		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.PNG); !errors.Is(err, probe.ErrDamaged) {
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.PNG); !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
 	}
@@ -188,14 +188,14 @@ func TestGIF(t *testing.T) {
 		"drawn text":     after(plain, first, []byte("\x21\x01\x0c0123456789ab"), s),
 		"stray bytes":    slices.Concat(plain[:len(plain)-1], []byte("\x00"), []byte(secret)),
 	} {
-		out := cleaned(t, data, probe.GIF)
+		out := cleaned(t, data, mediainfo.GIF)
 		got, err := gif.DecodeAll(bytes.NewReader(out))
 		if err != nil || !reflect.DeepEqual(want, got) || !bytes.Equal(out, plain) {
 			t.Errorf("%s: not the plain image: %v", name, err)
 		}
 	}
 	for name, data := range map[string][]byte{"no image": plain[:first], "stray": after(plain, first, []byte{7})} {
-		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.GIF); !errors.Is(err, probe.ErrDamaged) {
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.GIF); !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
 	}
@@ -231,7 +231,7 @@ func TestWebP(t *testing.T) {
 		"behind the end": {append(bytes.Clone(plain), s...), plain},
 		"a short chunk":  {riff(canvas(0x20), colors, simple[12:], []byte("abcdef")), plain},
 	} {
-		out := cleaned(t, c.data, probe.WebP)
+		out := cleaned(t, c.data, mediainfo.WebP)
 		if !bytes.Equal(out, c.want) {
 			t.Errorf("%s: %q", name, out)
 		}
@@ -240,21 +240,21 @@ func TestWebP(t *testing.T) {
 		}
 	}
 	animated := load(t, "animated.webp")
-	if out := cleaned(t, animated, probe.WebP); !bytes.Equal(out, animated) {
+	if out := cleaned(t, animated, mediainfo.WebP); !bytes.Equal(out, animated) {
 		t.Error("an animation without metadata was changed")
 	}
 	frame := func(inner ...[]byte) []byte { return riffChunk("ANMF", make([]byte, 16), bytes.Join(inner, nil)) }
 	anim := func(inner ...[]byte) []byte {
 		return riff(canvas(2), riffChunk("ANIM", make([]byte, 6)), frame(inner...))
 	}
-	if out := cleaned(t, anim(simple[12:], riffChunk("secr", s)), probe.WebP); !bytes.Equal(out, anim(simple[12:])) {
+	if out := cleaned(t, anim(simple[12:], riffChunk("secr", s)), mediainfo.WebP); !bytes.Equal(out, anim(simple[12:])) {
 		t.Errorf("in a frame: %q", out)
 	}
 	for name, data := range map[string][]byte{
 		"cut": plain[:len(plain)-9], "a long chunk": riff([]byte("VP8 \xff\xff\xff\x7fxxxx")),
 		"a short frame": riff(riffChunk("ANMF", s[:9])),
 	} {
-		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.WebP); !errors.Is(err, probe.ErrDamaged) {
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.WebP); !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
 	}
@@ -267,20 +267,20 @@ func TestRepeated(t *testing.T) {
 	plain := after(encoded(t, "png"), first, pngChunk("gAMA", []byte("\x00\x00\xb1\x8f")))
 	more := slices.Concat(pngChunk("gAMA", []byte("GPS+")), pngChunk("gAMA", []byte("52.5")),
 		pngChunk("cHRM", []byte("+52.5200+013.4050/+52.5200+013.40")))
-	if out := cleaned(t, after(plain, len(plain)-12, more), probe.PNG); !bytes.Equal(out, plain) {
+	if out := cleaned(t, after(plain, len(plain)-12, more), mediainfo.PNG); !bytes.Equal(out, plain) {
 		t.Errorf("PNG: %q", out)
 	}
 	turned := encoded(t, "gif")
 	control := bytes.Index(turned, []byte("\x21\xf9\x04"))
 	more = []byte("\x21\xf9\x04GPS+\x00\x21\xf9\x0452.5\x00")
 	for _, at := range []int{control, len(turned) - 1} {
-		if out := cleaned(t, after(turned, at, more), probe.GIF); !bytes.Equal(out, turned) {
+		if out := cleaned(t, after(turned, at, more), mediainfo.GIF); !bytes.Equal(out, turned) {
 			t.Errorf("GIF: %q", out)
 		}
 	}
 	photo := encoded(t, "jpeg")
 	want := after(photo, 2, segment(0xee, []byte("Adobe\x00\x64\x00\x00\x00\x00\x01")))
-	if out := cleaned(t, after(photo, 2, segment(0xee, []byte("Adobe52.520\x01"))), probe.JPEG); !bytes.Equal(out, want) {
+	if out := cleaned(t, after(photo, 2, segment(0xee, []byte("Adobe52.520\x01"))), mediainfo.JPEG); !bytes.Equal(out, want) {
 		t.Errorf("JPEG: %q", out[:40])
 	}
 }
@@ -289,8 +289,8 @@ func TestRepeated(t *testing.T) {
 func TestImagesMadeByOthers(t *testing.T) {
 	t.Parallel()
 	for name, mime := range map[string]string{
-		"alpha.webp": probe.WebP, "lossless.webp": probe.WebP, "lossy.webp": probe.WebP, "animated.webp": probe.WebP,
-		"animated.png": probe.PNG, "interlaced.png": probe.PNG, "progressive.jpg": probe.JPEG,
+		"alpha.webp": mediainfo.WebP, "lossless.webp": mediainfo.WebP, "lossy.webp": mediainfo.WebP, "animated.webp": mediainfo.WebP,
+		"animated.png": mediainfo.PNG, "interlaced.png": mediainfo.PNG, "progressive.jpg": mediainfo.JPEG,
 	} {
 		data := load(t, name)
 		sameShown(t, mime, name, data, cleaned(t, data, mime))
@@ -300,7 +300,7 @@ func TestImagesMadeByOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := gif.DecodeAll(bytes.NewReader(cleaned(t, animated, probe.GIF)))
+	got, err := gif.DecodeAll(bytes.NewReader(cleaned(t, animated, mediainfo.GIF)))
 	if err != nil || !reflect.DeepEqual(want, got) {
 		t.Errorf("animated.gif: other frames (%v)", err)
 	}
@@ -324,7 +324,7 @@ func TestPixelFormats(t *testing.T) {
 					whole := slices.Concat([]byte("\x89PNG\r\n\x1a\n"), pngChunk("IHDR", header), palette,
 						pngChunk("IDAT", deflated(make([]byte, raw))), pngChunk("IEND"))
 					decodePNG(t, whole)
-					if out := cleaned(t, whole, probe.PNG); !bytes.Equal(out, whole) {
+					if out := cleaned(t, whole, mediainfo.PNG); !bytes.Equal(out, whole) {
 						t.Errorf("%d by %d of color type %d, depth %d: changed", width, height, color, depth)
 					}
 				}
@@ -368,8 +368,8 @@ func TestSurplusPixels(t *testing.T) {
 		"no pixels":   []byte(secret),
 	} {
 		whole := after(plain, len(plain)-12, pngChunk("fcTL", frame), pngChunk("fdAT", u32(1), data))
-		_, err := stripmeta.Scan(bytes.NewReader(whole), int64(len(whole)), probe.PNG)
-		if name == "none" && err != nil || name != "none" && !errors.Is(err, probe.ErrDamaged) {
+		_, err := stripmeta.Scan(bytes.NewReader(whole), int64(len(whole)), mediainfo.PNG)
+		if name == "none" && err != nil || name != "none" && !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -387,13 +387,13 @@ func TestProfiles(t *testing.T) {
 	clean := profileOf(tags...)
 	photo := encoded(t, "jpeg")
 	embed := func(p []byte) []byte { return after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x01"), p)) }
-	if out := cleaned(t, embed(clean), probe.JPEG); !bytes.Equal(out, embed(clean)) {
+	if out := cleaned(t, embed(clean), mediainfo.JPEG); !bytes.Equal(out, embed(clean)) {
 		t.Errorf("a clean profile is changed: %q", out[:700])
 	}
 	for n := range tags {
 		more := slices.Clone(tags)
 		more[n].value = append(bytes.Clone(tags[n].value), secret...)
-		if out := cleaned(t, embed(profileOf(more...)), probe.JPEG); !bytes.Equal(out, embed(clean)) {
+		if out := cleaned(t, embed(profileOf(more...)), mediainfo.JPEG); !bytes.Equal(out, embed(clean)) {
 			t.Errorf("%s: not the clean profile", tags[n].name)
 		}
 	}
@@ -401,7 +401,7 @@ func TestProfiles(t *testing.T) {
 	large := slices.Concat([]byte("curv\x00\x00\x00\x00"), u32(60_000), bytes.Repeat([]byte{1, 2}, 60_000))
 	display := profileOf(tag{"gTRC", large}, tag{"mmod", []byte(secret)})
 	out := cleaned(t, after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), display[:65_000]),
-		segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), display[65_000:])), probe.JPEG)
+		segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), display[65_000:])), mediainfo.JPEG)
 	kept := profileOf(tag{"gTRC", large})
 	want := after(photo, 2, segment(0xe2, []byte("ICC_PROFILE\x00\x01\x02"), kept[:65_519]),
 		segment(0xe2, []byte("ICC_PROFILE\x00\x02\x02"), kept[65_519:]))

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/stripmeta"
 )
 
@@ -29,8 +29,8 @@ type planter func(marker []byte) []byte
 // planters are the places of each format in which bytes of any kind fit without changing what is shown.
 func planters(tb testing.TB) map[string]map[string]planter {
 	return map[string]map[string]planter{
-		probe.JPEG: plantedJPEG(tb), probe.PNG: plantedPNG(tb), probe.WebP: plantedWebP(tb), probe.GIF: plantedGIF(tb),
-		probe.MP4: plantedVideo(), probe.QuickTime: plantedQuickTime(tb),
+		mediainfo.JPEG: plantedJPEG(tb), mediainfo.PNG: plantedPNG(tb), mediainfo.WebP: plantedWebP(tb), mediainfo.GIF: plantedGIF(tb),
+		mediainfo.MP4: plantedVideo(), mediainfo.QuickTime: plantedQuickTime(tb),
 	}
 }
 
@@ -416,7 +416,7 @@ func planted(t *testing.T, mime, name string, plant planter, marker []byte) {
 	edits, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mime)
 	if err != nil {
 		// What a fuzzer makes may be no file any more. It is not let through.
-		if !bytes.HasPrefix(marker, []byte("GPS-")) && errors.Is(err, probe.ErrDamaged) {
+		if !bytes.HasPrefix(marker, []byte("GPS-")) && errors.Is(err, mediainfo.ErrDamaged) {
 			return
 		}
 		t.Fatalf("%s, %s: %v", mime, name, err)
@@ -443,7 +443,7 @@ func planted(t *testing.T, mime, name string, plant planter, marker []byte) {
 // opened is a file with its compressed color profile.
 func opened(data []byte, mime string) []byte {
 	_, packed, found := bytes.Cut(data, []byte("iCCPICC profile\x00\x00"))
-	if mime != probe.PNG || !found {
+	if mime != mediainfo.PNG || !found {
 		return data
 	}
 	z, err := zlib.NewReader(bytes.NewReader(packed))
@@ -460,19 +460,19 @@ func sameShown(t *testing.T, mime, name string, data, out []byte) {
 	var want, got any
 	var err, err2 error
 	switch mime {
-	case probe.JPEG, probe.PNG, probe.WebP:
+	case mediainfo.JPEG, mediainfo.PNG, mediainfo.WebP:
 		decode := map[string]func(io.Reader) (image.Image, error){
-			probe.JPEG: jpeg.Decode, probe.PNG: png.Decode, probe.WebP: webp.Decode,
+			mediainfo.JPEG: jpeg.Decode, mediainfo.PNG: png.Decode, mediainfo.WebP: webp.Decode,
 		}[mime]
 		want, err = decode(bytes.NewReader(data))
 		got, err2 = decode(bytes.NewReader(out))
 		switch {
-		case mime == probe.WebP && err != nil: // of an animation
+		case mime == mediainfo.WebP && err != nil: // of an animation
 			return
-		case mime == probe.PNG && err != nil: // of an end that is not empty, which other decoders take
+		case mime == mediainfo.PNG && err != nil: // of an end that is not empty, which other decoders take
 			want, err = decode(bytes.NewReader(encoded(t, "png")))
 		}
-	case probe.GIF: // of which the decoder refuses some of the planted ones
+	case mediainfo.GIF: // of which the decoder refuses some of the planted ones
 		want, err = gif.DecodeAll(bytes.NewReader(encoded(t, "gif")))
 		got, err2 = gif.DecodeAll(bytes.NewReader(out))
 	default:

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 // action says how a box is cleaned.
@@ -115,7 +115,7 @@ var rules = map[string]map[string]rule{
 var configuration = keepBytes(1024)
 
 // clean cleans a box by the rule that its container has for it.
-func (v *video) clean(container string, b probe.Box) error {
+func (v *video) clean(container string, b mediainfo.Box) error {
 	r := rules[container][b.Kind]
 	switch r.do {
 	case enter:
@@ -141,7 +141,7 @@ func (v *video) clean(container string, b probe.Box) error {
 	}
 }
 
-func (v *video) cleanFragmentBox(do action, b probe.Box) error {
+func (v *video) cleanFragmentBox(do action, b mediainfo.Box) error {
 	switch do {
 	case trackExtends:
 		return v.defaults(b)
@@ -156,7 +156,7 @@ func (v *video) cleanFragmentBox(do action, b probe.Box) error {
 	}
 }
 
-func (v *video) cleanTable(do action, b probe.Box) error {
+func (v *video) cleanTable(do action, b mediainfo.Box) error {
 	switch do {
 	case brands:
 		return v.brands(b)

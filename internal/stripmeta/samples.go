@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 var errSamples = damaged("the video's tables do not say where its pictures and sound are")
@@ -171,7 +171,7 @@ var pcmBytes = map[string]uint64{
 
 // frames reads the first description of sound, whose version says how (QuickTime File Format, Sound Sample
 // Description).
-func (v *video) frames(stsd probe.Box) (frames, error) {
+func (v *video) frames(stsd mediainfo.Box) (frames, error) {
 	if stsd.End-stsd.Content < 8+36 {
 		return frames{}, nil
 	}
@@ -216,7 +216,7 @@ type table struct {
 }
 
 // table opens the table whose count is at off of a box and whose entries follow it. It is nil for no box.
-func (v *video) table(b probe.Box, off int64, stride int) (*table, error) {
+func (v *video) table(b mediainfo.Box, off int64, stride int) (*table, error) {
 	if b.Kind == "" {
 		return nil, nil //nolint:nilnil // a track may have no such table
 	}
@@ -305,7 +305,7 @@ type chunkRuns struct {
 	from      uint32 // 0 for never
 }
 
-func (v *video) chunkRuns(b probe.Box) (*chunkRuns, error) {
+func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
 	p, err := v.content(b, 4, 4)
 	if err != nil {
 		return nil, err

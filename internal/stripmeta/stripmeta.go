@@ -15,19 +15,19 @@ import (
 	"fmt"
 	"io"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
-// Scan finds the metadata in the first size bytes of r, a file of the MIME type that probe.Read reported. It reads the
+// Scan finds the metadata in the first size bytes of r, a file of the MIME type that mediainfo.Read reported. It reads the
 // file at most about twice, decompresses at most 1 GiB of pixels and holds at most about 32 MiB of memory. The error is
-// a probe.ErrDamaged, probe.ErrType, or says what kept r from being read.
+// a mediainfo.ErrDamaged, mediainfo.ErrType, or says what kept r from being read.
 func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 	scan := map[string]func(*source, *Edits) error{
-		probe.JPEG: scanJPEG, probe.PNG: scanPNG, probe.WebP: scanWebP, probe.GIF: scanGIF,
-		probe.MP4: scanVideo, probe.QuickTime: scanVideo,
+		mediainfo.JPEG: scanJPEG, mediainfo.PNG: scanPNG, mediainfo.WebP: scanWebP, mediainfo.GIF: scanGIF,
+		mediainfo.MP4: scanVideo, mediainfo.QuickTime: scanVideo,
 	}[mime]
 	if scan == nil {
-		return Edits{}, probe.ErrType
+		return Edits{}, mediainfo.ErrType
 	}
 	s := &source{r: r, size: size}
 	e := Edits{in: size}
@@ -44,7 +44,7 @@ func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 	return e, nil
 }
 
-func damaged(reason string) error { return &probe.DamageError{Reason: reason} }
+func damaged(reason string) error { return &mediainfo.DamageError{Reason: reason} }
 
 var (
 	errEnds      = damaged("the file ends too early")

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
-// maxBoxes bounds how many boxes of a video are looked at, as package probe does.
+// maxBoxes bounds how many boxes of a video are looked at, as package mediainfo does.
 const maxBoxes = 20_000
 
 // maxTracks bounds how many tracks of a video are followed: each is read through windows of its own.
@@ -54,7 +54,7 @@ func scanVideo(s *source, e *Edits) error {
 func (v *video) top() error {
 	for at := int64(0); at < v.size; {
 		b, err := v.next(at, v.size)
-		if errors.Is(err, probe.ErrDamaged) && !errors.Is(err, errParts) && v.moov && v.data != nil {
+		if errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, errParts) && v.moov && v.data != nil {
 			return v.remove(at, v.size)
 		}
 		if err != nil {
@@ -82,15 +82,15 @@ func (v *video) top() error {
 	return nil
 }
 
-func (v *video) next(at, end int64) (probe.Box, error) {
+func (v *video) next(at, end int64) (mediainfo.Box, error) {
 	if v.boxes++; v.boxes > maxBoxes {
-		return probe.Box{}, errParts
+		return mediainfo.Box{}, errParts
 	}
-	return probe.NextBox(v.source, at, end)
+	return mediainfo.NextBox(v.source, at, end)
 }
 
 // each shows the boxes of a container. What is too short for a box at its end is left out.
-func (v *video) each(in probe.Box, visit func(probe.Box) error) error {
+func (v *video) each(in mediainfo.Box, visit func(mediainfo.Box) error) error {
 	at := in.Content
 	for in.End-at >= 8 {
 		b, err := v.next(at, in.End)
@@ -106,10 +106,10 @@ func (v *video) each(in probe.Box, visit func(probe.Box) error) error {
 }
 
 // walk cleans the boxes of a container, and zeroes what is too short for a box at its end.
-func (v *video) walk(in probe.Box) error { return v.walkFrom(in.Kind, in.Content, in.End) }
+func (v *video) walk(in mediainfo.Box) error { return v.walkFrom(in.Kind, in.Content, in.End) }
 
 func (v *video) walkFrom(container string, at, end int64) error {
-	err := v.each(probe.Box{Content: at, End: end}, func(b probe.Box) error {
+	err := v.each(mediainfo.Box{Content: at, End: end}, func(b mediainfo.Box) error {
 		at = b.End
 		return v.clean(container, b)
 	})
@@ -120,7 +120,7 @@ func (v *video) walkFrom(container string, at, end int64) error {
 }
 
 // blank makes a box a free one of zeros.
-func (v *video) blank(b probe.Box) error {
+func (v *video) blank(b mediainfo.Box) error {
 	if !slices.Contains([]string{"free", "skip", "wide"}, b.Kind) {
 		if err := v.replace(b.Start+4, b.Start+8, []byte("free")); err != nil {
 			return err
@@ -130,7 +130,7 @@ func (v *video) blank(b probe.Box) error {
 }
 
 // content returns n bytes of a box's content at off.
-func (v *video) content(b probe.Box, off int64, n int) ([]byte, error) {
+func (v *video) content(b mediainfo.Box, off int64, n int) ([]byte, error) {
 	if b.Content+off+int64(n) > b.End {
 		return nil, errStructure
 	}
@@ -138,9 +138,9 @@ func (v *video) content(b probe.Box, off int64, n int) ([]byte, error) {
 }
 
 // references blanks references to tracks, unless all are among those that stay.
-func (v *video) references(b probe.Box) error {
+func (v *video) references(b mediainfo.Box) error {
 	stay := true
-	err := v.each(b, func(r probe.Box) error {
+	err := v.each(b, func(r mediainfo.Box) error {
 		stay = stay && slices.Contains(shownReferences, r.Kind)
 		return nil
 	})
@@ -151,8 +151,8 @@ func (v *video) references(b probe.Box) error {
 }
 
 // track keeps the tracks that are shown or heard, and notes where their samples are. It blanks others.
-func (v *video) track(b probe.Box) error {
-	t := trackBoxes{tables: map[string]probe.Box{}}
+func (v *video) track(b mediainfo.Box) error {
+	t := trackBoxes{tables: map[string]mediainfo.Box{}}
 	if err := v.find(b, &t); err != nil {
 		return err
 	}
@@ -174,11 +174,11 @@ func (v *video) track(b probe.Box) error {
 type trackBoxes struct {
 	id      uint32
 	handler string
-	tables  map[string]probe.Box // of stbl, by kind
+	tables  map[string]mediainfo.Box // of stbl, by kind
 }
 
-func (v *video) find(in probe.Box, t *trackBoxes) error {
-	return v.each(in, func(b probe.Box) error {
+func (v *video) find(in mediainfo.Box, t *trackBoxes) error {
+	return v.each(in, func(b mediainfo.Box) error {
 		switch in.Kind + "/" + b.Kind {
 		case "trak/mdia", "mdia/minf", "minf/stbl":
 			return v.find(b, t)
@@ -198,7 +198,7 @@ func (v *video) find(in probe.Box, t *trackBoxes) error {
 	})
 }
 
-func (v *video) trackID(b probe.Box, t *trackBoxes) error {
+func (v *video) trackID(b mediainfo.Box, t *trackBoxes) error {
 	p, err := v.content(b, 0, 16)
 	if err == nil && p[0] == 1 {
 		p, err = v.content(b, 8, 16)

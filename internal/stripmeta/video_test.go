@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/stripmeta"
 )
 
@@ -122,18 +122,18 @@ func TestVideo(t *testing.T) {
 		var f film
 		change(&f)
 		data := f.bytes()
-		sameVideo(t, name, data, cleaned(t, data, probe.MP4))
+		sameVideo(t, name, data, cleaned(t, data, mediainfo.MP4))
 	}
 }
 
 // sameVideo checks that a video has the same facts, and the same media bytes in the same place.
 func sameVideo(t *testing.T, name string, before, after []byte) {
 	t.Helper()
-	want, err := probe.Read(bytes.NewReader(before), int64(len(before)))
+	want, err := mediainfo.Read(bytes.NewReader(before), int64(len(before)))
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	got, err := probe.Read(bytes.NewReader(after), int64(len(after)))
+	got, err := mediainfo.Read(bytes.NewReader(after), int64(len(after)))
 	if err != nil || got != want {
 		t.Errorf("%s: %+v (%v), want %+v", name, got, err, want)
 	}
@@ -153,7 +153,7 @@ func TestVideoDatesOfVersion1(t *testing.T) {
 	t.Parallel()
 	long := box("mvhd", u32(1<<24, 1, 0xe0000001, 1, 0xe0000002, 1000, 0, 3000), make([]byte, 80))
 	data := film{moov: long}.bytes()
-	out := cleaned(t, data, probe.QuickTime)
+	out := cleaned(t, data, mediainfo.QuickTime)
 	if bytes.Contains(out, u32(0xe0000001)) || bytes.Contains(out, u32(0xe0000002)) {
 		t.Error("a date is left")
 	}
@@ -196,7 +196,7 @@ func TestFragments(t *testing.T) {
 		moof = fill(moof, c.hidden, offset)
 		f.tail = slices.Concat(moof, box("mdat", []byte(c.data)))
 		data := f.bytes()
-		out := cleaned(t, data, probe.MP4)
+		out := cleaned(t, data, mediainfo.MP4)
 		sameVideo(t, name, data, out)
 		if bytes.LastIndex(data, []byte(pictures)) != bytes.LastIndex(out, []byte(pictures)) {
 			t.Errorf("%s: the fragment's pictures are gone", name)
@@ -239,11 +239,11 @@ func TestDamagedVideos(t *testing.T) {
 		var f film
 		c(&f)
 		data := f.bytes()
-		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.MP4); !errors.Is(err, probe.ErrDamaged) {
+		if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.MP4); !errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
 	}
-	if _, err := stripmeta.Scan(strings.NewReader("x"), 1, "text/plain"); !errors.Is(err, probe.ErrType) {
+	if _, err := stripmeta.Scan(strings.NewReader("x"), 1, "text/plain"); !errors.Is(err, mediainfo.ErrType) {
 		t.Errorf("another type: %v, want ErrType", err)
 	}
 }
@@ -254,7 +254,7 @@ func TestSamplesElsewhere(t *testing.T) {
 	t.Parallel()
 	stsc, stsz := box("stsc", u32(0, 1, 1, 2, 1)), box("stsz", u32(0, 0xffffffff, 2))
 	data := film{meta: telemetry("meta", stsc, box("stco", u32(0, 2, 0, 0xffffff00)), stsz)}.bytes()
-	sameVideo(t, "all", data, cleaned(t, data, probe.MP4))
+	sameVideo(t, "all", data, cleaned(t, data, mediainfo.MP4))
 	for name, at := range map[string]uint32{"ftyp": 0, "mdat's header": uint32(mdatAt - 1), "behind the file": 1 << 30} {
 		tables := [][]byte{stsc, box("stco", u32(0, 1, at)), box("stsz", u32(0, 5, 1))}
 		refused(t, name, film{meta: telemetry("vide", tables...)}.bytes())
@@ -264,7 +264,7 @@ func TestSamplesElsewhere(t *testing.T) {
 
 func refused(t *testing.T, name string, data []byte) {
 	t.Helper()
-	if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.MP4); !errors.Is(err, probe.ErrDamaged) {
+	if _, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.MP4); !errors.Is(err, mediainfo.ErrDamaged) {
 		t.Errorf("%s: %v, want ErrDamaged", name, err)
 	}
 }
@@ -321,7 +321,7 @@ func TestSoundOfConstantSize(t *testing.T) {
 		minf := box("minf", box("smhd", u32(0, 0)), stbl)
 		mdia := box("mdia", box("mdhd", u32(0, 0, 0, 1000, 3000, 0)), hdlr, minf)
 		meta := box("trak", box("tkhd", u32(0, 0, 0, 2, 0, 0, 0, 0, 0, 0), matrix(), u32(0, 0)), mdia)
-		out := strip(t, film{mdat: []byte(data + "x" + secret), meta: meta}.bytes(), probe.MP4)
+		out := strip(t, film{mdat: []byte(data + "x" + secret), meta: meta}.bytes(), mediainfo.MP4)
 		if kept := bytes.TrimRight(out[mdatAt+len(pictures):][:len(data)+1+len(secret)], "\x00"); string(kept) != data {
 			t.Errorf("%s: %q is left, want %q", name, kept, data)
 		}
@@ -335,12 +335,12 @@ func TestMadeByOthers(t *testing.T) {
 		"end.mp4", "front.mp4", "fragmented.mp4", "indexed.mp4", "turned.mp4", "plain.mov", "hevc.mp4", "mp3.mp4",
 	} {
 		data := load(t, name)
-		want, err := probe.Read(bytes.NewReader(data), int64(len(data)))
+		want, err := mediainfo.Read(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		out := cleaned(t, data, want.Type)
-		if got, err := probe.Read(bytes.NewReader(out), int64(len(out))); err != nil || got != want || len(out) != len(data) {
+		if got, err := mediainfo.Read(bytes.NewReader(out), int64(len(out))); err != nil || got != want || len(out) != len(data) {
 			t.Errorf("%s: %+v (%v), want %+v", name, got, err, want)
 		}
 		if bytes.Contains(out, []byte("Lavf")) {
@@ -383,7 +383,7 @@ func TestFarAway(t *testing.T) {
 	moov := box("moov", box("mvhd", make([]byte, 100)), telemetry("vide", tables...), box("udta", []byte(secret)))
 	h := &hollow{head: head, tail: moov}
 	h.size = int64(len(ftyp)) + size + int64(len(h.tail))
-	edits, err := stripmeta.Scan(h, h.size, probe.MP4)
+	edits, err := stripmeta.Scan(h, h.size, mediainfo.MP4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -417,7 +417,7 @@ func TestManyChunks(t *testing.T) { // not parallel: it measures memory
 		data := slices.Concat([]byte(ftyp), mdat, box("moov", traks))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.MP4)
+		_, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.MP4)
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
 			t.Errorf("%d bytes of memory taken", took)
@@ -428,7 +428,7 @@ func TestManyChunks(t *testing.T) { // not parallel: it measures memory
 		t.Error(err)
 	}
 	err := scan(func(track, chunk int) int { return 2 * (2*(count-chunk-1) + track) })
-	if !errors.Is(err, probe.ErrDamaged) {
+	if !errors.Is(err, mediainfo.ErrDamaged) {
 		t.Errorf("scattered: %v, want ErrDamaged", err)
 	}
 }
@@ -437,7 +437,7 @@ func TestManyChunks(t *testing.T) { // not parallel: it measures memory
 func TestReading(t *testing.T) {
 	t.Parallel()
 	data := film{moov: box("udta", []byte(secret)), tail: []byte("trailer")}.bytes()
-	edits, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), probe.MP4)
+	edits, err := stripmeta.Scan(bytes.NewReader(data), int64(len(data)), mediainfo.MP4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -464,9 +464,9 @@ func (s *slow) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(len(p),
 func TestBrokenReader(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")
-	for _, mime := range []string{probe.JPEG, probe.PNG, probe.GIF, probe.WebP, probe.MP4} {
+	for _, mime := range []string{mediainfo.JPEG, mediainfo.PNG, mediainfo.GIF, mediainfo.WebP, mediainfo.MP4} {
 		_, err := stripmeta.Scan(failing{broken}, 1000, mime)
-		if !errors.Is(err, broken) || errors.Is(err, probe.ErrDamaged) {
+		if !errors.Is(err, broken) || errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want the reader's error", mime, err)
 		}
 	}

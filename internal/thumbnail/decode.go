@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/image/webp"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 // layer is a picture at its place on a canvas that is transparent elsewhere: the first frame of an animation may be
@@ -31,7 +31,7 @@ type layer struct {
 // decodeWithin bounds the time that decoding one image takes. Other images wait for its memory.
 const decodeWithin = 30 * time.Second
 
-var errDamaged = &probe.DamageError{Reason: "the image is cut short or broken"}
+var errDamaged = &mediainfo.DamageError{Reason: "the image is cut short or broken"}
 
 // reading is a reader of a function.
 type reading func([]byte) (int, error)
@@ -40,10 +40,10 @@ func (r reading) Read(p []byte) (int, error) { return r(p) }
 
 // decode decodes the first frame as it is stored. It stops at the next read once the context is done, or decodeWithin has
 // passed.
-func decode(ctx context.Context, r io.Reader, info probe.Info) (layer, error) {
+func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, decodeWithin, ErrSlow)
 	defer cancel()
-	if info.Type == probe.JPEG {
+	if info.Type == mediainfo.JPEG {
 		r = newScanReader(r, info)
 	}
 	var failed error // to read, which is not the image's fault
@@ -79,7 +79,7 @@ func decode(ctx context.Context, r io.Reader, info probe.Info) (layer, error) {
 }
 
 // guarded makes an error of a decoder's panic: there have been some, and one image must not end the program.
-func guarded(r io.Reader, info probe.Info) (layer, error) {
+func guarded(r io.Reader, info mediainfo.Info) (layer, error) {
 	var from layer
 	var err error
 	func() {
@@ -93,20 +93,20 @@ func guarded(r io.Reader, info probe.Info) (layer, error) {
 	return from, err
 }
 
-func decoded(r io.Reader, info probe.Info) (layer, error) {
+func decoded(r io.Reader, info mediainfo.Info) (layer, error) {
 	var whole layer
 	var err error
 	switch info.Type {
-	case probe.JPEG:
+	case mediainfo.JPEG:
 		whole.Image, err = jpeg.Decode(r)
-	case probe.PNG:
+	case mediainfo.PNG:
 		whole.Image, err = png.Decode(r)
-	case probe.GIF:
+	case mediainfo.GIF:
 		whole.Image, err = gif.Decode(r)
 		if err == nil {
 			whole.at = whole.Bounds().Min
 		}
-	case probe.WebP:
+	case mediainfo.WebP:
 		if info.Animated {
 			return firstFrame(r, info)
 		}
@@ -119,7 +119,7 @@ func decoded(r io.Reader, info probe.Info) (layer, error) {
 
 // firstFrame decodes the first frame of an animated WebP, which x/image does not: it makes a file of that frame alone,
 // with what RFC 9649 2.7 puts before it.
-func firstFrame(r io.Reader, info probe.Info) (layer, error) {
+func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 	length, err := findFrame(r)
 	if err != nil {
 		return layer{}, err

@@ -9,7 +9,7 @@ import (
 	"image/png"
 	"math"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 // qualities are those of a JPEG that are tried before it is made smaller; lower ones show.
@@ -50,7 +50,7 @@ func best(ctx context.Context, picture *image.RGBA, mime string, maxBytes int64)
 			return made, n, err
 		}
 		took = n
-		if mime == probe.PNG || took > hopeless*maxBytes {
+		if mime == mediainfo.PNG || took > hopeless*maxBytes {
 			break // a PNG knows no quality
 		}
 	}
@@ -62,7 +62,7 @@ func best(ctx context.Context, picture *image.RGBA, mime string, maxBytes int64)
 func encode(picture *image.RGBA, mime string, quality int, maxBytes int64) (Made, int64, error) {
 	out := &bounded{most: maxBytes}
 	var err error
-	if mime == probe.PNG {
+	if mime == mediainfo.PNG {
 		err = png.Encode(out, picture)
 	} else {
 		err = jpeg.Encode(out, picture, &jpeg.Options{Quality: quality})

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 // The bounds of the scans of a JPEG. A scan of a progressive image can take less than 100 bytes and still visits every
@@ -15,7 +15,7 @@ const (
 	maxBlocks = 16 << 20 // blocks of 8 × 8 samples that all scans visit, about 10 seconds of work
 )
 
-var errScans = &probe.DamageError{Reason: "the JPEG has more scans than the library decodes; save it again as a baseline (not progressive) JPEG"}
+var errScans = &mediainfo.DamageError{Reason: "the JPEG has more scans than the library decodes; save it again as a baseline (not progressive) JPEG"}
 
 // The markers of ITU-T T.81, table B.1, that have no segment or begin a scan.
 const (
@@ -48,7 +48,7 @@ const (
 	ended      // after the end of the image
 )
 
-func newScanReader(r io.Reader, info probe.Info) *scanReader {
+func newScanReader(r io.Reader, info mediainfo.Info) *scanReader {
 	each := int64(info.Width+7) / 8 * (int64(info.Height+7) / 8)
 	// The two bytes that begin the image are a marker without a segment.
 	return &scanReader{r: r, left: maxBlocks, each: each, state: inside, length: 2}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 // TestScanBounds checks the bounds of scans, and of the blocks that they visit together, to the scan.
@@ -39,7 +39,7 @@ func TestScanBounds(t *testing.T) {
 		"components too many":  {8192, begin + repeat(4, 4) + repeat(1, 1) + end, errScans},
 		"one whole, not whole": {8193, begin + repeat(16, 1) + end, errScans},
 	} {
-		info := probe.Info{Type: probe.JPEG, Width: c.side, Height: c.side}
+		info := mediainfo.Info{Type: mediainfo.JPEG, Width: c.side, Height: c.side}
 		for _, r := range []io.Reader{bytes.NewReader([]byte(c.data)), iotest.OneByteReader(bytes.NewReader([]byte(c.data)))} {
 			n, err := io.Copy(io.Discard, newScanReader(r, info))
 			if !errors.Is(err, c.wants) || err == nil && n != int64(len(c.data)) {
@@ -52,11 +52,11 @@ func TestScanBounds(t *testing.T) {
 // TestScansAreCounted compares the count with that of a genuine file, which ImageMagick wrote in 10 scans.
 func TestScansAreCounted(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../probe/testdata/progressive.jpg")
+	data, err := os.ReadFile("../mediainfo/testdata/progressive.jpg")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newScanReader(bytes.NewReader(data), probe.Info{Type: probe.JPEG, Width: 100, Height: 100})
+	s := newScanReader(bytes.NewReader(data), mediainfo.Info{Type: mediainfo.JPEG, Width: 100, Height: 100})
 	if _, err := io.Copy(io.Discard, s); err != nil || s.scans != 10 || s.state != ended {
 		t.Errorf("%d scans, state %d, %v", s.scans, s.state, err)
 	}

@@ -12,10 +12,10 @@ import (
 	"slices"
 
 	"pressroom/internal/loadshed"
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
-// The errors besides probe.ErrDamaged, of an image that turns out to be cut short or broken, and those of reading it.
+// The errors besides mediainfo.ErrDamaged, of an image that turns out to be cut short or broken, and those of reading it.
 var (
 	ErrTooLarge    = errors.New("the image needs more memory than there is for images")
 	ErrUnsupported = errors.New("the image is of a variant that cannot be decoded")
@@ -47,7 +47,7 @@ func New(memory int64) *Maker {
 // Made is an image that was made.
 type Made struct {
 	Bytes         []byte
-	Type          string // probe.JPEG or probe.PNG
+	Type          string // mediainfo.JPEG or mediainfo.PNG
 	Width, Height int    // pixels
 }
 
@@ -61,10 +61,10 @@ type Want struct {
 // Type is the MIME type of what Fit makes for it; empty where it makes none of the types that are wanted.
 func (w Want) Type() string {
 	switch {
-	case len(w.Types) == 0 || slices.Contains(w.Types, probe.JPEG):
-		return probe.JPEG
-	case slices.Contains(w.Types, probe.PNG):
-		return probe.PNG
+	case len(w.Types) == 0 || slices.Contains(w.Types, mediainfo.JPEG):
+		return mediainfo.JPEG
+	case slices.Contains(w.Types, mediainfo.PNG):
+		return mediainfo.PNG
 	}
 	return ""
 }
@@ -73,9 +73,9 @@ func (w Want) Type() string {
 const thumbnailQuality = 82
 
 // Thumbnail makes a picture whose longest side is side pixels, or as it is where it is smaller: a JPEG, or a PNG where
-// something is transparent. Of an animation it is the first frame. info is what probe.Read said of r's bytes. The
-// errors are probe.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's, and those of reading.
-func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info probe.Info, side int) (Made, error) {
+// something is transparent. Of an animation it is the first frame. info is what mediainfo.Read said of r's bytes. The
+// errors are mediainfo.ErrDamaged, ErrTooLarge, ErrUnsupported, ErrBusy, ErrSlow, the context's, and those of reading.
+func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info mediainfo.Info, side int) (Made, error) {
 	size := within(info, side)
 	release, err := m.hold(ctx, share, need(info, size))
 	if err != nil {
@@ -86,9 +86,9 @@ func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info pr
 	if err != nil {
 		return Made{}, err
 	}
-	mime := probe.JPEG
+	mime := mediainfo.JPEG
 	if !small.Opaque() {
-		mime = probe.PNG
+		mime = mediainfo.PNG
 	}
 	made, _, err := encode(small, mime, thumbnailQuality, 0)
 	return made, err
@@ -96,8 +96,8 @@ func (m *Maker) Thumbnail(ctx context.Context, share int64, r io.Reader, info pr
 
 // Fit makes a picture that fits: a JPEG on white, or a PNG where only that is wanted. It lowers the quality before the
 // size, but makes what there is no memory for smaller from the beginning, down to half its sides. Of an animation it is
-// the first frame. info is what probe.Read said of r's bytes. The errors are those of Thumbnail and ErrCannot.
-func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info probe.Info, want Want) (Made, error) {
+// the first frame. info is what mediainfo.Read said of r's bytes. The errors are those of Thumbnail and ErrCannot.
+func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info mediainfo.Info, want Want) (Made, error) {
 	mime := want.Type()
 	if mime == "" {
 		return Made{}, ErrCannot
@@ -112,7 +112,7 @@ func (m *Maker) Fit(ctx context.Context, share int64, r io.Reader, info probe.In
 	if err != nil {
 		return Made{}, err
 	}
-	if mime == probe.JPEG {
+	if mime == mediainfo.JPEG {
 		onWhite(whole)
 	}
 	return fit(ctx, whole, mime, want.MaxBytes)
@@ -132,13 +132,13 @@ func (m *Maker) hold(ctx context.Context, share, bytes int64) (func(), error) {
 
 // need is how many bytes of pixels there are at most at once, first while an image is decoded, then while it is made
 // into one of that size.
-func need(info probe.Info, size image.Point) int64 {
+func need(info mediainfo.Info, size image.Point) int64 {
 	return max(info.DecodeBytes, kept(info)+rgba(size))
 }
 
 // kept is how many bytes a decoded image takes at most. What a progressive JPEG took for its coefficients is gone.
-func kept(info probe.Info) int64 {
-	if info.Type == probe.JPEG {
+func kept(info mediainfo.Info) int64 {
+	if info.Type == mediainfo.JPEG {
 		return min(info.DecodeBytes, 4*int64(info.Width)*int64(info.Height))
 	}
 	return info.DecodeBytes
@@ -146,7 +146,7 @@ func kept(info probe.Info) int64 {
 
 // affordable is that size, or a smaller one of which there is memory for one picture beside the decoded image, and for
 // two after that.
-func (m *Maker) affordable(info probe.Info, size image.Point) image.Point {
+func (m *Maker) affordable(info mediainfo.Info, size image.Point) image.Point {
 	most := min(m.limit-kept(info), m.limit/2)
 	if rgba(size) <= most {
 		return size
@@ -158,7 +158,7 @@ func (m *Maker) affordable(info probe.Info, size image.Point) image.Point {
 func rgba(size image.Point) int64 { return 4 * int64(size.X) * int64(size.Y) }
 
 // within is the size of an image as shown whose longest side is side pixels at most.
-func within(info probe.Info, side int) image.Point {
+func within(info mediainfo.Info, side int) image.Point {
 	longest := max(info.Width, info.Height)
 	if side < 1 || longest <= side {
 		return image.Pt(info.Width, info.Height)
@@ -171,7 +171,7 @@ func scaled(size image.Point, by float64) image.Point {
 }
 
 // pixels decodes an image and makes it upright and of that size as shown.
-func pixels(ctx context.Context, r io.Reader, info probe.Info, size image.Point) (*image.RGBA, error) {
+func pixels(ctx context.Context, r io.Reader, info mediainfo.Info, size image.Point) (*image.RGBA, error) {
 	from, err := decode(ctx, r, info)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 	"pressroom/internal/thumbnail"
 )
 
@@ -38,9 +38,9 @@ var (
 	none  = color.RGBA{}
 )
 
-func info(tb testing.TB, data []byte) probe.Info {
+func info(tb testing.TB, data []byte) mediainfo.Info {
 	tb.Helper()
-	info, err := probe.Read(bytes.NewReader(data), int64(len(data)))
+	info, err := mediainfo.Read(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func encoded(tb testing.TB, img image.Image, mime string) []byte {
 	var data bytes.Buffer
 	var err error
 	switch mime {
-	case probe.JPEG:
+	case mediainfo.JPEG:
 		err = jpeg.Encode(&data, img, &jpeg.Options{Quality: 95})
-	case probe.PNG:
+	case mediainfo.PNG:
 		err = png.Encode(&data, img)
-	case probe.GIF:
+	case mediainfo.GIF:
 		err = gif.Encode(&data, img, nil)
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func encoded(tb testing.TB, img image.Image, mime string) []byte {
 
 func genuine(tb testing.TB, name string) []byte {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "probe", "testdata", name))
+	data, err := os.ReadFile(filepath.Join("..", "mediainfo", "testdata", name))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func oriented(data []byte, orientation byte) []byte {
 func TestUpright(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
-	data := encoded(t, quarters(64, 32, red, green, blue, white), probe.JPEG)
+	data := encoded(t, quarters(64, 32, red, green, blue, white), mediainfo.JPEG)
 	for orientation, want := range [][]color.RGBA{
 		1: {red, green, blue, white}, 2: {green, red, white, blue}, 3: {white, blue, green, red}, 4: {blue, white, red, green},
 		5: {red, blue, green, white}, 6: {blue, red, white, green}, 7: {white, green, blue, red}, 8: {green, white, red, blue},
@@ -146,11 +146,11 @@ func TestTransparency(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
 	half := color.RGBA{R: 128, A: 128}
-	data := encoded(t, quarters(60, 40, red, none, half, white), probe.PNG)
+	data := encoded(t, quarters(60, 40, red, none, half, white), mediainfo.PNG)
 	about := info(t, data)
 	for _, side := range []int{0, 30} {
 		made, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, side)
-		if err != nil || made.Type != probe.PNG {
+		if err != nil || made.Type != mediainfo.PNG {
 			t.Errorf("thumbnail: %s (%v), want a PNG", made.Type, err)
 		}
 		checkQuarters(t, "thumbnail", made, red, none, half, white)
@@ -159,9 +159,9 @@ func TestTransparency(t *testing.T) {
 			want  string
 			back  []color.RGBA
 		}{
-			{nil, probe.JPEG, []color.RGBA{red, white, {R: 255, G: 127, B: 127, A: 255}, white}},
-			{[]string{probe.PNG, probe.JPEG}, probe.JPEG, []color.RGBA{red, white, {R: 255, G: 127, B: 127, A: 255}, white}},
-			{[]string{probe.PNG}, probe.PNG, []color.RGBA{red, none, half, white}},
+			{nil, mediainfo.JPEG, []color.RGBA{red, white, {R: 255, G: 127, B: 127, A: 255}, white}},
+			{[]string{mediainfo.PNG, mediainfo.JPEG}, mediainfo.JPEG, []color.RGBA{red, white, {R: 255, G: 127, B: 127, A: 255}, white}},
+			{[]string{mediainfo.PNG}, mediainfo.PNG, []color.RGBA{red, none, half, white}},
 		} {
 			made, err := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{Types: c.types, MaxSide: side})
 			if err != nil || made.Type != c.want {
@@ -192,7 +192,7 @@ func TestFirstFrame(t *testing.T) {
 
 	webp := genuine(t, "animated.webp")
 	made, err = maker.Thumbnail(t.Context(), 1, bytes.NewReader(webp), info(t, webp), 0)
-	if err != nil || made.Width != 80 || made.Height != 40 || made.Type != probe.JPEG {
+	if err != nil || made.Width != 80 || made.Height != 40 || made.Type != mediainfo.JPEG {
 		t.Errorf("WebP: %s of %d × %d (%v), want a JPEG of 80 × 40", made.Type, made.Width, made.Height, err)
 	}
 }
@@ -247,7 +247,7 @@ func noise(width, height int) *image.RGBA {
 
 func TestFit(t *testing.T) {
 	t.Parallel()
-	large, small := encoded(t, noise(4000, 3000), probe.JPEG), encoded(t, noise(800, 600), probe.JPEG)
+	large, small := encoded(t, noise(4000, 3000), mediainfo.JPEG), encoded(t, noise(800, 600), mediainfo.JPEG)
 	maker := thumbnail.New(memory)
 	for _, c := range []struct {
 		data []byte
@@ -257,11 +257,11 @@ func TestFit(t *testing.T) {
 		{large, thumbnail.Want{MaxBytes: 976_000}, nil},
 		{small, thumbnail.Want{MaxBytes: 300_000}, nil},
 		{small, thumbnail.Want{MaxBytes: 60_000, MaxSide: 400}, nil},
-		{small, thumbnail.Want{MaxBytes: 100_000, MaxSide: 400, Types: []string{probe.PNG}}, nil},
+		{small, thumbnail.Want{MaxBytes: 100_000, MaxSide: 400, Types: []string{mediainfo.PNG}}, nil},
 		{small, thumbnail.Want{MaxBytes: 2000}, nil},
 		{small, thumbnail.Want{MaxBytes: 100}, thumbnail.ErrCannot},
-		{small, thumbnail.Want{MaxBytes: 1, Types: []string{probe.PNG}}, thumbnail.ErrCannot},
-		{small, thumbnail.Want{Types: []string{probe.WebP}}, thumbnail.ErrCannot},
+		{small, thumbnail.Want{MaxBytes: 1, Types: []string{mediainfo.PNG}}, thumbnail.ErrCannot},
+		{small, thumbnail.Want{Types: []string{mediainfo.WebP}}, thumbnail.ErrCannot},
 	} {
 		made, err := maker.Fit(t.Context(), 1, bytes.NewReader(c.data), info(t, c.data), c.want)
 		if !errors.Is(err, c.err) {
@@ -283,7 +283,7 @@ func TestFit(t *testing.T) {
 // TestStripped leaves nothing of what a camera wrote.
 func TestStripped(t *testing.T) {
 	t.Parallel()
-	data := oriented(encoded(t, quarters(64, 32, red), probe.JPEG), 1)
+	data := oriented(encoded(t, quarters(64, 32, red), mediainfo.JPEG), 1)
 	made, err := thumbnail.New(memory).Fit(t.Context(), 1, bytes.NewReader(data), info(t, data), thumbnail.Want{})
 	if err != nil || bytes.Contains(made.Bytes, []byte("Exif")) {
 		t.Errorf("metadata is left, or %v", err)
@@ -292,7 +292,7 @@ func TestStripped(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	t.Parallel()
-	data := encoded(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), probe.PNG)
+	data := encoded(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), mediainfo.PNG)
 	about := info(t, data)
 	if _, err := thumbnail.New(4_000_000+40_000).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); err != nil {
 		t.Errorf("with as much as it takes: %v", err)
@@ -316,25 +316,25 @@ func TestDamaged(t *testing.T) {
 	maker := thumbnail.New(memory)
 	img := noise(100, 80)
 	files := map[string][]byte{"webp": genuine(t, "lossy.webp"), "lossless": genuine(t, "lossless.webp"), "animated": genuine(t, "animated.webp")}
-	for _, mime := range []string{probe.JPEG, probe.PNG, probe.GIF} {
+	for _, mime := range []string{mediainfo.JPEG, mediainfo.PNG, mediainfo.GIF} {
 		files[mime] = encoded(t, img, mime)
 	}
 	for name, data := range files {
 		about := info(t, data)
 		_, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data[:len(data)/3]), about, 10)
-		if !errors.Is(err, probe.ErrDamaged) || errors.Is(err, thumbnail.ErrUnsupported) {
+		if !errors.Is(err, mediainfo.ErrDamaged) || errors.Is(err, thumbnail.ErrUnsupported) {
 			t.Errorf("%s, cut short: %v, want ErrDamaged", name, err)
 		}
 		gone := errors.New("the disk is gone")
 		disk := io.MultiReader(bytes.NewReader(data[:len(data)/3]), iotest.ErrReader(gone))
-		if _, err := maker.Thumbnail(t.Context(), 1, disk, about, 10); !errors.Is(err, gone) || errors.Is(err, probe.ErrDamaged) {
+		if _, err := maker.Thumbnail(t.Context(), 1, disk, about, 10); !errors.Is(err, gone) || errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s, from a disk that fails: %v, want its error", name, err)
 		}
 	}
-	data := files[probe.PNG]
+	data := files[mediainfo.PNG]
 	other := info(t, data)
 	other.Width, other.Height = 99, 80
-	if _, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), other, 10); !errors.Is(err, probe.ErrDamaged) {
+	if _, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), other, 10); !errors.Is(err, mediainfo.ErrDamaged) {
 		t.Errorf("another image: %v, want ErrDamaged", err)
 	}
 }
@@ -342,14 +342,14 @@ func TestDamaged(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
-	plain := encoded(t, quarters(64, 32, red), probe.JPEG)
+	plain := encoded(t, quarters(64, 32, red), mediainfo.JPEG)
 	frame := bytes.Index(plain, []byte{0xff, 0xc0})
 	arithmetic, twelve := slices.Clone(plain), slices.Clone(plain)
 	arithmetic[frame+1] = 0xc9
 	twelve[frame+4] = 12
 	for name, data := range map[string][]byte{"arithmetic coding": arithmetic, "12 bits": twelve} {
 		_, err := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), info(t, data), 10)
-		if !errors.Is(err, thumbnail.ErrUnsupported) || errors.Is(err, probe.ErrDamaged) {
+		if !errors.Is(err, thumbnail.ErrUnsupported) || errors.Is(err, mediainfo.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrUnsupported", name, err)
 		}
 	}
@@ -366,8 +366,8 @@ func (panicking) Read([]byte) (int, error) { panic("a decoder's mistake") }
 
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	about := probe.Info{Type: probe.JPEG, Kind: probe.Image, Width: 1, Height: 1, Orientation: 1}
-	if _, err := thumbnail.New(memory).Thumbnail(t.Context(), 1, panicking{}, about, 10); !errors.Is(err, probe.ErrDamaged) {
+	about := mediainfo.Info{Type: mediainfo.JPEG, Kind: mediainfo.Image, Width: 1, Height: 1, Orientation: 1}
+	if _, err := thumbnail.New(memory).Thumbnail(t.Context(), 1, panicking{}, about, 10); !errors.Is(err, mediainfo.ErrDamaged) {
 		t.Errorf("%v, want ErrDamaged", err)
 	}
 }
@@ -391,7 +391,7 @@ func (h held) Read(p []byte) (int, error) {
 // TestTurns has a second image wait until the first has given its memory back, and a third give up waiting.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	data := encoded(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), probe.PNG)
+	data := encoded(t, image.NewGray(image.Rect(0, 0, 1000, 1000)), mediainfo.PNG)
 	about := info(t, data)
 	synctest.Test(t, func(t *testing.T) {
 		maker := thumbnail.New(6_000_000)
@@ -426,7 +426,7 @@ func TestTurns(t *testing.T) {
 // TestCancelled ends a call in the midst of an image.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
-	data := encoded(t, noise(300, 300), probe.PNG)
+	data := encoded(t, noise(300, 300), mediainfo.PNG)
 	ctx, cancel := context.WithCancel(t.Context())
 	r := io.MultiReader(bytes.NewReader(data[:5000]), readerFunc(func([]byte) (int, error) { cancel(); return 1, nil }))
 	if _, err := thumbnail.New(memory).Thumbnail(ctx, 1, r, info(t, data), 10); !errors.Is(err, context.Canceled) {
@@ -455,7 +455,7 @@ func TestScans(t *testing.T) {
 		_, thumb := maker.Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 10)
 		_, fit := maker.Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{MaxSide: 10})
 		for _, err := range []error{thumb, fit} {
-			if !refused && err != nil || refused && (!errors.Is(err, probe.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
+			if !refused && err != nil || refused && (!errors.Is(err, mediainfo.ErrDamaged) || !strings.Contains(err.Error(), "baseline")) {
 				t.Errorf("%d scans: %v", scans, err)
 			}
 		}
@@ -465,7 +465,7 @@ func TestScans(t *testing.T) {
 // TestSlow gives up an image that takes too long, and gives its memory back.
 func TestSlow(t *testing.T) {
 	t.Parallel()
-	data := encoded(t, noise(300, 300), probe.PNG)
+	data := encoded(t, noise(300, 300), mediainfo.PNG)
 	about := info(t, data)
 	synctest.Test(t, func(t *testing.T) {
 		maker := thumbnail.New(about.DecodeBytes + 1<<10)
@@ -495,11 +495,11 @@ func FuzzThumbnail(f *testing.F) {
 	} {
 		f.Add(genuine(f, name))
 	}
-	f.Add(encoded(f, quarters(30, 20, red, green, none), probe.JPEG))
+	f.Add(encoded(f, quarters(30, 20, red, green, none), mediainfo.JPEG))
 	maker := thumbnail.New(24 << 20)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		about, err := probe.Read(bytes.NewReader(data), int64(len(data)))
-		if err != nil || about.Kind != probe.Image {
+		about, err := mediainfo.Read(bytes.NewReader(data), int64(len(data)))
+		if err != nil || about.Kind != mediainfo.Image {
 			return
 		}
 		var before, after runtime.MemStats
@@ -512,7 +512,7 @@ func FuzzThumbnail(f *testing.F) {
 		switch {
 		case err == nil && (max(made.Width, made.Height) > 50 || len(made.Bytes) == 0):
 			t.Errorf("%d bytes of %d × %d", len(made.Bytes), made.Width, made.Height)
-		case err != nil && !errors.Is(err, probe.ErrDamaged) && !errors.Is(err, thumbnail.ErrTooLarge) && !errors.Is(err, thumbnail.ErrUnsupported):
+		case err != nil && !errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, thumbnail.ErrTooLarge) && !errors.Is(err, thumbnail.ErrUnsupported):
 			t.Error(err)
 		}
 	})
@@ -527,7 +527,7 @@ func BenchmarkThumbnail(b *testing.B) {
 		}
 	}
 	maker := thumbnail.New(memory)
-	for _, mime := range []string{probe.JPEG, probe.PNG} {
+	for _, mime := range []string{mediainfo.JPEG, mediainfo.PNG} {
 		data := encoded(b, large, mime)
 		about := info(b, data)
 		b.Run(mime, func(b *testing.B) {

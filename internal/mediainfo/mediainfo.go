@@ -1,7 +1,7 @@
-// Package probe reads what a media file is from its bytes: its type, its size as shown, how long it lasts, and what
+// Package mediainfo reads what a media file is from its bytes: its type, its size as shown, how long it lasts, and what
 // decoding it would cost. It believes nothing that a file says of itself without a bound, and reads at most 48 MiB
 // of it, 4 KiB at a time, wherever in the file that is.
-package probe
+package mediainfo
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package probe_test
+package mediainfo_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 func TestOrientation(t *testing.T) {
@@ -132,7 +132,7 @@ func TestDamagedImages(t *testing.T) {
 		"WebP of two sizes":  {webpOf(losslessOf(30, 20), losslessOf(31, 20)), "larger than the image"},
 	} {
 		_, err := read(c.data)
-		if !errors.Is(err, probe.ErrDamaged) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, mediainfo.ErrDamaged) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an ErrDamaged that says %q", name, err, c.want)
 		}
 	}

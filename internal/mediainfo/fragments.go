@@ -1,4 +1,4 @@
-package probe
+package mediainfo
 
 import (
 	"encoding/binary"

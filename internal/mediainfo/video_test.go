@@ -1,4 +1,4 @@
-package probe_test
+package mediainfo_test
 
 import (
 	"bytes"
@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 func TestFilms(t *testing.T) {
 	t.Parallel()
-	plain := probe.Info{
-		Type: probe.MP4, Kind: probe.Video, Width: 64, Height: 48, Orientation: 1, Duration: 3 * time.Second,
+	plain := mediainfo.Info{
+		Type: mediainfo.MP4, Kind: mediainfo.Video, Width: 64, Height: 48, Orientation: 1, Duration: 3 * time.Second,
 		VideoCodec: "h264", FrameRate: 30,
 	}
 	long := func(kind string, fields ...[]byte) []byte { return boxOf(kind, u32(1<<24), bytes.Join(fields, nil)) }
@@ -25,31 +25,31 @@ func TestFilms(t *testing.T) {
 	trex := boxOf("trex", u32(0, 1, 1, 1000, 0, 0))
 	for name, c := range map[string]struct {
 		film func(*film)
-		want func(*probe.Info)
+		want func(*mediainfo.Info)
 	}{
-		"plain":          {func(*film) {}, func(*probe.Info) {}},
-		"QuickTime":      {func(f *film) { f.ftyp = boxOf("ftyp", []byte("qt  ")) }, func(i *probe.Info) { i.Type = probe.QuickTime }},
-		"old QuickTime":  {func(f *film) { f.ftyp = nil }, func(i *probe.Info) { i.Type = probe.QuickTime }},
-		"a quarter":      {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(0, 1, -1, 0)) }, func(i *probe.Info) { i.Width, i.Height = 48, 64 }},
-		"three quarters": {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(0, -1, 1, 0)) }, func(i *probe.Info) { i.Width, i.Height = 48, 64 }},
-		"half":           {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(-1, 0, 0, -1)) }, func(*probe.Info) {}},
-		"wide pixels":    {func(f *film) { f.tkhd = tkhdOf(85, 48, matrix(1, 0, 0, 1)) }, func(i *probe.Info) { i.Width = 85 }},
-		"as coded":       {func(f *film) { f.tkhd = tkhdOf(0, 0, matrix(1, 0, 0, 1)) }, func(*probe.Info) {}},
+		"plain":          {func(*film) {}, func(*mediainfo.Info) {}},
+		"QuickTime":      {func(f *film) { f.ftyp = boxOf("ftyp", []byte("qt  ")) }, func(i *mediainfo.Info) { i.Type = mediainfo.QuickTime }},
+		"old QuickTime":  {func(f *film) { f.ftyp = nil }, func(i *mediainfo.Info) { i.Type = mediainfo.QuickTime }},
+		"a quarter":      {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(0, 1, -1, 0)) }, func(i *mediainfo.Info) { i.Width, i.Height = 48, 64 }},
+		"three quarters": {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(0, -1, 1, 0)) }, func(i *mediainfo.Info) { i.Width, i.Height = 48, 64 }},
+		"half":           {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(-1, 0, 0, -1)) }, func(*mediainfo.Info) {}},
+		"wide pixels":    {func(f *film) { f.tkhd = tkhdOf(85, 48, matrix(1, 0, 0, 1)) }, func(i *mediainfo.Info) { i.Width = 85 }},
+		"as coded":       {func(f *film) { f.tkhd = tkhdOf(0, 0, matrix(1, 0, 0, 1)) }, func(*mediainfo.Info) {}},
 		"long fields": {func(f *film) {
 			f.mvhd = long("mvhd", u32(0, 0, 0, 0, 1000, 0, 3000))
 			f.mdhd = long("mdhd", u32(0, 0, 0, 0, 30_000, 0, 90_000))
 			f.tkhd = long("tkhd", u32(0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0), matrix(1, 0, 0, 1), u32(64<<16, 48<<16))
-		}, func(*probe.Info) {}},
-		"a codec of its own": {func(f *film) { f.stsd = boxOf("stsd", u32(0, 1), entryOf("cvid", 64, 48)) }, func(i *probe.Info) { i.VideoCodec = "cvid" }},
-		"a codec of no name": {func(f *film) { f.stsd = boxOf("stsd", u32(0, 1), entryOf("\x00<\xff>", 64, 48)) }, func(i *probe.Info) { i.VideoCodec = "unknown" }},
-		"frames in no time":  {func(f *film) { f.stts = boxOf("stts", u32(0, 1, 90, 0)) }, func(i *probe.Info) { i.FrameRate = 0 }},
-		"a million a second": {func(f *film) { f.stts = boxOf("stts", u32(0, 1, 1<<31, 1)) }, func(i *probe.Info) { i.FrameRate = 0 }},
-		"movie of no length": {func(f *film) { f.mvhd = boxOf("mvhd", u32(0, 0, 0, 1000, 0xffffffff)) }, func(*probe.Info) {}},
-		"a phone's trailer":  {func(f *film) { f.tail = []byte("\x00\x01\x00\x00SEFT....") }, func(*probe.Info) {}},
-		"to the end":         {func(f *film) { f.tail = []byte("\x00\x00\x00\x00free....") }, func(*probe.Info) {}},
+		}, func(*mediainfo.Info) {}},
+		"a codec of its own": {func(f *film) { f.stsd = boxOf("stsd", u32(0, 1), entryOf("cvid", 64, 48)) }, func(i *mediainfo.Info) { i.VideoCodec = "cvid" }},
+		"a codec of no name": {func(f *film) { f.stsd = boxOf("stsd", u32(0, 1), entryOf("\x00<\xff>", 64, 48)) }, func(i *mediainfo.Info) { i.VideoCodec = "unknown" }},
+		"frames in no time":  {func(f *film) { f.stts = boxOf("stts", u32(0, 1, 90, 0)) }, func(i *mediainfo.Info) { i.FrameRate = 0 }},
+		"a million a second": {func(f *film) { f.stts = boxOf("stts", u32(0, 1, 1<<31, 1)) }, func(i *mediainfo.Info) { i.FrameRate = 0 }},
+		"movie of no length": {func(f *film) { f.mvhd = boxOf("mvhd", u32(0, 0, 0, 1000, 0xffffffff)) }, func(*mediainfo.Info) {}},
+		"a phone's trailer":  {func(f *film) { f.tail = []byte("\x00\x01\x00\x00SEFT....") }, func(*mediainfo.Info) {}},
+		"to the end":         {func(f *film) { f.tail = []byte("\x00\x00\x00\x00free....") }, func(*mediainfo.Info) {}},
 		"mehd": {func(f *film) {
 			f.mvhd, f.mvex = boxOf("mvhd", u32(0, 0, 0, 1000, 0)), mvex(boxOf("mehd", u32(0, 5000)), trex)
-		}, func(i *probe.Info) { i.Duration = 5 * time.Second }},
+		}, func(i *mediainfo.Info) { i.Duration = 5 * time.Second }},
 		"fragments": {func(f *film) {
 			f.mvex = mvex(trex)
 			own := boxOf("traf", boxOf("tfhd", u32(8, 1, 2000)), boxOf("trun", u32(0, 15)))
@@ -57,11 +57,11 @@ func TestFilms(t *testing.T) {
 			trexs := boxOf("traf", boxOf("tfhd", u32(0, 1)), boxOf("trun", u32(0, 30)))
 			other := boxOf("traf", boxOf("tfhd", u32(0, 7)), boxOf("trun", u32(0, 1<<31)))
 			f.tail = boxOf("moof", own, each, trexs, other)
-		}, func(i *probe.Info) { i.Duration, i.FrameRate = 6*time.Second, 137.0/6 }},
+		}, func(i *mediainfo.Info) { i.Duration, i.FrameRate = 6*time.Second, 137.0/6 }},
 		"an index": {func(f *film) {
 			f.mvex = mvex(trex)
 			f.tail = boxOf("sidx", u32(0, 1, 1000, 0, 0, 3, 9, 4000, 0, 1<<31|9, 4000, 0, 9, 3000, 0))
-		}, func(i *probe.Info) { i.Duration = 7 * time.Second }},
+		}, func(i *mediainfo.Info) { i.Duration = 7 * time.Second }},
 	} {
 		f, want := newFilm(), plain
 		c.film(&f)
@@ -116,7 +116,7 @@ func TestDamagedFilms(t *testing.T) {
 		f := newFilm()
 		c.film(&f)
 		_, err := read(f.bytes())
-		if !errors.Is(err, probe.ErrDamaged) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, mediainfo.ErrDamaged) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an ErrDamaged that says %q", name, err, c.want)
 		}
 	}
@@ -151,7 +151,7 @@ func TestFarAway(t *testing.T) {
 	head := slices.Concat(ftyp, u32(1), []byte("mdat"), binary.BigEndian.AppendUint64(nil, size))
 	h := &hollow{head: head, tail: f.bytes()}
 	h.size = int64(len(ftyp)) + size + int64(len(h.tail))
-	info, err := probe.Read(h, h.size)
+	info, err := mediainfo.Read(h, h.size)
 	if err != nil || info.Duration != 3*time.Second {
 		t.Errorf("duration %v (%v), want 3 s", info.Duration, err)
 	}
@@ -173,7 +173,7 @@ func TestLongTable(t *testing.T) {
 		binary.BigEndian.PutUint32(size, binary.BigEndian.Uint32(size)+8*entries)
 	}
 	h := &hollow{head: data[:at], size: int64(len(data)) + 8*entries}
-	if _, err := probe.Read(h, h.size); !errors.Is(err, probe.ErrDamaged) || !strings.Contains(err.Error(), "too many parts") {
+	if _, err := mediainfo.Read(h, h.size); !errors.Is(err, mediainfo.ErrDamaged) || !strings.Contains(err.Error(), "too many parts") {
 		t.Errorf("%v, want an ErrDamaged", err)
 	}
 	if h.read > 48<<20 {

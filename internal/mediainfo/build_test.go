@@ -1,4 +1,4 @@
-package probe_test
+package mediainfo_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package probe_test
+package mediainfo_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/probe"
+	"pressroom/internal/mediainfo"
 )
 
 func FuzzJPEG(f *testing.F) { fuzz(f, "progressive.jpg") }
@@ -44,7 +44,7 @@ func fuzz(f *testing.F, seeds ...string) {
 		r := &counted{ReaderAt: bytes.NewReader(data)}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		info, err := probe.Read(r, int64(len(data)))
+		info, err := mediainfo.Read(r, int64(len(data)))
 		runtime.ReadMemStats(&after)
 		if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 {
 			t.Errorf("%d bytes of memory taken", took)
@@ -53,7 +53,7 @@ func fuzz(f *testing.F, seeds ...string) {
 			t.Errorf("%d bytes read", r.bytes)
 		}
 		if err != nil {
-			if !errors.Is(err, probe.ErrDamaged) && !errors.Is(err, probe.ErrType) {
+			if !errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, mediainfo.ErrType) {
 				t.Errorf("of another kind: %v", err)
 			}
 			return
@@ -62,17 +62,17 @@ func fuzz(f *testing.F, seeds ...string) {
 	})
 }
 
-func sane(t *testing.T, info probe.Info) {
+func sane(t *testing.T, info mediainfo.Info) {
 	t.Helper()
-	still := info.Kind == probe.Image
+	still := info.Kind == mediainfo.Image
 	switch {
 	case !strings.HasPrefix(info.Type, info.Kind+"/"):
 		t.Errorf("no type: %+v", info)
-	case info.Width < 1, info.Height < 1, info.Width > probe.MaxSide, info.Height > probe.MaxSide:
+	case info.Width < 1, info.Height < 1, info.Width > mediainfo.MaxSide, info.Height > mediainfo.MaxSide:
 		t.Errorf("no size: %+v", info)
-	case still && (info.Width*info.Height > probe.MaxPixels || info.DecodeBytes < 1 || info.Duration != 0):
+	case still && (info.Width*info.Height > mediainfo.MaxPixels || info.DecodeBytes < 1 || info.Duration != 0):
 		t.Errorf("no image: %+v", info)
-	case !still && (info.Duration <= 0 || info.Duration > probe.MaxDuration || info.Animated):
+	case !still && (info.Duration <= 0 || info.Duration > mediainfo.MaxDuration || info.Animated):
 		t.Errorf("no video: %+v", info)
 	case math.IsNaN(info.FrameRate), info.FrameRate < 0, info.FrameRate > 1000, info.Orientation < 1, info.Orientation > 8:
 		t.Errorf("no figures: %+v", info)
