@@ -11,7 +11,7 @@ var rooms = map[string][]string{
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/openapi", "internal/problem"}, // by the edges
-	"ground":   {"internal/backup", "internal/blob", "internal/certificate", "internal/db", "internal/oidc", "internal/disk", "internal/auditlog", "internal/fetch", "internal/restoreguard", "internal/tokencrypt"},
+	"ground":   {"internal/backup", "internal/blob", "internal/certificate", "internal/db", "internal/oidc", "internal/disk", "internal/auditlog", "internal/safehttp", "internal/restoreguard", "internal/tokencrypt"},
 	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/stats", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/erasure", "internal/limit", "internal/media", "internal/notification", "internal/oauth", "internal/passkey", "internal/post", "internal/idempotency", "internal/report", "internal/social", "internal/clusterstats", "internal/team", "internal/totp", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
@@ -91,7 +91,7 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/notification"), what: names("github.com/wneessen/go-mail"),
 		why: "one place sends mail, so that one place is to be read when it matters what is in it",
 	}, {
-		who: names("ours"), notWho: names("internal/fetch"), what: names("code.dny.dev/ssrf"),
+		who: names("ours"), notWho: names("internal/safehttp"), what: names("code.dny.dev/ssrf"),
 		why: "one place goes where strangers send us, so that one place is to be read when it matters how",
 	}, {
 		who: names("ours"), notWho: names("internal/post"), what: names("github.com/teambition/rrule-go"),

@@ -8,10 +8,10 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/db"
-	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
+	"pressroom/internal/safehttp"
 )
 
 // ImportInput names a file of the public web.
@@ -68,10 +68,10 @@ func (s *Service) importFile(ctx context.Context, call operation.Call, in Import
 
 func refusedAddress(err error) error {
 	detail := "Files are imported from public https addresses alone."
-	if refused, ok := errors.AsType[*fetch.Error](err); ok {
+	if refused, ok := errors.AsType[*safehttp.Error](err); ok {
 		detail = refused.Detail
 	}
-	return apierr.Invalid(apierr.NotAllowedValue, "url", detail).With("error_code", fetch.Refused).Wrap(err)
+	return apierr.Invalid(apierr.NotAllowedValue, "url", detail).With("error_code", safehttp.Refused).Wrap(err)
 }
 
 // anyRoom refuses work that is to bring files when the library is full already.
@@ -126,8 +126,8 @@ func (s *Service) bringIn(ctx context.Context, h job.Held, address, name string,
 	if endsJob(err) {
 		return reasonOf(err), nil
 	}
-	if failed, ok := errors.AsType[*fetch.Error](err); ok && ctx.Err() == nil {
-		if failed.Code == fetch.TooLarge {
+	if failed, ok := errors.AsType[*safehttp.Error](err); ok && ctx.Err() == nil {
+		if failed.Code == safehttp.TooLarge {
 			failed.Code = reasonOf(staged.over)
 		}
 		s.Log.InfoContext(ctx, "an import failed", "job", h.ID, "code", failed.Code, "error", failed.Err)

@@ -26,11 +26,11 @@ import (
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
 	"pressroom/internal/disk"
-	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/plan"
 	"pressroom/internal/provider"
+	"pressroom/internal/safehttp"
 	"pressroom/internal/thumbnail"
 	"pressroom/internal/tokencrypt"
 )
@@ -119,7 +119,7 @@ type Options struct {
 	Keys      Keys
 	Credits   Credits
 	Terms     plan.Terms
-	Fetch     *fetch.Client
+	Fetch     *safehttp.Client
 	Source    Source // nil where the operator has joined none
 	Sealer    *tokencrypt.Sealer
 	Disk      *disk.Reserve // of where files are staged and the database lies; nil for none

@@ -30,10 +30,10 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
 	"pressroom/internal/db"
-	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
+	"pressroom/internal/safehttp"
 	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	"pressroom/internal/tokencrypt"
@@ -102,7 +102,7 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 	d, log := testkit.Open(t, url, clock), slog.New(slog.DiscardHandler)
 	queue, err := job.NewQueue(d, 1, log)
 	must(t, err)
-	client, err := fetch.New(fetch.Options{})
+	client, err := safehttp.New(safehttp.Options{})
 	must(t, err)
 	key, err := tokencrypt.NewKey()
 	must(t, err)

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pressroom/internal/db"
-	"pressroom/internal/fetch"
 	"pressroom/internal/limit"
 	"pressroom/internal/oauth"
+	"pressroom/internal/safehttp"
 	"pressroom/internal/team"
 	"pressroom/internal/web/frame"
 )
@@ -29,11 +29,11 @@ func (s *Server) buildAssistants() error {
 		return fmt.Errorf("reading the public address: %w", err)
 	}
 	// A document is where its address says, or nowhere: redirects are not followed.
-	opts := fetch.Options{Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1, Timeout: documentWithin, Idle: documentWithin}
+	opts := safehttp.Options{Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1, Timeout: documentWithin, Idle: documentWithin}
 	if own.Hostname() != "" {
 		opts.Own = []string{own.Hostname()}
 	}
-	documents, err := fetch.New(opts)
+	documents, err := safehttp.New(opts)
 	if err != nil {
 		return fmt.Errorf("the hosts and networks of --import-allow: %w", err)
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"net/url"
 
-	"pressroom/internal/fetch"
 	"pressroom/internal/media"
 	"pressroom/internal/plan"
+	"pressroom/internal/safehttp"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -19,11 +19,11 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, offered plan.Terms) (sour
 	if err != nil {
 		return sources{}, fmt.Errorf("reading the public address: %w", err)
 	}
-	opts := fetch.Options{Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots}
+	opts := safehttp.Options{Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots}
 	if own.Hostname() != "" {
 		opts.Own = []string{own.Hostname()}
 	}
-	fetcher, err := fetch.New(opts)
+	fetcher, err := safehttp.New(opts)
 	if err != nil {
 		return sources{}, fmt.Errorf("the hosts and networks of --import-allow: %w", err)
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/fetch"
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
 	"pressroom/internal/network/facebook"
@@ -23,6 +22,7 @@ import (
 	"pressroom/internal/network/x"
 	"pressroom/internal/network/youtube"
 	"pressroom/internal/plan"
+	"pressroom/internal/safehttp"
 	"pressroom/internal/social"
 	"pressroom/internal/trace"
 )
@@ -234,7 +234,7 @@ func (s *Server) strangers() (*http.Client, error) {
 }
 
 // guardOf calls public servers, and those of these addresses.
-func guardOf(servers []string) (*fetch.Client, error) {
+func guardOf(servers []string) (*safehttp.Client, error) {
 	var allowed []string
 	for _, server := range servers {
 		u, err := url.Parse(server)
@@ -243,7 +243,7 @@ func guardOf(servers []string) (*fetch.Client, error) {
 		}
 		allowed = append(allowed, u.Hostname())
 	}
-	guard, err := fetch.New(fetch.Options{Allow: allowed})
+	guard, err := safehttp.New(safehttp.Options{Allow: allowed})
 	if err != nil {
 		return nil, fmt.Errorf("reading the Bluesky servers: %w", err)
 	}

@@ -23,7 +23,6 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/delivery"
 	"pressroom/internal/erasure"
-	"pressroom/internal/fetch"
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/hashtag/search"
 	"pressroom/internal/hashtag/stats"
@@ -44,6 +43,7 @@ import (
 	"pressroom/internal/provider"
 	"pressroom/internal/report"
 	"pressroom/internal/restoreguard"
+	"pressroom/internal/safehttp"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
 	"pressroom/internal/tokencrypt"
@@ -173,7 +173,7 @@ type Server struct {
 	metrics   *metrics
 	tracer    *trace.Tracer // nil where nobody takes traces
 	standing  *clusterstats.Service
-	guard     *fetch.Client             // what Bluesky servers are called by; nil where every one is called
+	guard     *safehttp.Client          // what Bluesky servers are called by; nil where every one is called
 	reach     *http.Transport           // what networks are called by
 	certs     *certificate.Certificates // nil where the program does not speak TLS itself
 	checks    *dependencies

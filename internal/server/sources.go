@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 
-	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/plan"
 	"pressroom/internal/provider"
@@ -19,6 +18,7 @@ import (
 	"pressroom/internal/provider/joined"
 	"pressroom/internal/provider/tiktokresearch"
 	"pressroom/internal/report"
+	"pressroom/internal/safehttp"
 )
 
 // SourceSettings are what an operator says of the official sources of public figures (docs/sources.md). One that is nil
@@ -55,10 +55,10 @@ func ReadSources(path string) (SourceSettings, error) {
 }
 
 // public fetches what sources point at from the web, from public addresses alone.
-func public(fetcher *fetch.Client) func(context.Context, string, int64, io.Writer) error {
+func public(fetcher *safehttp.Client) func(context.Context, string, int64, io.Writer) error {
 	return func(ctx context.Context, address string, most int64, into io.Writer) error {
 		_, err := fetcher.Get(ctx, address, most, into)
-		if failed, ok := errors.AsType[*fetch.Error](err); ok && failed.Code == fetch.TooLarge {
+		if failed, ok := errors.AsType[*safehttp.Error](err); ok && failed.Code == safehttp.TooLarge {
 			return provider.ErrTooLarge
 		}
 		return err
@@ -80,7 +80,7 @@ func (s sources) media() (*joined.Source, error) {
 func (s sources) none() bool { return len(s.official)+len(s.vendor) == 0 }
 
 // openSources makes what the operator has joined.
-func (s *Server) openSources(fetcher *fetch.Client) (sources, error) {
+func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 	var out sources
 	if o := s.cfg.Sources.InstagramGraph; o != nil {
 		opts := *o

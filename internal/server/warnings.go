@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/fetch"
 	"pressroom/internal/network"
+	"pressroom/internal/safehttp"
 )
 
 // barring is a transport that tells the operator what our own guard does not call: no network failed.
@@ -30,7 +30,7 @@ const barredEvery = 10 * time.Minute
 // RoundTrip sends a request, or answers network.ErrBarred where it may not be sent.
 func (b *barring) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.next.RoundTrip(r)
-	if !errors.Is(err, fetch.ErrPrivate) {
+	if !errors.Is(err, safehttp.ErrPrivate) {
 		return response, err //nolint:wrapcheck // a transport's error stays itself
 	}
 	if _, due := b.told.due(r.URL.Host); due {
@@ -107,7 +107,7 @@ func (s *Server) warnOfBarred(ctx context.Context) error {
 }
 
 // barred tells whether a guard certainly refuses a server. What cannot be looked up is not known.
-func barred(ctx context.Context, guard *fetch.Client, server string) bool {
+func barred(ctx context.Context, guard *safehttp.Client, server string) bool {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" {
 		return false

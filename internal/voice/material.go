@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/apikey"
 	"pressroom/internal/db"
-	"pressroom/internal/fetch"
 	"pressroom/internal/operation"
+	"pressroom/internal/safehttp"
 )
 
 // The limits of material.
@@ -115,10 +115,10 @@ func linked(address string) (Material, error) {
 	if apikey.In(address) {
 		return Material{}, errSecret.With("argument", "link")
 	}
-	link, err := fetch.Address(address)
+	link, err := safehttp.Address(address)
 	if err != nil {
 		detail := "This address cannot be kept."
-		if refused, ok := errors.AsType[*fetch.Error](err); ok {
+		if refused, ok := errors.AsType[*safehttp.Error](err); ok {
 			detail = refused.Detail
 		}
 		return Material{}, apierr.Invalid(apierr.NotAllowedValue, "link", detail).Wrap(err)

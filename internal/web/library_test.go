@@ -18,11 +18,11 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/blob"
-	"pressroom/internal/fetch"
 	"pressroom/internal/job"
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
+	"pressroom/internal/safehttp"
 	"pressroom/internal/tokencrypt"
 )
 
@@ -43,7 +43,7 @@ func (w *world) library(t *testing.T, log *slog.Logger) *media.Service {
 	must(err)
 	queue, err := job.NewQueue(w.db, 1, log)
 	must(err)
-	client, err := fetch.New(fetch.Options{})
+	client, err := safehttp.New(safehttp.Options{})
 	must(err)
 	offered := plan.Shipped()
 	offered.Limits.MaxImageBytes, offered.Limits.MaxVideoBytes = 1<<20, 2<<20

@@ -1,11 +1,11 @@
-// Package fetch gets a file from a public https address that a stranger gave, without ever touching anything private:
+// Package safehttp gets a file from a public https address that a stranger gave, without ever touching anything private:
 // neither this machine, nor the network around it, nor the metadata service of a cloud.
 //
 // It looks twice. The text of an address is held against strict rules before anything is looked up, so that there is
 // nothing that we read differently from others; and every connection, after every redirect and for every one of a
 // name's addresses, is refused by the address that is really dialled, so that it does not matter what a name resolved
 // to a moment before.
-package fetch
+package safehttp
 
 import (
 	"cmp"
