@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/crash"
 	"pressroom/internal/db"
 	"pressroom/internal/disk"
+	"pressroom/internal/failpoint"
 	"pressroom/internal/notification"
 	"pressroom/internal/oidc"
 	"pressroom/internal/plan"
@@ -130,7 +130,7 @@ func (c serveCmd) config(log *slog.Logger) (server.Config, error) {
 		return cfg, fmt.Errorf("PRESSROOM_DISK_RESERVE (--disk-reserve): %w", err)
 	}
 	cfg.WaitForDatabase = databaseWithin
-	cfg.PerNetwork, cfg.AtOnce, cfg.ShutdownDelay, cfg.Now = c.PerNetwork, c.AtOnce, c.ShutdownDelay, crash.Clock
+	cfg.PerNetwork, cfg.AtOnce, cfg.ShutdownDelay, cfg.Now = c.PerNetwork, c.AtOnce, c.ShutdownDelay, failpoint.Clock
 	cfg.TrustedProxies, cfg.BlueskyServers, cfg.AnyServer = c.TrustedProxies, c.BlueskyServers, false
 	if cfg.Networks, err = networkSettings(c.Networks); err != nil {
 		return cfg, err

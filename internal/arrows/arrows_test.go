@@ -6,7 +6,7 @@ import "testing"
 // and the test fails until then.
 var rooms = map[string][]string{
 	"words":    {"internal/access", "internal/apierr", "internal/operation"},
-	"leaves":   {"internal/crash", "internal/teamtime", "internal/passwordcheck", "internal/plaintext", "internal/mediainfo", "internal/apikey", "internal/loadshed", "internal/provider", "internal/sqlite", "internal/plan", "internal/trace"},
+	"leaves":   {"internal/failpoint", "internal/teamtime", "internal/passwordcheck", "internal/plaintext", "internal/mediainfo", "internal/apikey", "internal/loadshed", "internal/provider", "internal/sqlite", "internal/plan", "internal/trace"},
 	"pictures": {"internal/thumbnail", "internal/stripmeta"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},

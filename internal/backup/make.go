@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"pressroom/internal/blob"
-	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/failpoint"
 )
 
 // Source is what is backed up.
@@ -125,19 +125,19 @@ func (m *maker) once(ctx context.Context) (Made, error) {
 	if err != nil {
 		return Made{}, errors.Join(err, os.RemoveAll(part))
 	}
-	crash.Point("after backup dump")
+	failpoint.Point("after backup dump")
 	damaged, err := m.keepAll(ctx, names, &out)
 	if err != nil {
 		return Made{}, errors.Join(err, os.RemoveAll(part))
 	}
-	crash.Point("after backup files")
+	failpoint.Point("after backup files")
 	if err := os.Rename(part, strings.TrimSuffix(part, partEnd)); err != nil {
 		return Made{}, fmt.Errorf("naming the copy of the database: %w", err)
 	}
 	if err := out.write(m.folder); err != nil {
 		return Made{}, err
 	}
-	crash.Point("after backup manifest")
+	failpoint.Point("after backup manifest")
 	made := Made{
 		Folder: m.folder, MadeAt: out.MadeAt, SealingKeys: out.SealingKeys, Files: len(out.Files), Copied: m.copied, Bytes: m.bytes,
 		Mended: m.mended, Damaged: damaged, Missing: append([]string{}, out.Missing...),

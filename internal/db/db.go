@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/crash"
+	"pressroom/internal/failpoint"
 	"pressroom/internal/trace"
 )
 
@@ -226,11 +226,11 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 	if err := work(context.WithValue(ctx, txKey{}, tx), tx); err != nil {
 		return err
 	}
-	crash.Point("before " + name)
+	failpoint.Point("before " + name)
 	if err := raw.Commit(); err != nil {
 		return fmt.Errorf("committing %s: %w", name, err)
 	}
-	crash.Point("after " + name)
+	failpoint.Point("after " + name)
 	_ = conn.Close() // given back before the pool is asked for more
 	d.prepareWanted(ctx)
 	return nil

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/failpoint"
 	"pressroom/internal/job"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
@@ -139,11 +139,11 @@ func (f *flight) prepare(ctx context.Context) error {
 		}
 	}
 	began := f.s.db.Now()
-	crash.Point("before prepare call")
+	failpoint.Point("before prepare call")
 	calling, span := f.calls(ctx, "network.prepare")
 	draft, wait, err := f.net.Prepare(calling, f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
 	endCall(span, err)
-	crash.Point("after prepare call")
+	failpoint.Point("after prepare call")
 	f.called(ctx, "prepare", err)
 	if err != nil {
 		f.keep(ctx, "prepare", began, err)
@@ -181,7 +181,7 @@ func (f *flight) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	crash.Point("before commit call")
+	failpoint.Point("before commit call")
 	return f.show(ctx, attempt)
 }
 
@@ -204,7 +204,7 @@ func (f *flight) show(ctx context.Context, attempt int64) error {
 	calling, span := f.calls(ctx, "network.commit")
 	receipt, err := f.net.Commit(network.Still(calling, f.still), f.grant.Grant, f.d.Draft, f.s.library.Files(f.d.TeamID))
 	endCall(span, err)
-	crash.Point("after commit call")
+	failpoint.Point("after commit call")
 	f.called(ctx, "commit", err)
 	if err == nil {
 		receipt.At = f.s.db.Now() // seen by us; a receipt that is looked up later tells the network's time
@@ -269,11 +269,11 @@ func (f *flight) resolve(ctx context.Context) error {
 
 // look makes the call that asks.
 func (f *flight) look(ctx context.Context, t network.Tried) (network.Verdict, network.Receipt, error) {
-	crash.Point("before resolve call")
+	failpoint.Point("before resolve call")
 	calling, span := f.calls(ctx, "network.resolve")
 	verdict, receipt, err := f.net.Resolve(calling, f.grant.Grant, f.d.Draft, t)
 	endCall(span, err)
-	crash.Point("after resolve call")
+	failpoint.Point("after resolve call")
 	f.called(ctx, "resolve", err)
 	if verdict == network.Stands && receipt.Alike && f.anothers(ctx, receipt) {
 		return network.Unknown, receipt, errAlike

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/blob"
-	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/failpoint"
 	"pressroom/internal/mediainfo"
 	"pressroom/internal/plan"
 	"pressroom/internal/stripmeta"
@@ -299,7 +299,7 @@ func (s *Service) expect(ctx context.Context, key string) error {
 	if err != nil {
 		return fmt.Errorf("noting that a file is to be stored: %w", err)
 	}
-	crash.Point("before media put")
+	failpoint.Point("before media put")
 	return nil
 }
 
@@ -332,7 +332,7 @@ func newKey(team int64, digest []byte) string {
 // does not come to stand are taken away again, unless it is unclear whether it does: the sweep finds those.
 func (s *Service) enter(ctx context.Context, i Item, p placement) (Item, bool, error) {
 	fresh, standing, already, undone := i, i, i.ID != 0, false
-	crash.Point("after media put")
+	failpoint.Point("after media put")
 	err := s.db.Write(ctx, "media.add", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		standing, already, err = s.add(ctx, tx, fresh, p)

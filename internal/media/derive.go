@@ -13,8 +13,8 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/blob"
-	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/failpoint"
 	"pressroom/internal/loadshed"
 )
 
@@ -149,7 +149,7 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string
 		s.drop(ctx, d.blob)
 		return d, fmt.Errorf("storing a derived file: %w", err)
 	}
-	crash.Point("after derived put")
+	failpoint.Point("after derived put")
 	return s.keepDerived(ctx, d, lost)
 }
 

@@ -12,9 +12,9 @@ import (
 
 	"pressroom/internal/backup"
 	"pressroom/internal/blob"
-	"pressroom/internal/crash"
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
+	"pressroom/internal/failpoint"
 	"pressroom/internal/restoreguard"
 	"pressroom/internal/tokencrypt"
 )
@@ -155,11 +155,11 @@ func Restore(ctx context.Context, cfg Config, folder string) (Restored, error) {
 	if err != nil {
 		return Restored{}, err
 	}
-	crash.Point("before restore files")
+	failpoint.Point("before restore files")
 	if err := w.RestoreFiles(ctx, files); err != nil {
 		return Restored{}, err
 	}
-	crash.Point("before restore database")
+	failpoint.Point("before restore database")
 	if isSQLite {
 		err = restoreFile(ctx, cfg, w, file)
 	} else {
@@ -229,7 +229,7 @@ func restoreFile(ctx context.Context, cfg Config, w *backup.Whole, file string) 
 	if err := holdFile(ctx, cfg, w, part); err != nil {
 		return err
 	}
-	crash.Point("before restore end")
+	failpoint.Point("before restore end")
 	if err := os.Link(part, file); err != nil { // unlike renaming, it never replaces
 		return fmt.Errorf("giving the database its name: %w", err)
 	}
@@ -263,7 +263,7 @@ func restoreDatabase(ctx context.Context, cfg Config, w *backup.Whole) error {
 		return err
 	}
 	err = d.Load(ctx, w.Dump(), func(exec func(query string, args ...any) error) error {
-		crash.Point("before restore end")
+		failpoint.Point("before restore end")
 		return restoreguard.Begin(exec, true, d.Now(), w.MadeAt)
 	})
 	return errors.Join(err, d.Close())

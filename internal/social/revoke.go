@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/failpoint"
 	"pressroom/internal/network"
 )
 
@@ -139,8 +139,8 @@ func (s *Service) revoke(ctx context.Context, g grantAway) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, revokeWithin)
 	defer cancel()
-	crash.Point("before revoke call")
-	defer crash.Point("after revoke call")
+	failpoint.Point("before revoke call")
+	defer failpoint.Point("after revoke call")
 	return r.Revoke(ctx, grant)
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/failpoint"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/teamtime"
@@ -74,7 +74,7 @@ func price[In interface{ order() Order }](s *Service) func(context.Context, oper
 
 // inside is a point inside of the call's transaction at which a test can kill, or meddle.
 func (s *Service) inside(ctx context.Context, at string) error {
-	crash.Point("inside " + at)
+	failpoint.Point("inside " + at)
 	return s.parts.DB.Write(ctx, at, func(ctx context.Context, tx *db.Tx) error { return meddle(ctx, tx, at) })
 }
 

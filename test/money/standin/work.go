@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/crash"
 	"pressroom/internal/db"
+	"pressroom/internal/failpoint"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 )
@@ -96,7 +96,7 @@ func (s *Service) sweep(ctx context.Context) error {
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	crash.Point("inside stand_in.sweep")
+	failpoint.Point("inside stand_in.sweep")
 	return s.parts.DB.Write(ctx, "stand_in.wake", func(ctx context.Context, tx *db.Tx) error { return s.parts.Queue.Wake(ctx, tx, wake, ids...) })
 }
 

@@ -1,6 +1,6 @@
 //go:build crashpoints
 
-package crash
+package failpoint
 
 import (
 	"os"

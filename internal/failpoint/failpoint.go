@@ -1,9 +1,9 @@
 //go:build !crashpoints
 
-// Package crash marks the places at which tests end the process, to see that nothing is sent twice or lost.
+// Package failpoint marks the places at which tests end the process, to see that nothing is sent twice or lost.
 // In a program as users build it the marks do nothing; with the build tag crashpoints they kill (see
 // crash_on.go).
-package crash
+package failpoint
 
 import "time"
 
