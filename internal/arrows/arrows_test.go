@@ -6,7 +6,7 @@ import "testing"
 // and the test fails until then.
 var rooms = map[string][]string{
 	"words":    {"internal/access", "internal/apierr", "internal/operation"},
-	"leaves":   {"internal/failpoint", "internal/teamtime", "internal/passwordcheck", "internal/plaintext", "internal/mediainfo", "internal/apikey", "internal/loadshed", "internal/provider", "internal/sqlite", "internal/plan", "internal/trace"},
+	"leaves":   {"internal/failpoint", "internal/teamtime", "internal/passwordcheck", "internal/plaintext", "internal/mediainfo", "internal/apikey", "internal/loadshed", "internal/provider", "internal/sqlite", "internal/plan", "internal/tracing"},
 	"pictures": {"internal/thumbnail", "internal/stripmeta"},
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
@@ -82,7 +82,7 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/certificate"), what: names("github.com/caddyserver/certmagic"),
 		why: "one place gets certificates, so that one place is to be read when it matters how",
 	}, {
-		who: names("ours"), notWho: names("internal/trace", "test/..."), what: names("go.opentelemetry.io/otel"),
+		who: names("ours"), notWho: names("internal/tracing", "test/..."), what: names("go.opentelemetry.io/otel"),
 		why: "one place tells others how requests go, so that one place is to be read when it matters what is told",
 	}, {
 		who: names("ours"), notWho: names("internal/oidc"), what: names("github.com/coreos/go-oidc/v3"),

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pressroom/internal/failpoint"
-	"pressroom/internal/trace"
+	"pressroom/internal/tracing"
 )
 
 // Querier reads: the database itself, or a transaction.
@@ -197,7 +197,7 @@ func (d *DB) Write(ctx context.Context, name string, work func(context.Context, 
 		return work(ctx, tx)
 	}
 	for try := 1; ; try++ {
-		within, span := trace.Start(ctx, name)
+		within, span := tracing.Start(ctx, name)
 		err := d.writeOnce(within, name, work)
 		span.End(err)
 		if err == nil || try == maxTries || ctx.Err() != nil || !d.dialect.conflict(err) && !Blocked(err) {

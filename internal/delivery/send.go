@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/post"
 	"pressroom/internal/restoreguard"
 	"pressroom/internal/social"
-	"pressroom/internal/trace"
+	"pressroom/internal/tracing"
 )
 
 // Deliver works on a delivery until it has ended or has to wait. It may be called any number of times, by any
@@ -26,7 +26,7 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	if err != nil || !mine {
 		return err
 	}
-	ctx, span := trace.Follow(ctx, "delivery", d.Trace)
+	ctx, span := tracing.Follow(ctx, "delivery", d.Trace)
 	span.Set("pressroom.delivery_id", d.ID)
 	span.Set("pressroom.post_id", d.PostID)
 	span.Set("pressroom.phase", string(d.Phase))

@@ -11,17 +11,17 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
 	"pressroom/internal/network"
-	"pressroom/internal/trace"
+	"pressroom/internal/tracing"
 )
 
 // calls begins the part of a way that a call to the network is.
-func (f *flight) calls(ctx context.Context, name string) (context.Context, trace.Span) {
-	ctx, span := trace.Start(ctx, name)
+func (f *flight) calls(ctx context.Context, name string) (context.Context, tracing.Span) {
+	ctx, span := tracing.Start(ctx, name)
 	span.Set("pressroom.platform", f.grant.Platform)
 	return ctx, span
 }
 
-func endCall(span trace.Span, err error) {
+func endCall(span tracing.Span, err error) {
 	if said, ok := errors.AsType[*network.Error](err); ok {
 		span.Set("pressroom.result", string(said.Class))
 	}

@@ -14,7 +14,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/db"
-	"pressroom/internal/trace"
+	"pressroom/internal/tracing"
 )
 
 // Type is what kind of work a job is; the first part of its id.
@@ -114,7 +114,7 @@ func create(ctx context.Context, tx *db.Tx, n New, place int) (Record, error) {
 	r := Record{ID: string(n.Type) + ":" + uuid.Must(uuid.NewV7()).String(), TeamID: n.TeamID, Type: n.Type, State: Pending, Subject: n.Subject,
 		Total: int64(n.Total), CreatedAt: tx.Now(), Reservation: n.Reservation}
 	_, err := tx.Exec(ctx, `INSERT INTO jobs (id, team_id, type, state, subject, total, created_at, reservation_id, has_place, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.TeamID, string(r.Type), string(r.State), r.Subject, r.Total, db.Micros(r.CreatedAt), r.Reservation, place, trace.Link(ctx))
+		r.ID, r.TeamID, string(r.Type), string(r.State), r.Subject, r.Total, db.Micros(r.CreatedAt), r.Reservation, place, tracing.Link(ctx))
 	if err != nil {
 		return r, fmt.Errorf("creating a job: %w", err)
 	}

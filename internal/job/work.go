@@ -12,7 +12,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/restoreguard"
-	"pressroom/internal/trace"
+	"pressroom/internal/tracing"
 )
 
 // Do is how the work behind a type of job is done. It ends the job by Held.Finish, in the transaction of the work's
@@ -122,7 +122,7 @@ func (w *Worker) bring(ctx context.Context, id string) error {
 	if do == nil {
 		return fmt.Errorf("nobody here does jobs of the type %q", h.Type)
 	}
-	ctx, span := trace.Follow(ctx, "job", h.trace)
+	ctx, span := tracing.Follow(ctx, "job", h.trace)
 	span.Set("pressroom.job_id", h.ID)
 	span.Set("pressroom.job_type", string(h.Type))
 	span.SetID("pressroom.team_id", h.TeamID)

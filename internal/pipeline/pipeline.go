@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/loadshed"
 	"pressroom/internal/operation"
-	"pressroom/internal/trace"
+	"pressroom/internal/tracing"
 )
 
 // Request is one call as an edge received it.
@@ -81,7 +81,7 @@ const deadline = 30 * time.Second
 func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
-	ctx, span := trace.Start(ctx, r.Operation.Tool)
+	ctx, span := tracing.Start(ctx, r.Operation.Tool)
 	f := &flight{request: r, outcome: Outcome{Call: operation.Call{Operation: r.Operation.Tool, RequestID: r.RequestID, Tell: r.Tell, Now: p.now().UTC().Truncate(time.Microsecond)}}}
 	err := p.guarded(ctx, f)
 	f.tell(span)
@@ -94,7 +94,7 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 }
 
 // tell tells who asked, by ids.
-func (f *flight) tell(span trace.Span) {
+func (f *flight) tell(span tracing.Span) {
 	span.Set("pressroom.request_id", f.request.RequestID)
 	if actor := f.outcome.Call.Actor; actor != nil {
 		span.SetID("pressroom.team_id", actor.TeamID)

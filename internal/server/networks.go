@@ -24,7 +24,7 @@ import (
 	"pressroom/internal/plan"
 	"pressroom/internal/safehttp"
 	"pressroom/internal/social"
-	"pressroom/internal/trace"
+	"pressroom/internal/tracing"
 )
 
 // NetworkSettings are what an operator says of the networks, laid over today's values.
@@ -220,7 +220,7 @@ func (s *Server) traced(client *http.Client) *http.Client {
 		return client
 	}
 	out := *client
-	out.Transport = trace.Transport(out.Transport)
+	out.Transport = tracing.Transport(out.Transport)
 	return &out
 }
 

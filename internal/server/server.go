@@ -48,7 +48,7 @@ import (
 	"pressroom/internal/team"
 	"pressroom/internal/tokencrypt"
 	"pressroom/internal/totp"
-	"pressroom/internal/trace"
+	"pressroom/internal/tracing"
 	"pressroom/internal/voice"
 	"pressroom/internal/web"
 	"pressroom/internal/web/frame"
@@ -171,7 +171,7 @@ type Server struct {
 	pipe      *pipeline.Pipeline
 	toolPipe  *pipeline.Pipeline
 	metrics   *metrics
-	tracer    *trace.Tracer // nil where nobody takes traces
+	tracer    *tracing.Tracer // nil where nobody takes traces
 	standing  *clusterstats.Service
 	guard     *safehttp.Client          // what Bluesky servers are called by; nil where every one is called
 	reach     *http.Transport           // what networks are called by
@@ -445,11 +445,11 @@ func (s *Server) Close() error {
 const tracesWithin = 3 * time.Second
 
 // openTracer is nil where the environment names nobody who takes traces, and for what only looks.
-func openTracer(ctx context.Context, cfg Config) (*trace.Tracer, error) {
+func openTracer(ctx context.Context, cfg Config) (*tracing.Tracer, error) {
 	if cfg.LookAtFiles {
 		return nil, nil //nolint:nilnil // a nil tracer is one that does nothing
 	}
-	return trace.Open(ctx, trace.Options{Version: cfg.Version, Role: string(cfg.Role), Log: cfg.Log})
+	return tracing.Open(ctx, tracing.Options{Version: cfg.Version, Role: string(cfg.Role), Log: cfg.Log})
 }
 
 // drain is how long the end of the program waits for what is under way.

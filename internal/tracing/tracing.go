@@ -1,7 +1,7 @@
-// Package trace tells an OpenTelemetry collector how a request goes through the program: the call, its transactions, and the jobs
+// Package tracing tells an OpenTelemetry collector how a request goes through the program: the call, its transactions, and the jobs
 // and deliveries that come of it, on whichever node. It tells ids, states and names of operations, never what people wrote or
 // are called, and no secret. Where no collector is set it does nothing, and costs nothing.
-package trace
+package tracing
 
 import (
 	"context"

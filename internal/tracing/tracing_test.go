@@ -1,4 +1,4 @@
-package trace_test
+package tracing_test
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"pressroom/internal/testkit/collector"
-	"pressroom/internal/trace"
+	"pressroom/internal/tracing"
 )
 
-func open(t *testing.T) (*trace.Tracer, *collector.Collector) {
+func open(t *testing.T) (*tracing.Tracer, *collector.Collector) {
 	t.Helper()
 	taker := collector.Start(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", taker.URL)
-	tracer, err := trace.Open(t.Context(), trace.Options{Version: "test", Role: "all"})
+	tracer, err := tracing.Open(t.Context(), tracing.Options{Version: "test", Role: "all"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +35,8 @@ func TestTheWayOfARequest(t *testing.T) { //nolint:paralleltest // it sets varia
 	tracer, taker := open(t)
 	var link string
 	handler := tracer.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, span := trace.Start(r.Context(), "get_me")
-		link = trace.Link(ctx)
+		ctx, span := tracing.Start(r.Context(), "get_me")
+		link = tracing.Link(ctx)
 		span.SetID("pressroom.team_id", 7)
 		span.End(errors.New("what Ada wrote"))
 		w.WriteHeader(http.StatusBadGateway)
@@ -44,7 +44,7 @@ func TestTheWayOfARequest(t *testing.T) { //nolint:paralleltest // it sets varia
 	request := httptest.NewRequest(http.MethodGet, "/api/v1/me?token=hidden", nil)
 	request.Header.Set("Traceparent", parent)
 	handler.ServeHTTP(httptest.NewRecorder(), request)
-	_, later := trace.Follow(tracer.Into(t.Context()), "job", link)
+	_, later := tracing.Follow(tracer.Into(t.Context()), "job", link)
 	later.End(nil)
 	if err := tracer.Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestWhatIsNoWay(t *testing.T) { //nolint:paralleltest // it sets variables
 			t.Error(err)
 			return
 		}
-		answer, err := trace.Transport(http.DefaultTransport).RoundTrip(ask)
+		answer, err := tracing.Transport(http.DefaultTransport).RoundTrip(ask)
 		if err != nil {
 			t.Error(err)
 			return
@@ -115,7 +115,7 @@ func TestNothingWithoutACollector(t *testing.T) { //nolint:paralleltest // it se
 		for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER"} {
 			t.Setenv(name, off[name])
 		}
-		tracer, err := trace.Open(t.Context(), trace.Options{})
+		tracer, err := tracing.Open(t.Context(), tracing.Options{})
 		if tracer != nil || err != nil {
 			t.Fatalf("%v: %v %v", off, tracer, err)
 		}
@@ -132,17 +132,17 @@ func TestNothingWithoutACollector(t *testing.T) { //nolint:paralleltest // it se
 	t.Setenv("OTEL_SDK_DISABLED", "")
 	t.Setenv("OTEL_TRACES_EXPORTER", "")
 	t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
-	if _, err := trace.Open(t.Context(), trace.Options{}); err == nil || !strings.Contains(err.Error(), "http/protobuf") {
+	if _, err := tracing.Open(t.Context(), tracing.Options{}); err == nil || !strings.Contains(err.Error(), "http/protobuf") {
 		t.Errorf("by another protocol: %v", err)
 	}
 }
 
 func way(ctx context.Context) {
-	ctx, span := trace.Follow(ctx, "job", "")
-	ctx, part := trace.Start(ctx, "job.claim")
+	ctx, span := tracing.Follow(ctx, "job", "")
+	ctx, part := tracing.Start(ctx, "job.claim")
 	part.Set("pressroom.job_id", "x")
 	part.SetID("pressroom.team_id", 1)
-	_ = trace.Link(ctx)
+	_ = tracing.Link(ctx)
 	part.End(nil)
 	span.End(nil)
 }
