@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/certificate"
 	"pressroom/internal/server"
+	"pressroom/internal/tlscert"
 )
 
 // tlsFlags are for a program that speaks TLS itself.
@@ -22,10 +22,10 @@ type tlsFlags struct {
 	PlainAddr  string   `name:"plain-addr" help:"Where plain HTTP is answered beside TLS, such as :80: the challenges of ACME, and pages with the way to TLS." env:"PRESSROOM_PLAIN_ADDR"`
 }
 
-func (f tlsFlags) options() certificate.Options {
-	return certificate.Options{
-		Files: certificate.Files{Certificate: f.TLSCert, Key: f.TLSKey},
-		ACME:  certificate.ACME{Domains: f.ACMEDomain, Email: f.ACMEEmail, CA: f.ACMECA, Roots: f.ACMERoots, Folder: f.ACMEFolder},
+func (f tlsFlags) options() tlscert.Options {
+	return tlscert.Options{
+		Files: tlscert.Files{Certificate: f.TLSCert, Key: f.TLSKey},
+		ACME:  tlscert.ACME{Domains: f.ACMEDomain, Email: f.ACMEEmail, CA: f.ACMECA, Roots: f.ACMERoots, Folder: f.ACMEFolder},
 	}
 }
 

@@ -11,7 +11,7 @@ var rooms = map[string][]string{
 	"pipeline": {"internal/pipeline"},
 	"edges":    {"internal/mcp", "internal/rest"},
 	"shared":   {"internal/openapi", "internal/problem"}, // by the edges
-	"ground":   {"internal/backup", "internal/blob", "internal/certificate", "internal/db", "internal/oidc", "internal/disk", "internal/auditlog", "internal/safehttp", "internal/restoreguard", "internal/tokencrypt"},
+	"ground":   {"internal/backup", "internal/blob", "internal/tlscert", "internal/db", "internal/oidc", "internal/disk", "internal/auditlog", "internal/safehttp", "internal/restoreguard", "internal/tokencrypt"},
 	"subjects": {"internal/credit", "internal/delivery", "internal/hashtag/stats", "internal/hashtag/list", "internal/hashtag/search", "internal/job", "internal/insight", "internal/erasure", "internal/limit", "internal/media", "internal/notification", "internal/oauth", "internal/passkey", "internal/post", "internal/idempotency", "internal/report", "internal/social", "internal/clusterstats", "internal/team", "internal/totp", "internal/voice"},
 	"network":  {"internal/network", "internal/network/graph"},
 	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
@@ -79,7 +79,7 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/totp", "test/..."), what: names("github.com/pquerna/otp"),
 		why: "one place checks one-time codes, so that one place is to be read when it matters how",
 	}, {
-		who: names("ours"), notWho: names("internal/certificate"), what: names("github.com/caddyserver/certmagic"),
+		who: names("ours"), notWho: names("internal/tlscert"), what: names("github.com/caddyserver/certmagic"),
 		why: "one place gets certificates, so that one place is to be read when it matters how",
 	}, {
 		who: names("ours"), notWho: names("internal/tracing", "test/..."), what: names("go.opentelemetry.io/otel"),

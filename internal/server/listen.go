@@ -13,9 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/certificate"
 	"pressroom/internal/problem"
 	"pressroom/internal/rest"
+	"pressroom/internal/tlscert"
 )
 
 // door is a listener with who answers there.
@@ -149,13 +149,13 @@ func alone(next http.Handler) http.Handler {
 }
 
 // openCertificates is nil where the program does not speak TLS itself.
-func openCertificates(cfg Config) (*certificate.Certificates, error) {
+func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 	opts := cfg.Certificates
 	if !opts.Given() || cfg.LookAtFiles {
 		return nil, nil //nolint:nilnil // most programs stand behind a proxy
 	}
 	opts.Log = cfg.Log
-	return certificate.Open(opts)
+	return tlscert.Open(opts)
 }
 
 // plain answers what comes without TLS: challenges of an ACME server, and people, who are led to the same page by TLS. A
@@ -188,7 +188,7 @@ func (s *Server) lead(w http.ResponseWriter, r *http.Request) {
 }
 
 // expiryState is what Prometheus reads of certificates as it asks.
-type expiryState struct{ certs *certificate.Certificates }
+type expiryState struct{ certs *tlscert.Certificates }
 
 var expiryMetric = told("certificate_expiry_timestamp_seconds", "When the certificate of a name ends, in seconds since 1970, where the program speaks TLS itself.", "name")
 

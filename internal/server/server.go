@@ -17,7 +17,6 @@ import (
 
 	"pressroom/internal/auditlog"
 	"pressroom/internal/blob"
-	"pressroom/internal/certificate"
 	"pressroom/internal/clusterstats"
 	"pressroom/internal/credit"
 	"pressroom/internal/db"
@@ -46,6 +45,7 @@ import (
 	"pressroom/internal/safehttp"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
+	"pressroom/internal/tlscert"
 	"pressroom/internal/tokencrypt"
 	"pressroom/internal/totp"
 	"pressroom/internal/tracing"
@@ -83,7 +83,7 @@ type Config struct {
 	MetricsAddr     string        // where /metrics listens; nowhere where empty
 	// Certificates are what the program speaks TLS with; a proxy before it does where there are none. PlainAddr is where
 	// plain HTTP is answered then, with the way to TLS; nowhere where empty.
-	Certificates certificate.Options
+	Certificates tlscert.Options
 	PlainAddr    string
 	// Blobs is where the library's files lie: file:FOLDER or s3://BUCKET… (package blob). Scratch is where those for S3
 	// are received.
@@ -173,9 +173,9 @@ type Server struct {
 	metrics   *metrics
 	tracer    *tracing.Tracer // nil where nobody takes traces
 	standing  *clusterstats.Service
-	guard     *safehttp.Client          // what Bluesky servers are called by; nil where every one is called
-	reach     *http.Transport           // what networks are called by
-	certs     *certificate.Certificates // nil where the program does not speak TLS itself
+	guard     *safehttp.Client      // what Bluesky servers are called by; nil where every one is called
+	reach     *http.Transport       // what networks are called by
+	certs     *tlscert.Certificates // nil where the program does not speak TLS itself
 	checks    *dependencies
 	handler   http.Handler
 	rooms     loadshed.Rooms

@@ -1,6 +1,6 @@
-// Package certificate has the certificates that the program shows when it speaks TLS itself: out of files that somebody
+// Package tlscert has the certificates that the program shows when it speaks TLS itself: out of files that somebody
 // else renews, or got and renewed by ACME (RFC 8555).
-package certificate
+package tlscert
 
 import (
 	"context"

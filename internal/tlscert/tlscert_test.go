@@ -1,4 +1,4 @@
-package certificate_test
+package tlscert_test
 
 import (
 	"context"
@@ -19,15 +19,15 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/certificate"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/acme"
+	"pressroom/internal/tlscert"
 )
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // write makes a certificate for a name, of a serial number, and writes it and its key.
-func write(t *testing.T, files certificate.Files, name string, serial int64) {
+func write(t *testing.T, files tlscert.Files, name string, serial int64) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -50,7 +50,7 @@ func write(t *testing.T, files certificate.Files, name string, serial int64) {
 }
 
 // shown is the serial number of the certificate that a handshake shows.
-func shown(t *testing.T, certs *certificate.Certificates) int64 {
+func shown(t *testing.T, certs *tlscert.Certificates) int64 {
 	t.Helper()
 	here, there := net.Pipe()
 	defer here.Close()
@@ -69,10 +69,10 @@ func shown(t *testing.T, certs *certificate.Certificates) int64 {
 func TestFilesAreReadAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	files := certificate.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
 	write(t, files, "press.test", 1)
 	clock := testkit.NewClock(time.Now())
-	certs, err := certificate.Open(certificate.Options{Files: files, Now: clock.Now, Log: silent()})
+	certs, err := tlscert.Open(tlscert.Options{Files: files, Now: clock.Now, Log: silent()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	if n := shown(t, certs); n != 1 {
 		t.Fatalf("shown: %d", n)
 	}
-	next := certificate.Files{Certificate: filepath.Join(dir, "next.crt"), Key: filepath.Join(dir, "next.key")}
+	next := tlscert.Files{Certificate: filepath.Join(dir, "next.crt"), Key: filepath.Join(dir, "next.key")}
 	write(t, next, "press.test", 2)
 	for _, step := range []struct {
 		from, to string
@@ -110,20 +110,20 @@ func TestFilesAreReadAgain(t *testing.T) {
 func TestWhatCannotWork(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	files := certificate.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
 	write(t, files, "press.test", 1)
 	for _, c := range []struct {
-		opts certificate.Options
+		opts tlscert.Options
 		says string
 	}{
-		{certificate.Options{Files: certificate.Files{Certificate: files.Certificate}}, "--tls-key"},
-		{certificate.Options{Files: certificate.Files{Certificate: files.Key, Key: files.Key}}, "reading the certificate"},
-		{certificate.Options{Files: files, ACME: certificate.ACME{Domains: []string{"press.test"}}}, "not from both"},
-		{certificate.Options{ACME: certificate.ACME{Domains: []string{"press.test"}}}, "--acme-folder"},
-		{certificate.Options{ACME: certificate.ACME{Domains: []string{"press.test"}, Folder: dir, Roots: files.Key}}, "--acme-roots"},
+		{tlscert.Options{Files: tlscert.Files{Certificate: files.Certificate}}, "--tls-key"},
+		{tlscert.Options{Files: tlscert.Files{Certificate: files.Key, Key: files.Key}}, "reading the certificate"},
+		{tlscert.Options{Files: files, ACME: tlscert.ACME{Domains: []string{"press.test"}}}, "not from both"},
+		{tlscert.Options{ACME: tlscert.ACME{Domains: []string{"press.test"}}}, "--acme-folder"},
+		{tlscert.Options{ACME: tlscert.ACME{Domains: []string{"press.test"}, Folder: dir, Roots: files.Key}}, "--acme-roots"},
 	} {
 		c.opts.Log = silent()
-		if _, err := certificate.Open(c.opts); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := tlscert.Open(c.opts); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v, want %q", c.opts, err, c.says)
 		}
 	}
@@ -142,7 +142,7 @@ func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 				offered, asked, tlsSeen = port(plain), 0, nobody
 			}
 			authority := acme.Start(t, max(offered, nobody), tlsSeen)
-			opts := certificate.Options{Log: silent(), ACME: certificate.ACME{
+			opts := tlscert.Options{Log: silent(), ACME: tlscert.ACME{
 				Domains: []string{"press.test"}, Email: "ada@press.test", CA: authority.Directory, Roots: authority.Roots, Folder: folder, HTTPPort: offered, TLSPort: asked,
 			}}
 			certs := serve(t, opts, over, plain)
@@ -173,9 +173,9 @@ func listen(t *testing.T) net.Listener {
 func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
 // serve shows the certificates at one listener and answers challenges at the other.
-func serve(t *testing.T, opts certificate.Options, over, plain net.Listener) *certificate.Certificates {
+func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscert.Certificates {
 	t.Helper()
-	certs, err := certificate.Open(opts)
+	certs, err := tlscert.Open(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
