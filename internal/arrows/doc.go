@@ -1,3 +1,0 @@
-// Package arrows holds the tests of which package may import which. It has no code of its own: the rules, each
-// with its reason, stand in arrows_test.go, the checker in checker_test.go.
-package arrows
