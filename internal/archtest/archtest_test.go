@@ -18,7 +18,7 @@ var rooms = map[string][]string{
 	"analyses": {"internal/report/analysis", "internal/report/finding", "internal/report/tag", "internal/report/words"},
 	"sources":  {"internal/provider/bridge", "internal/provider/instagramgraph", "internal/provider/joined", "internal/provider/tiktokresearch", "internal/provider/wire"},
 	"sandbox":  {"internal/sandbox"},
-	"app":      {"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/consent", "internal/web/frame", "internal/web/hashtags", "internal/web/erasure", "internal/web/library", "internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts", "internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices"},
+	"app":      {"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/consent", "internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/library", "internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts", "internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices"},
 	"calling":  {"internal/apicli"},
 	"server":   {"internal/server"},
 	"tests":    {"internal/archtest", "internal/clientgen", "internal/hashtag/plantedbeside", "internal/network/networktest", "internal/report/synthetic", "internal/report/synthetictag", "internal/testkit", "internal/testkit/acme", "internal/testkit/authenticator", "internal/testkit/collector", "internal/testkit/oidcserver", "internal/testkit/pds", "internal/testkit/postgres", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/oauth"
 	"pressroom/internal/safehttp"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 const (
@@ -42,7 +42,7 @@ func (s *Server) buildAssistants() error {
 		return err
 	}
 	s.Programs = oauth.New(oauth.Options{
-		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath, Connections: connections{s.Teams, s.cfg.SecondFactor == string(frame.Everyone)}, Registering: pace.Step,
+		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath, Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, Registering: pace.Step,
 		Fetch: func(ctx context.Context, address string, most int64, into io.Writer) error {
 			_, err := documents.Get(ctx, address, most, into)
 			return err

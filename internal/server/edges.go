@@ -16,9 +16,9 @@ import (
 	"pressroom/internal/openapi"
 	"pressroom/internal/rest"
 	"pressroom/internal/web"
-	"pressroom/internal/web/frame"
 	"pressroom/internal/web/operator"
 	"pressroom/internal/web/settings"
+	"pressroom/internal/web/shell"
 )
 
 const mcpPath = "/mcp"
@@ -46,7 +46,7 @@ func (s *Server) buildEdges() error {
 	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts, Media: s.Media, Lists: s.Lists, Reports: s.Reports,
 		DirectoryOnly: from != nil && from.Only}
 	if s.app, err = web.New(web.Options{
-		Frame:   frame.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away, Answers: s.answers, SecondFactor: frame.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log},
+		Frame:   shell.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away, Answers: s.answers, SecondFactor: shell.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log},
 		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media, Settings: figures,
 		Leaving:   s.Leaving,
 		Programs:  s.Programs,

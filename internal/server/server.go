@@ -51,7 +51,7 @@ import (
 	"pressroom/internal/tracing"
 	"pressroom/internal/voice"
 	"pressroom/internal/web"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // Role is what a node does.
@@ -415,7 +415,7 @@ func (s *Server) buildDelivery(networks []network.Network) {
 func (s *Server) Registry() *operation.Registry { return s.registry }
 
 // Routes are the addresses of the app.
-func (s *Server) Routes() []frame.Route { return s.app.Routes() }
+func (s *Server) Routes() []shell.Route { return s.app.Routes() }
 
 // Events yields the record of who did what: see auditlog.Each.
 func (s *Server) Events(ctx context.Context, part auditlog.Part, yield func(auditlog.Entry) error) error {

@@ -10,11 +10,11 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // maxDecision is how many bytes the form of an approval may have: the longest comment, each byte written as three.
-const maxDecision = 3*4*post.MaxComment + frame.MaxForm
+const maxDecision = 3*4*post.MaxComment + shell.MaxForm
 
 // approvalView is what the page shows on which a client approves a post. Said is what the client wrote and is asked
 // to mend.
@@ -109,7 +109,7 @@ func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error, said
 	case state == "changed":
 		page.Heading = "The post has changed"
 	}
-	a.Show(w, r, frame.StatusOf(err), pages["deadlink"], page.Heading, page)
+	a.Show(w, r, shell.StatusOf(err), pages["deadlink"], page.Heading, page)
 }
 
 // decide takes a client's decision. Whoever has the link may decide; nobody signs in.
@@ -127,11 +127,11 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	switch f := apierr.Of(err); {
 	case err == nil:
-		frame.Redirect(w, r, r.URL.EscapedPath())
+		shell.Redirect(w, r, r.URL.EscapedPath())
 	case f.Ours() || f.Code == apierr.NotFound:
 		a.refuseLink(w, r, err, said)
 	default:
-		a.showApproval(w, r, frame.StatusOf(err), approvalView{Wrong: f.Detail, Field: fieldOf(f), Said: said})
+		a.showApproval(w, r, shell.StatusOf(err), approvalView{Wrong: f.Detail, Field: fieldOf(f), Said: said})
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/social"
 	"pressroom/internal/tokencrypt"
 	"pressroom/internal/web"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // takesAll is a network without rules.
@@ -57,7 +57,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	link, err := a.approvals.AskApproval(t.Context(), w.bea.ID, a.id)
 	must(err)
 	a.page = strings.TrimPrefix(link, "http://press.example")
-	app, err := web.New(web.Options{Frame: frame.Options{PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Approvals: a.approvals, Media: w.media, Programs: w.programs("http://press.example"), Describe: describe, TOTP: w.apps(t)})
+	app, err := web.New(web.Options{Frame: shell.Options{PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Approvals: a.approvals, Media: w.media, Programs: w.programs("http://press.example"), Describe: describe, TOTP: w.apps(t)})
 	must(err)
 	server := httptest.NewServer(app)
 	t.Cleanup(server.Close)

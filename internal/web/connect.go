@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/network"
 	"pressroom/internal/social"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // connectView is what the page of a link shows. The password is never shown again.
@@ -29,7 +29,7 @@ func (a *App) connectPage(w http.ResponseWriter, r *http.Request) {
 func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, view connectView) {
 	view.Token = r.PathValue("token")
 	var err error
-	if view.Offer, err = a.Connector.Offer(r.Context(), frame.VisitorOf(r.Context()).ID, view.Token); err != nil {
+	if view.Offer, err = a.Connector.Offer(r.Context(), shell.VisitorOf(r.Context()).ID, view.Token); err != nil {
 		a.Refuse(w, r, err)
 		return
 	}
@@ -39,9 +39,9 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 		for _, way := range view.Ways {
 			allowed = append(allowed, way.Origin)
 		}
-		w.Header().Set("Content-Security-Policy", strings.Replace(frame.Policy, "form-action 'self'", strings.Join(allowed, " "), 1))
+		w.Header().Set("Content-Security-Policy", strings.Replace(shell.Policy, "form-action 'self'", strings.Join(allowed, " "), 1))
 	}
-	a.Show(w, r, status, pages["connect"], "Connect "+frame.NetworkName(view.Platform), view)
+	a.Show(w, r, status, pages["connect"], "Connect "+shell.NetworkName(view.Platform), view)
 }
 
 // connect sends the person to the network's own page, or signs in with what the form holds.
@@ -49,7 +49,7 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadForm(w, r) {
 		return
 	}
-	ctx, person, token := r.Context(), frame.VisitorOf(r.Context()).ID, r.PathValue("token")
+	ctx, person, token := r.Context(), shell.VisitorOf(r.Context()).ID, r.PathValue("token")
 	offer, err := a.Connector.Offer(ctx, person, token)
 	switch {
 	case err != nil:
@@ -72,11 +72,11 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	a.noteRefusal(r, err)
 	switch f := apierr.Of(err); {
 	case err == nil:
-		frame.Redirect(w, r, connectedPath(account.ID))
+		shell.Redirect(w, r, connectedPath(account.ID))
 	case f.Ours() || f.Code == apierr.NotFound:
 		a.Refuse(w, r, err)
 	default:
-		a.showConnect(w, r, frame.StatusOf(err), connectView{Server: given.Server, Identifier: given.Identifier, Wrong: f.Detail})
+		a.showConnect(w, r, shell.StatusOf(err), connectView{Server: given.Server, Identifier: given.Identifier, Wrong: f.Detail})
 	}
 }
 
@@ -94,7 +94,7 @@ const signedOutReturn = "You are signed out, so nothing was connected. Sign in, 
 
 // connectReturn is where networks send the browser back to.
 func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	if v == nil {
 		a.Notice(w, r, http.StatusUnauthorized, "Not done", signedOutReturn)
 		return
@@ -106,11 +106,11 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 	case err != nil && (out.Retry == "" || f.Ours() || f.Code == apierr.NotFound):
 		a.Refuse(w, r, err)
 	case err != nil:
-		a.Show(w, r, frame.StatusOf(err), pages["connectend"], "Not connected", connectEnd{f.Detail, social.ConnectPath + out.Retry})
+		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected", connectEnd{f.Detail, social.ConnectPath + out.Retry})
 	case out.Choice != 0:
-		frame.Redirect(w, r, choicePath(out.Choice))
+		shell.Redirect(w, r, choicePath(out.Choice))
 	default:
-		frame.Redirect(w, r, connectedPath(out.Account.ID))
+		shell.Redirect(w, r, connectedPath(out.Account.ID))
 	}
 }
 
@@ -132,7 +132,7 @@ func (a *App) choicePage(w http.ResponseWriter, r *http.Request) {
 		a.Refuse(w, r, err)
 		return
 	}
-	choice, err := a.Connector.Choice(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+	choice, err := a.Connector.Choice(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	if err != nil {
 		a.Refuse(w, r, err)
 		return
@@ -153,12 +153,12 @@ func (a *App) choose(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		which = -1 // nothing was chosen
 	}
-	account, err := a.Connector.Choose(r.Context(), frame.VisitorOf(r.Context()).ID, id, which)
+	account, err := a.Connector.Choose(r.Context(), shell.VisitorOf(r.Context()).ID, id, which)
 	if err != nil {
 		a.Refuse(w, r, err)
 		return
 	}
-	frame.Redirect(w, r, connectedPath(account.ID))
+	shell.Redirect(w, r, connectedPath(account.ID))
 }
 
 // numberIn is an id in the address.
@@ -183,7 +183,7 @@ func (a *App) connectedPage(w http.ResponseWriter, r *http.Request) {
 		a.Refuse(w, r, err)
 		return
 	}
-	account, team, err := a.Connector.Connected(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+	account, team, err := a.Connector.Connected(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	if err != nil {
 		a.Refuse(w, r, err)
 		return

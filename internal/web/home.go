@@ -10,14 +10,14 @@ import (
 	"pressroom/internal/post"
 	"pressroom/internal/problem"
 	"pressroom/internal/social"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // front is what everybody sees.
 type front struct{ PublicURL string }
 
 func (a *App) home(w http.ResponseWriter, r *http.Request) {
-	if frame.VisitorOf(r.Context()) == nil {
+	if shell.VisitorOf(r.Context()) == nil {
 		a.Show(w, r, http.StatusOK, pages["front"], "pressroom", front{a.PublicURL})
 		return
 	}
@@ -26,7 +26,7 @@ func (a *App) home(w http.ResponseWriter, r *http.Request) {
 		a.Refuse(w, r, err)
 		return
 	}
-	a.Show(w, r, http.StatusOK, pages["home"], frame.VisitorOf(r.Context()).Team.Name, view)
+	a.Show(w, r, http.StatusOK, pages["home"], shell.VisitorOf(r.Context()).Team.Name, view)
 }
 
 const (
@@ -79,7 +79,7 @@ func (a *App) lately(ctx context.Context, team int64, now time.Time) ([]happened
 
 // today reads it. Of a team that is closed, or of none, it is empty.
 func (a *App) today(r *http.Request) (today, error) {
-	ctx, team, now := r.Context(), frame.VisitorOf(r.Context()).Team, a.DB.Now()
+	ctx, team, now := r.Context(), shell.VisitorOf(r.Context()).Team, a.DB.Now()
 	out := today{front: front{a.PublicURL}, Open: team.ID > 0 && !team.Closed}
 	if !out.Open {
 		return out, nil
@@ -99,12 +99,12 @@ func (a *App) today(r *http.Request) (today, error) {
 	if out.Lately, err = a.lately(ctx, team.ID, now); err != nil {
 		return out, err
 	}
-	if frame.VisitorOf(ctx).Is(frame.Writers) {
+	if shell.VisitorOf(ctx).Is(shell.Writers) {
 		if out.Passed, err = a.Posts.Passed(ctx, team.ID, now, homePosts); err != nil {
 			return out, err
 		}
 	}
-	if frame.VisitorOf(ctx).Is(frame.Clients) {
+	if shell.VisitorOf(ctx).Is(shell.Clients) {
 		if out.Asked, err = a.Posts.Asked(ctx, team.ID, homePosts); err != nil {
 			return out, err
 		}
@@ -131,10 +131,10 @@ func (a *App) switchTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id, err := strconv.ParseInt(r.PostForm.Get("team"), 10, 64)
-	if v := frame.VisitorOf(r.Context()); err != nil || frame.LookedAt(v.Account, id).ID != id {
+	if v := shell.VisitorOf(r.Context()); err != nil || shell.LookedAt(v.Account, id).ID != id {
 		a.Missing(w, r)
 		return
 	}
 	a.LookAt(r.Context(), id)
-	frame.Redirect(w, r, frame.OwnPath(r.PostForm.Get("next")))
+	shell.Redirect(w, r, shell.OwnPath(r.PostForm.Get("next")))
 }

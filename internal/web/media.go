@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/media"
 	"pressroom/internal/problem"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // filePolicy keeps whatever a file holds from running as if it were ours.
@@ -35,7 +35,7 @@ func (a *App) mediaFile(thumbnail bool) http.HandlerFunc {
 			a.Refuse(w, r, err)
 			return
 		}
-		file, err := a.Library.OpenFile(r.Context(), frame.VisitorOf(r.Context()).ID, id, thumbnail)
+		file, err := a.Library.OpenFile(r.Context(), shell.VisitorOf(r.Context()).ID, id, thumbnail)
 		if err != nil {
 			a.Refuse(w, r, err)
 			return
@@ -54,7 +54,7 @@ func (a *App) originalFile(w http.ResponseWriter, r *http.Request) {
 		a.Refuse(w, r, err)
 		return
 	}
-	file, err := a.Library.OpenOriginal(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+	file, err := a.Library.OpenOriginal(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	if err != nil {
 		a.Refuse(w, r, err)
 		return
@@ -83,7 +83,7 @@ func send(w http.ResponseWriter, r *http.Request, file media.Opened) {
 	h.Set("Content-Type", file.Type)
 	h.Set("ETag", file.ETag)
 	h.Set("Content-Disposition", disposition(r.URL.Query().Get("download") == "1", file.Name))
-	out := frame.LeavingBy(w)
+	out := shell.LeavingBy(w)
 	out.Ends = file.Ends
 	http.ServeContent(out, r, "", file.ModTime, file)
 }
@@ -116,7 +116,7 @@ func mediaID(r *http.Request) (int64, error) {
 
 // tellProblem answers a program with a problem document. What failed on our side is logged.
 func (a *App) tellProblem(w http.ResponseWriter, r *http.Request, err error) {
-	if err = a.Told(r, err); !frame.Gone(r) && apierr.Of(err).Code == apierr.Internal {
+	if err = a.Told(r, err); !shell.Gone(r) && apierr.Of(err).Code == apierr.Internal {
 		a.Log.ErrorContext(r.Context(), "a request failed", "method", r.Method, "route", r.Pattern, "error", err)
 	}
 	problem.Write(w, err, a.PublicURL)

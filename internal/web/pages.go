@@ -4,11 +4,11 @@ import (
 	"embed"
 	"html/template"
 
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
 // pages holds this package's templates.
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
+var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/apikey"
 	"pressroom/internal/media"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // uploadView is what the upload page shows.
@@ -54,7 +54,7 @@ func (a *App) uploadPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, problems []string) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	id, err := batchID(r)
 	if err != nil {
 		a.Refuse(w, r, err)
@@ -66,10 +66,10 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 		return
 	}
 	if batch.TeamID != v.Team.ID && r.Method == http.MethodGet {
-		a.Turn(w, r, frame.LookedAt(v.Account, batch.TeamID), r.URL.RequestURI())
+		a.Turn(w, r, shell.LookedAt(v.Account, batch.TeamID), r.URL.RequestURI())
 		return
 	}
-	view := uploadView{Batch: batch, Until: inZone(batch.ExpiresAt, frame.LookedAt(v.Account, batch.TeamID).Timezone), Problems: problems}
+	view := uploadView{Batch: batch, Until: inZone(batch.ExpiresAt, shell.LookedAt(v.Account, batch.TeamID).Timezone), Problems: problems}
 	for _, f := range batch.Files {
 		view.Files = append(view.Files, fileView{f, "/upload/" + id})
 	}
@@ -104,7 +104,7 @@ type answer struct {
 
 // upload takes one file as the request's body, or a form's files where the browser runs no scripts.
 func (a *App) upload(w http.ResponseWriter, r *http.Request) {
-	body := frame.ArrivingIn(w, r)
+	body := shell.ArrivingIn(w, r)
 	r.Body = body
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		a.ForPeople(func(w http.ResponseWriter, r *http.Request) { a.uploadForm(w, r, body) })(w, r)
@@ -119,8 +119,8 @@ func (a *App) upload(w http.ResponseWriter, r *http.Request) {
 }
 
 // uploadFile adds the file that is a request's whole body. It returns as soon as the file is refused.
-func (a *App) uploadFile(r *http.Request, body *frame.Arriving) (media.Arrived, error) {
-	if frame.VisitorOf(r.Context()) == nil {
+func (a *App) uploadFile(r *http.Request, body *shell.Arriving) (media.Arrived, error) {
+	if shell.VisitorOf(r.Context()) == nil {
 		return media.Arrived{}, errSignedOut
 	}
 	leave, err := a.EnterUploads(r)
@@ -142,11 +142,11 @@ func (a *App) add(r *http.Request, f media.Incoming) (media.Arrived, error) {
 		return media.Arrived{}, err
 	}
 	defer leave()
-	return a.Library.AddToBatch(r.Context(), frame.VisitorOf(r.Context()).ID, id, f)
+	return a.Library.AddToBatch(r.Context(), shell.VisitorOf(r.Context()).ID, id, f)
 }
 
 // uploadForm adds the files of a form.
-func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *frame.Arriving) {
+func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *shell.Arriving) {
 	leave, err := a.EnterUploads(r)
 	if err == nil {
 		defer leave()
@@ -163,7 +163,7 @@ func (a *App) uploadForm(w http.ResponseWriter, r *http.Request, body *frame.Arr
 	case len(problems) > 0:
 		body.Refuse(w, r, func() { a.showBatch(w, r, http.StatusUnprocessableEntity, problems) })
 	default:
-		frame.Redirect(w, r, "/upload/"+r.PathValue("batch"))
+		shell.Redirect(w, r, "/upload/"+r.PathValue("batch"))
 	}
 }
 
@@ -173,7 +173,7 @@ func (a *App) checkForm(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return a.Library.CheckBatchForm(r.Context(), frame.VisitorOf(r.Context()).ID, id, r.ContentLength)
+	return a.Library.CheckBatchForm(r.Context(), shell.VisitorOf(r.Context()).ID, id, r.ContentLength)
 }
 
 var errForm = apierr.Invalid(apierr.Malformed, "", "This form cannot be read.")
@@ -215,7 +215,7 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 var errBrokenOff = apierr.Invalid(apierr.Malformed, "", "The upload broke off. Send the file again.")
 
 // refuseFile answers for a file that was not taken.
-func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *frame.Arriving, err error) {
+func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *shell.Arriving, err error) {
 	if body.Err() != nil {
 		err = errBrokenOff
 	}
@@ -225,20 +225,20 @@ func (a *App) refuseFile(w http.ResponseWriter, r *http.Request, body *frame.Arr
 func (a *App) uploadDone(w http.ResponseWriter, r *http.Request) {
 	id, err := batchID(r)
 	if err == nil {
-		err = a.Library.CloseBatch(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+		err = a.Library.CloseBatch(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	}
 	if err != nil {
 		a.Refuse(w, r, err)
 		return
 	}
-	frame.Redirect(w, r, "/upload/"+id)
+	shell.Redirect(w, r, "/upload/"+id)
 }
 
 // describe keeps the text that stands for a picture. The script is answered without a page. What an upload's page sends
 // is for its file whatever team is looked at, as the files are; the form on a file's own page is of the page's team.
 func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 	script := strings.Contains(r.Header.Get("Accept"), "application/json")
-	if frame.VisitorOf(r.Context()) == nil && script {
+	if shell.VisitorOf(r.Context()) == nil && script {
 		a.tellProblem(w, r, errSignedOut)
 		return
 	}
@@ -247,13 +247,13 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		own := "/media/" + r.PathValue("id")
-		if !script && r.PostForm.Get("next") == own && frame.Astray(r, r.PostForm) {
+		if !script && r.PostForm.Get("next") == own && shell.Astray(r, r.PostForm) {
 			a.TurnBack(w, r, r.PostForm, own)
 			return
 		}
 		id, err := mediaID(r)
 		if err == nil {
-			err = a.Library.Describe(r.Context(), frame.VisitorOf(r.Context()).ID, id, r.PostForm.Get("alt"))
+			err = a.Library.Describe(r.Context(), shell.VisitorOf(r.Context()).ID, id, r.PostForm.Get("alt"))
 		}
 		switch {
 		case err != nil && script:
@@ -264,7 +264,7 @@ func (a *App) describe(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusNoContent)
 		default:
 			a.Say(r, "The description is saved.")
-			frame.Redirect(w, r, frame.OwnPath(r.PostForm.Get("next")))
+			shell.Redirect(w, r, shell.OwnPath(r.PostForm.Get("next")))
 		}
 	})(w, r)
 }
@@ -285,7 +285,7 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 		a.tellProblem(w, r, apierr.New(apierr.MethodNotAllowed, "An upload link takes PUT alone."))
 		return
 	}
-	body := frame.ArrivingIn(w, r)
+	body := shell.ArrivingIn(w, r)
 	arrived, err := a.takeIn(r, body)
 	if err != nil {
 		a.refuseFile(w, r, body, err) // the rest of what is refused is read in nobody's place
@@ -295,7 +295,7 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 }
 
 // takeIn receives the file of a link in a place among uploads. The library bounds how many a link and a team have under way.
-func (a *App) takeIn(r *http.Request, body *frame.Arriving) (media.Arrived, error) {
+func (a *App) takeIn(r *http.Request, body *shell.Arriving) (media.Arrived, error) {
 	leave, err := a.EnterUpload(r)
 	if err != nil {
 		return media.Arrived{}, err

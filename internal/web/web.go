@@ -1,6 +1,6 @@
 // Package web is the app in the browser: the pages on which a person uploads files and connects accounts,
 // the one on which a client approves a post, the media's own addresses, and the links by which machines upload and
-// networks fetch. What every page stands in is package frame; further pages are packages of their own beside it. It works
+// networks fetch. What every page stands in is package shell; further pages are packages of their own beside it. It works
 // without scripts, but for showing progress.
 package web
 
@@ -31,7 +31,6 @@ import (
 	"pressroom/internal/web/compose"
 	"pressroom/internal/web/consent"
 	leavingpages "pressroom/internal/web/erasure"
-	"pressroom/internal/web/frame"
 	"pressroom/internal/web/hashtags"
 	"pressroom/internal/web/library"
 	"pressroom/internal/web/notifications"
@@ -40,12 +39,13 @@ import (
 	"pressroom/internal/web/reference"
 	"pressroom/internal/web/reports"
 	"pressroom/internal/web/settings"
+	"pressroom/internal/web/shell"
 	"pressroom/internal/web/voices"
 )
 
 // Options say what the app stands on.
 type Options struct {
-	Frame     frame.Options
+	Frame     shell.Options
 	Library   Library
 	Connector *social.Connector
 	Approvals *post.Approvals
@@ -71,7 +71,7 @@ type Options struct {
 
 // App answers for every address that is neither the API's nor the tools'.
 type App struct {
-	*frame.Frame
+	*shell.Frame
 	Options
 
 	account   *account.Part
@@ -82,7 +82,7 @@ type App struct {
 
 // New makes the app. Trusted proxies that are no networks are an error.
 func New(opts Options) (*App, error) {
-	made, err := frame.New(opts.Frame)
+	made, err := shell.New(opts.Frame)
 	if err != nil {
 		return nil, err
 	}
@@ -96,24 +96,24 @@ func New(opts Options) (*App, error) {
 	a.Mount(pages, a.pages()...)
 	pages.HandleFunc("/", a.Missing)
 	all.Handle("/", a.People(pages))
-	a.handler = frame.Guard(made.Roomed(all))
+	a.handler = shell.Guard(made.Roomed(all))
 	return a, nil
 }
 
 // Routes are the addresses that the app answers at. All others are not there.
-func (a *App) Routes() []frame.Route { return append(a.plain(), a.pages()...) }
+func (a *App) Routes() []shell.Route { return append(a.plain(), a.pages()...) }
 
 // plain are the addresses that do not know who asks.
-func (a *App) plain() []frame.Route {
+func (a *App) plain() []shell.Route {
 	return append(consent.New(a.Frame, a.Programs).Plain(),
-		frame.Route{Pattern: "GET /assets/{name}", For: frame.Anyone, Do: a.Asset, Urgent: true},
-		frame.Route{Pattern: "GET /files/{token}/{name}", For: frame.Anyone, Do: a.publicFile, Urgent: true},
-		frame.Route{Pattern: "/uploads/{link}", For: frame.Anyone, Do: a.receive, Urgent: true},
+		shell.Route{Pattern: "GET /assets/{name}", For: shell.Anyone, Do: a.Asset, Urgent: true},
+		shell.Route{Pattern: "GET /files/{token}/{name}", For: shell.Anyone, Do: a.publicFile, Urgent: true},
+		shell.Route{Pattern: "/uploads/{link}", For: shell.Anyone, Do: a.receive, Urgent: true},
 	)
 }
 
 // pages are the addresses that know who asks.
-func (a *App) pages() []frame.Route {
+func (a *App) pages() []shell.Route {
 	return slices.Concat(
 		a.own(),
 		a.account.Routes(),
@@ -134,30 +134,30 @@ func (a *App) pages() []frame.Route {
 }
 
 // own are the addresses whose pages are in this package.
-func (a *App) own() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /{$}", For: frame.Anyone, Do: a.home},
-		{Pattern: "GET " + securityPath, For: frame.Anyone, Do: a.securityText, OneFactor: true},
-		{Pattern: "GET " + problem.ReferencePath, For: frame.Anyone, Do: a.errorReference, OneFactor: true},
-		{Pattern: "POST /team", For: frame.People, Do: a.switchTeam},
-		{Pattern: "GET /upload/{batch}", For: frame.People, Do: a.uploadPage},
-		{Pattern: "POST /upload/{batch}/files", For: frame.Anyone, Do: a.upload, Urgent: true}, // a script is told otherwise than a person
-		{Pattern: "POST /upload/{batch}/done", For: frame.People, Do: a.uploadDone},
-		{Pattern: "GET /connect/{token}", For: frame.People, Do: a.connectPage},
-		{Pattern: "POST /connect/{token}", For: frame.People, Do: a.connect},
-		{Pattern: "GET /connect/callback/{platform}", For: frame.Anyone, Do: a.connectReturn},
-		{Pattern: "GET /connect/choose/{attempt}", For: frame.People, Do: a.choicePage},
-		{Pattern: "POST /connect/choose/{attempt}", For: frame.People, Do: a.choose},
-		{Pattern: "GET /connected/{account}", For: frame.People, Do: a.connectedPage},
-		{Pattern: "GET /approval/{token}", For: frame.Anyone, Do: a.approvalPage, OneFactor: true},
-		{Pattern: "POST /approval/{token}", For: frame.Anyone, Do: a.decide, OneFactor: true},
-		{Pattern: "GET /approval/{token}/media/{id}", For: frame.Anyone, Do: a.approvalPicture, OneFactor: true},
-		{Pattern: "GET /approval/{token}/images/{id}", For: frame.Anyone, Do: a.approvalImage, Urgent: true, OneFactor: true}, // bounded for each link
-		{Pattern: "GET /approval/{token}/videos/{id}", For: frame.Anyone, Do: a.approvalVideo, Urgent: true, OneFactor: true}, // bounded for each link
-		{Pattern: "POST /media/{id}/description", For: frame.Anyone, Do: a.describe},                                          // as above
-		{Pattern: "GET /media/{id}/file", For: frame.People, Do: a.mediaFile(false), Urgent: true},
-		{Pattern: "GET /media/{id}/original", For: frame.People, Do: a.originalFile, Urgent: true},
-		{Pattern: "GET /media/{id}/thumbnail", For: frame.People, Do: a.mediaFile(true)},
+func (a *App) own() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /{$}", For: shell.Anyone, Do: a.home},
+		{Pattern: "GET " + securityPath, For: shell.Anyone, Do: a.securityText, OneFactor: true},
+		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: a.errorReference, OneFactor: true},
+		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},
+		{Pattern: "GET /upload/{batch}", For: shell.People, Do: a.uploadPage},
+		{Pattern: "POST /upload/{batch}/files", For: shell.Anyone, Do: a.upload, Urgent: true}, // a script is told otherwise than a person
+		{Pattern: "POST /upload/{batch}/done", For: shell.People, Do: a.uploadDone},
+		{Pattern: "GET /connect/{token}", For: shell.People, Do: a.connectPage},
+		{Pattern: "POST /connect/{token}", For: shell.People, Do: a.connect},
+		{Pattern: "GET /connect/callback/{platform}", For: shell.Anyone, Do: a.connectReturn},
+		{Pattern: "GET /connect/choose/{attempt}", For: shell.People, Do: a.choicePage},
+		{Pattern: "POST /connect/choose/{attempt}", For: shell.People, Do: a.choose},
+		{Pattern: "GET /connected/{account}", For: shell.People, Do: a.connectedPage},
+		{Pattern: "GET /approval/{token}", For: shell.Anyone, Do: a.approvalPage, OneFactor: true},
+		{Pattern: "POST /approval/{token}", For: shell.Anyone, Do: a.decide, OneFactor: true},
+		{Pattern: "GET /approval/{token}/media/{id}", For: shell.Anyone, Do: a.approvalPicture, OneFactor: true},
+		{Pattern: "GET /approval/{token}/images/{id}", For: shell.Anyone, Do: a.approvalImage, Urgent: true, OneFactor: true}, // bounded for each link
+		{Pattern: "GET /approval/{token}/videos/{id}", For: shell.Anyone, Do: a.approvalVideo, Urgent: true, OneFactor: true}, // bounded for each link
+		{Pattern: "POST /media/{id}/description", For: shell.Anyone, Do: a.describe},                                          // as above
+		{Pattern: "GET /media/{id}/file", For: shell.People, Do: a.mediaFile(false), Urgent: true},
+		{Pattern: "GET /media/{id}/original", For: shell.People, Do: a.originalFile, Urgent: true},
+		{Pattern: "GET /media/{id}/thumbnail", For: shell.People, Do: a.mediaFile(true)},
 	}
 }
 

@@ -27,7 +27,7 @@ import (
 	"pressroom/internal/tokencrypt"
 	"pressroom/internal/totp"
 	"pressroom/internal/web"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // world is the app behind a real listener, with Ada, who owns a team, and Bea, who edits in two.
@@ -109,7 +109,7 @@ func (w *world) programs(publicURL string) *oauth.Service {
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{Frame: frame.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Rooms: w.rooms, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe, TOTP: w.apps(t)})
+	w.app, err = web.New(web.Options{Frame: shell.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Rooms: w.rooms, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe, TOTP: w.apps(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestTeams(t *testing.T) {
 func TestSecurityText(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.browser(t).get("/.well-known/security.txt").wants(t, 404, "There is no such page")
-		app, err := web.New(web.Options{Frame: frame.Options{PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects,
+		app, err := web.New(web.Options{Frame: shell.Options{PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects,
 			Programs: w.programs("https://press.example"), Describe: describe, SecurityContact: "mailto:security@example.com"})
 		if err != nil {
 			t.Fatal(err)

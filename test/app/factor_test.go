@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // app is somebody's authenticator app.
@@ -212,7 +212,7 @@ func TestNoWayPastTheCode(t *testing.T) {
 // opens reports whether an answer shows or does anything but lead to the second factor or the person's own account.
 func (a *asker) ownOnly(pattern string, got answer) bool {
 	switch {
-	case got.status == http.StatusSeeOther && got.location == frame.FactorPath, got.status == http.StatusForbidden && strings.Contains(got.body, "Second factor required"):
+	case got.status == http.StatusSeeOther && got.location == shell.FactorPath, got.status == http.StatusForbidden && strings.Contains(got.body, "Second factor required"):
 		return true
 	}
 	path := strings.Fields(pattern)[len(strings.Fields(pattern))-1]
@@ -248,7 +248,7 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 			if method == http.MethodPost && form == nil {
 				form = matrix[route.Pattern].form
 			}
-			if method == http.MethodPost && route.OneFactor || route.For == frame.Operators {
+			if method == http.MethodPost && route.OneFactor || route.For == shell.Operators {
 				continue // these do something of one's own, or are not there for this person
 			}
 			tried++

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"pressroom/internal/access"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // anyTeam are the audiences whose addresses do the same whatever team is looked at: an item or a person says which.
-var anyTeam = []frame.Audience{frame.Anyone, frame.People, frame.Operators}
+var anyTeam = []shell.Audience{shell.Anyone, shell.People, shell.Operators}
 
 // astray sends every form of the sample team's pages after its owner has turned to another team in a second tab. Each says
 // whose form it is; nothing is done in either team, and the form's team is looked at again.
@@ -31,7 +31,7 @@ func (m *gauge) astray() {
 		if form == nil {
 			continue
 		}
-		if form.Get(frame.TeamField) == "" {
+		if form.Get(shell.TeamField) == "" {
 			m.t.Errorf("the form of %s does not say which team it is of: %v", route.Pattern, form)
 		}
 		if slices.Contains(anyTeam, route.For) {
@@ -54,7 +54,7 @@ func (m *gauge) astray() {
 }
 
 // turnsBack sends a form that is of another team than the one that is looked at, as a page does and as a script does.
-func (m *gauge) turnsBack(asks *asker, of frame.Route, form url.Values) {
+func (m *gauge) turnsBack(asks *asker, of shell.Route, form url.Values) {
 	m.t.Helper()
 	route, id := of.Pattern, ""
 	method, path := m.at(route, m.real)

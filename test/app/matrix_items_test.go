@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/team"
 	"pressroom/internal/voice"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // marked stands in every name and text of the sample team, so that it can be seen when they are told.
@@ -202,6 +202,6 @@ func (m *gauge) forms(b *browser) map[string]url.Values {
 }
 
 // ofTeam tells whether an audience is one of a team's people.
-func ofTeam(a frame.Audience) bool {
-	return slices.Contains([]frame.Audience{staff, frame.Members, frame.Writers, frame.Publishers, frame.Spenders, frame.Managers, frame.Owners, frame.Clients}, a)
+func ofTeam(a shell.Audience) bool {
+	return slices.Contains([]shell.Audience{staff, shell.Members, shell.Writers, shell.Publishers, shell.Spenders, shell.Managers, shell.Owners, shell.Clients}, a)
 }

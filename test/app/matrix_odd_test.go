@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // script is what must never stand on a page as it was sent.
@@ -21,7 +21,7 @@ var asked = []string{"account", "again", "before", "after", "at", "code", "curso
 
 // keeper is who may do most at an address: the team's owner, or who runs the service.
 func (m *gauge) keeper(route string) *asker {
-	if matrix[route].who == frame.Operators {
+	if matrix[route].who == shell.Operators {
 		return m.asker("operator")
 	}
 	return m.asker("owner")
@@ -68,7 +68,7 @@ func (m *gauge) oddIDs(who *asker, route string) {
 		method, path := m.at(route, odd)
 		form := m.form(route, odd)
 		got := who.ask(method, path, form, nil)
-		if method == http.MethodGet && got.status < http.StatusBadRequest && matrix[route].who != frame.Anyone {
+		if method == http.MethodGet && got.status < http.StatusBadRequest && matrix[route].who != shell.Anyone {
 			m.t.Errorf("%s %.100s is answered with %d", method, path, got.status)
 		}
 		m.escaped(method+" "+path, got)

@@ -18,7 +18,7 @@ import (
 
 	"pressroom/internal/access"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // asker is a browser that runs no program and follows nothing: its requests go to the program's handler at once.
@@ -43,7 +43,7 @@ type gauge struct {
 	*crew
 
 	t       testing.TB
-	program []frame.Route // as the program has them
+	program []shell.Route // as the program has them
 	routes  []string
 	mux     *http.ServeMux // of all patterns, to know an address by
 	real    samples
@@ -227,36 +227,36 @@ func (m *gauge) form(route string, s samples) url.Values {
 	out := url.Values{}
 	maps.Copy(out, m.filled[route])
 	maps.Copy(out, s.fill(matrix[route].form))
-	out.Del(frame.TeamField) // whoever means harm leaves it out
+	out.Del(shell.TeamField) // whoever means harm leaves it out
 	out.Set("once", m.now().UTC().Format("20060102T150405")+"-"+fmt.Sprint(m.house.people.Add(1)))
 	return out
 }
 
 // may tells whether somebody is meant by an address.
-func (a *asker) may(who frame.Audience) bool {
+func (a *asker) may(who shell.Audience) bool {
 	can := func(c access.Capability) bool { return slices.Contains(access.OfRole(a.role), c) }
 	switch who {
-	case frame.Anyone, invited:
+	case shell.Anyone, invited:
 		return true
-	case frame.People:
+	case shell.People:
 		return !a.out
-	case frame.Members:
+	case shell.Members:
 		return can(access.Read)
 	case staff:
 		return can(access.Read) && a.role != access.Client
-	case frame.Writers:
+	case shell.Writers:
 		return can(access.Write)
-	case frame.Publishers:
+	case shell.Publishers:
 		return can(access.Publish)
-	case frame.Spenders:
+	case shell.Spenders:
 		return can(access.Spend)
-	case frame.Managers:
+	case shell.Managers:
 		return a.role == access.Owner || a.role == access.Admin
-	case frame.Owners, mine:
+	case shell.Owners, mine:
 		return a.role == access.Owner
-	case frame.Clients:
+	case shell.Clients:
 		return a.role == access.Client
-	case frame.Operators:
+	case shell.Operators:
 		return a.operator
 	}
 	return false
@@ -379,7 +379,7 @@ func (m *gauge) foreign(route string) {
 		return
 	}
 	who := m.asker("owner")
-	if matrix[route].who == frame.Operators {
+	if matrix[route].who == shell.Operators {
 		who = m.asker("operator")
 	}
 	elsewhere := []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}}}

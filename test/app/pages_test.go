@@ -98,7 +98,7 @@ func TestPagesOfAFullTeam(t *testing.T) {
 // What every page brings along is small, too.
 func TestAssetsAreSmall(t *testing.T) {
 	t.Parallel()
-	entries, err := os.ReadDir("../../internal/web/frame/assets")
+	entries, err := os.ReadDir("../../internal/web/shell/assets")
 	must(t, err)
 	for _, e := range entries {
 		info, err := e.Info()

@@ -14,17 +14,17 @@ import (
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
+var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	signIns   *team.SignIns
 	passkeys  *passkey.Service
@@ -33,52 +33,52 @@ type Part struct {
 }
 
 // New makes them. The directory may be nil.
-func New(f *frame.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *oidc.Directory, apps *totp.Service) *Part {
+func New(f *shell.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *oidc.Directory, apps *totp.Service) *Part {
 	return &Part{f, signIns, passkeys, from, apps}
 }
 
 // Routes are their addresses.
-func (p *Part) Routes() []frame.Route {
+func (p *Part) Routes() []shell.Route {
 	own := p.ways().Here // where it is not, these routes refuse everybody
-	routes := []frame.Route{
-		{Pattern: "GET /sign-in", For: frame.Anyone, Do: p.signInPage},
-		{Pattern: "POST /sign-in", For: frame.Anyone, Do: p.signIn},
-		{Pattern: "POST /sign-in/passkey", For: frame.Anyone, Do: p.here(p.signInByPasskey)},
-		{Pattern: "POST /sign-in/passkey/options", For: frame.Anyone, Do: p.here(p.askPasskey)},
-		{Pattern: "GET /sign-in/directory", For: frame.Anyone, Do: p.toDirectory},
-		{Pattern: "GET " + oidc.ReturnPath, For: frame.Anyone, Do: p.fromDirectory},
-		{Pattern: "POST /sign-out", For: frame.Anyone, Do: p.signOut, Urgent: true},
-		{Pattern: "GET /account", For: frame.People, Do: p.page},
-		{Pattern: "POST /account/name", For: frame.People, Do: p.rename},
-		{Pattern: "POST /account/email/confirm", For: frame.People, Do: p.sendConfirmation},
-		{Pattern: "GET " + team.ConfirmPath + "{token}", For: frame.People, Do: p.confirmPage},
-		{Pattern: "POST " + team.ConfirmPath + "{token}", For: frame.People, Do: p.confirmEmail},
-		{Pattern: "GET /account/password", For: frame.People, Do: p.here(p.Proven(p.passwordPage))},
-		{Pattern: "POST /account/password", For: frame.People, Do: p.here(p.Proven(p.changePassword))},
-		{Pattern: "GET /account/passkeys/new", For: frame.People, Do: p.here(p.Proven(p.newPasskeyPage)), Recent: own},
-		{Pattern: "POST /account/passkeys/options", For: frame.People, Do: p.here(p.Proven(p.askOwnPasskey)), Recent: own},
-		{Pattern: "POST /account/passkeys", For: frame.People, Do: p.here(p.Proven(p.addPasskey)), Recent: own, Resumes: true, Page: "/account/passkeys/new"},
-		{Pattern: "GET /account/passkeys/{passkey}", For: frame.People, Do: p.passkeyPage},
-		{Pattern: "POST /account/passkeys/{passkey}", For: frame.People, Do: p.renamePasskey},
-		{Pattern: "POST /account/passkeys/{passkey}/remove", For: frame.People, Do: p.Proven(p.removePasskey), Recent: own},
-		{Pattern: "POST /account/sessions/end", For: frame.People, Do: p.endSessions, Recent: true, Urgent: true},
-		{Pattern: "POST /account/sessions/{session}/end", For: frame.People, Do: p.endSession, Recent: true, Urgent: true},
-		{Pattern: "GET " + team.InvitationPath + "{token}", For: frame.Anyone, Do: p.invitationPage},
-		{Pattern: "POST " + team.InvitationPath + "{token}/accept", For: frame.People, Do: p.accept},
-		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", For: frame.Anyone, Do: p.here(p.acceptKnown)},
-		{Pattern: "POST " + team.InvitationPath + "{token}/join", For: frame.Anyone, Do: p.here(p.join)},
-		{Pattern: "POST " + team.InvitationPath + "{token}/options", For: frame.Anyone, Do: p.here(p.askNewcomer)},
-		{Pattern: "GET " + team.RecoveryPath + "{token}", For: frame.Anyone, Do: p.here(p.recoveryPage)},
-		{Pattern: "POST " + team.RecoveryPath + "{token}", For: frame.Anyone, Do: p.here(p.recover)},
-		{Pattern: "POST /sign-in/code", For: frame.Anyone, Do: p.here(p.signInByCode)},
-		{Pattern: "GET " + frame.FactorPath, For: frame.People, Do: p.factorPage},
-		{Pattern: "GET /account/authenticator", For: frame.People, Do: p.here(p.appPage)},
-		{Pattern: "GET /account/authenticator/new", For: frame.People, Do: p.here(p.Proven(p.newAppPage)), Recent: own},
-		{Pattern: "POST /account/authenticator/new", For: frame.People, Do: p.here(p.Proven(p.addApp)), Recent: own},
-		{Pattern: "GET " + replacePath, For: frame.People, Do: p.here(p.Proven(p.replaceAppPage)), Recent: own},
-		{Pattern: "POST " + replacePath, For: frame.People, Do: p.here(p.Proven(p.replaceApp)), Recent: own},
-		{Pattern: "POST /account/authenticator/codes", For: frame.People, Do: p.here(p.Proven(p.newCodes)), Recent: own},
-		{Pattern: "POST /account/authenticator/remove", For: frame.People, Do: p.here(p.Proven(p.removeApp)), Recent: own},
+	routes := []shell.Route{
+		{Pattern: "GET /sign-in", For: shell.Anyone, Do: p.signInPage},
+		{Pattern: "POST /sign-in", For: shell.Anyone, Do: p.signIn},
+		{Pattern: "POST /sign-in/passkey", For: shell.Anyone, Do: p.here(p.signInByPasskey)},
+		{Pattern: "POST /sign-in/passkey/options", For: shell.Anyone, Do: p.here(p.askPasskey)},
+		{Pattern: "GET /sign-in/directory", For: shell.Anyone, Do: p.toDirectory},
+		{Pattern: "GET " + oidc.ReturnPath, For: shell.Anyone, Do: p.fromDirectory},
+		{Pattern: "POST /sign-out", For: shell.Anyone, Do: p.signOut, Urgent: true},
+		{Pattern: "GET /account", For: shell.People, Do: p.page},
+		{Pattern: "POST /account/name", For: shell.People, Do: p.rename},
+		{Pattern: "POST /account/email/confirm", For: shell.People, Do: p.sendConfirmation},
+		{Pattern: "GET " + team.ConfirmPath + "{token}", For: shell.People, Do: p.confirmPage},
+		{Pattern: "POST " + team.ConfirmPath + "{token}", For: shell.People, Do: p.confirmEmail},
+		{Pattern: "GET /account/password", For: shell.People, Do: p.here(p.Proven(p.passwordPage))},
+		{Pattern: "POST /account/password", For: shell.People, Do: p.here(p.Proven(p.changePassword))},
+		{Pattern: "GET /account/passkeys/new", For: shell.People, Do: p.here(p.Proven(p.newPasskeyPage)), Recent: own},
+		{Pattern: "POST /account/passkeys/options", For: shell.People, Do: p.here(p.Proven(p.askOwnPasskey)), Recent: own},
+		{Pattern: "POST /account/passkeys", For: shell.People, Do: p.here(p.Proven(p.addPasskey)), Recent: own, Resumes: true, Page: "/account/passkeys/new"},
+		{Pattern: "GET /account/passkeys/{passkey}", For: shell.People, Do: p.passkeyPage},
+		{Pattern: "POST /account/passkeys/{passkey}", For: shell.People, Do: p.renamePasskey},
+		{Pattern: "POST /account/passkeys/{passkey}/remove", For: shell.People, Do: p.Proven(p.removePasskey), Recent: own},
+		{Pattern: "POST /account/sessions/end", For: shell.People, Do: p.endSessions, Recent: true, Urgent: true},
+		{Pattern: "POST /account/sessions/{session}/end", For: shell.People, Do: p.endSession, Recent: true, Urgent: true},
+		{Pattern: "GET " + team.InvitationPath + "{token}", For: shell.Anyone, Do: p.invitationPage},
+		{Pattern: "POST " + team.InvitationPath + "{token}/accept", For: shell.People, Do: p.accept},
+		{Pattern: "POST " + team.InvitationPath + "{token}/sign-in", For: shell.Anyone, Do: p.here(p.acceptKnown)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/join", For: shell.Anyone, Do: p.here(p.join)},
+		{Pattern: "POST " + team.InvitationPath + "{token}/options", For: shell.Anyone, Do: p.here(p.askNewcomer)},
+		{Pattern: "GET " + team.RecoveryPath + "{token}", For: shell.Anyone, Do: p.here(p.recoveryPage)},
+		{Pattern: "POST " + team.RecoveryPath + "{token}", For: shell.Anyone, Do: p.here(p.recover)},
+		{Pattern: "POST /sign-in/code", For: shell.Anyone, Do: p.here(p.signInByCode)},
+		{Pattern: "GET " + shell.FactorPath, For: shell.People, Do: p.factorPage},
+		{Pattern: "GET /account/authenticator", For: shell.People, Do: p.here(p.appPage)},
+		{Pattern: "GET /account/authenticator/new", For: shell.People, Do: p.here(p.Proven(p.newAppPage)), Recent: own},
+		{Pattern: "POST /account/authenticator/new", For: shell.People, Do: p.here(p.Proven(p.addApp)), Recent: own},
+		{Pattern: "GET " + replacePath, For: shell.People, Do: p.here(p.Proven(p.replaceAppPage)), Recent: own},
+		{Pattern: "POST " + replacePath, For: shell.People, Do: p.here(p.Proven(p.replaceApp)), Recent: own},
+		{Pattern: "POST /account/authenticator/codes", For: shell.People, Do: p.here(p.Proven(p.newCodes)), Recent: own},
+		{Pattern: "POST /account/authenticator/remove", For: shell.People, Do: p.here(p.Proven(p.removeApp)), Recent: own},
 	}
 	for i := range routes {
 		routes[i].OneFactor = true

@@ -10,7 +10,7 @@ import (
 
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // setupKept is where a session keeps the sealed secret of an authenticator app that is not confirmed yet.
@@ -37,12 +37,12 @@ func (f setupForm) Groups() []string {
 }
 
 func (p *Part) newAppPage(w http.ResponseWriter, r *http.Request) {
-	app, err := p.totp.App(r.Context(), frame.VisitorOf(r.Context()).ID)
+	app, err := p.totp.App(r.Context(), shell.VisitorOf(r.Context()).ID)
 	switch {
 	case err != nil:
 		p.Refuse(w, r, err)
 	case app != nil:
-		frame.Redirect(w, r, "/account/authenticator")
+		shell.Redirect(w, r, "/account/authenticator")
 	default:
 		p.showSetup(w, r, http.StatusOK, setupForm{})
 	}
@@ -50,12 +50,12 @@ func (p *Part) newAppPage(w http.ResponseWriter, r *http.Request) {
 
 // replaceAppPage sets up an app in place of the one that the person has.
 func (p *Part) replaceAppPage(w http.ResponseWriter, r *http.Request) {
-	app, err := p.totp.App(r.Context(), frame.VisitorOf(r.Context()).ID)
+	app, err := p.totp.App(r.Context(), shell.VisitorOf(r.Context()).ID)
 	switch {
 	case err != nil:
 		p.Refuse(w, r, err)
 	case app == nil:
-		frame.Redirect(w, r, "/account/authenticator/new")
+		shell.Redirect(w, r, "/account/authenticator/new")
 	default:
 		p.showSetup(w, r, http.StatusOK, setupForm{Replacing: true})
 	}
@@ -63,7 +63,7 @@ func (p *Part) replaceAppPage(w http.ResponseWriter, r *http.Request) {
 
 // setup goes on with the secret that was shown before, so that a page that is loaded again fits the app.
 func (p *Part) setup(r *http.Request) (totp.Setup, error) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	kept := p.Take(r.Context(), setupKept)
 	out, err := p.totp.Resume(v.ID, v.Email, kept)
 	if err != nil {
@@ -110,13 +110,13 @@ func (p *Part) addApp(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	kept := p.Take(ctx, setupKept)
 	added, err := p.totp.Add(ctx, v.ID, kept, r.PostForm.Get("code"))
 	if err != nil {
 		p.Keep(ctx, setupKept, kept)
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.showSetup(w, r, frame.StatusOf(err), setupForm{Wrong: wrong})
+			p.showSetup(w, r, shell.StatusOf(err), setupForm{Wrong: wrong})
 		}
 		return
 	}
@@ -128,7 +128,7 @@ func (p *Part) replaceApp(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	kept := p.Take(ctx, setupKept)
 	var added totp.Added
 	account, err := p.Teams.Account(ctx, v.ID)
@@ -139,7 +139,7 @@ func (p *Part) replaceApp(w http.ResponseWriter, r *http.Request) {
 		p.Keep(ctx, setupKept, kept)
 		p.logRefused(r, err)
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.showSetup(w, r, frame.StatusOf(err), setupForm{Wrong: wrong, Replacing: true})
+			p.showSetup(w, r, shell.StatusOf(err), setupForm{Wrong: wrong, Replacing: true})
 		}
 		return
 	}
@@ -166,13 +166,13 @@ func (p *Part) replaced(r *http.Request, of totp.Holder, kept []byte) (totp.Adde
 
 // showAdded goes on in the session of a person whose others have all ended, and shows the new recovery codes.
 func (p *Part) showAdded(w http.ResponseWriter, r *http.Request, added totp.Added, replaced bool) {
-	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	next := p.AfterFactor(ctx)
 	if err := p.forgetOthers(r, v.ID); err != nil {
 		p.Broken(w, r, err)
 		return
 	}
-	if err := p.SignIn(ctx, team.Person{ID: v.ID, Epoch: added.Epoch}, p.Proved(frame.Code)); err != nil {
+	if err := p.SignIn(ctx, team.Person{ID: v.ID, Epoch: added.Epoch}, p.Proved(shell.Code)); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
@@ -193,14 +193,14 @@ func (p *Part) appPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) showApp(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	app, err := p.totp.App(r.Context(), v.ID)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
 	if app == nil {
-		frame.Redirect(w, r, "/account/authenticator/new")
+		shell.Redirect(w, r, "/account/authenticator/new")
 		return
 	}
 	if zone, err := time.LoadLocation(v.Team.Timezone); err == nil {
@@ -216,7 +216,7 @@ func (p *Part) showApp(w http.ResponseWriter, r *http.Request, status int, wrong
 }
 
 func (p *Part) newCodes(w http.ResponseWriter, r *http.Request) {
-	codes, err := p.totp.NewCodes(r.Context(), frame.VisitorOf(r.Context()).ID)
+	codes, err := p.totp.NewCodes(r.Context(), shell.VisitorOf(r.Context()).ID)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -225,12 +225,12 @@ func (p *Part) newCodes(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) removeApp(w http.ResponseWriter, r *http.Request) {
-	if err := p.Teams.RemoveApp(r.Context(), frame.VisitorOf(r.Context()).ID, p.keepsFactor(r)); err != nil {
+	if err := p.Teams.RemoveApp(r.Context(), shell.VisitorOf(r.Context()).ID, p.keepsFactor(r)); err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.showApp(w, r, frame.StatusOf(err), wrong)
+			p.showApp(w, r, shell.StatusOf(err), wrong)
 		}
 		return
 	}
 	p.Say(r, "The authenticator app is removed. Delete its entry in the app too.")
-	frame.Redirect(w, r, "/account")
+	shell.Redirect(w, r, "/account")
 }

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // codeKept is where a session keeps a sign-in that waits for a code. Nobody is signed in by it.
@@ -40,8 +40,8 @@ var errPasskeyAgain = apierr.BadState("passkey", "Your password alone is not eno
 
 // enterBy signs in a person who has shown the first factor, or asks for a code if the person has an authenticator app,
 // also a person who only signs in again.
-func (p *Part) enterBy(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm, by frame.Method) {
-	if form.Again && frame.VisitorOf(r.Context()).ID != person.ID {
+func (p *Part) enterBy(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm, by shell.Method) {
+	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
 		p.refuseSignIn(w, r, form, errOther)
 		return
 	}
@@ -63,7 +63,7 @@ func (p *Part) afterPassword(r *http.Request, person int64) (bool, error) {
 	if err != nil || has.App {
 		return has.App, err
 	}
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	if has.Passkeys > 0 && v != nil && v.ID == person && p.Strong(r.Context()) {
 		err = errPasskeyAgain
 	}
@@ -124,7 +124,7 @@ func (p *Part) signInByCode(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Take(r.Context(), codeKept)
 	if left >= 0 {
-		p.Say(r, "You signed in with a recovery code. You have "+frame.Plural(left, "recovery code", "recovery codes")+" left.")
+		p.Say(r, "You signed in with a recovery code. You have "+shell.Plural(left, "recovery code", "recovery codes")+" left.")
 	}
 	p.enterAfterCode(w, r, *of, form)
 }
@@ -153,7 +153,7 @@ func (p *Part) refuseCode(w http.ResponseWriter, r *http.Request, form signInFor
 	p.logRefused(r, err)
 	if wrong, ok := p.wrongOf(w, r, err); ok {
 		form.Wrong = wrong
-		p.Show(w, r, frame.StatusOf(err), pages["code"], "Sign in", codeForm{form, r.PostForm.Get("recovery") != ""})
+		p.Show(w, r, shell.StatusOf(err), pages["code"], "Sign in", codeForm{form, r.PostForm.Get("recovery") != ""})
 	}
 }
 
@@ -161,7 +161,7 @@ func (p *Part) refuseCode(w http.ResponseWriter, r *http.Request, form signInFor
 func (p *Part) enterAfterCode(w http.ResponseWriter, r *http.Request, of waiting, form signInForm) {
 	person := team.Person{ID: of.Person, Epoch: of.Epoch}
 	if of.Invitation == "" {
-		p.enter(w, r, person, form, p.Proved(frame.Code))
+		p.enter(w, r, person, form, p.Proved(shell.Code))
 		return
 	}
 	o, err := p.Teams.Accept(r.Context(), of.Invitation, person.ID)
@@ -169,7 +169,7 @@ func (p *Part) enterAfterCode(w http.ResponseWriter, r *http.Request, of waiting
 		p.enterWithoutTeam(w, r, person, err)
 		return
 	}
-	p.settle(w, r, o, person.ID, frame.Code)
+	p.settle(w, r, o, person.ID, shell.Code)
 }
 
 // enterWithoutTeam signs in a person whose code was right and whose invitation cannot be accepted any more. The code is
@@ -184,7 +184,7 @@ func (p *Part) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person t
 	if f.Code == apierr.NotFound {
 		text = "This invitation is no longer there. Ask for a new one."
 	}
-	err := p.SignIn(r.Context(), person, p.Proved(frame.Code))
+	err := p.SignIn(r.Context(), person, p.Proved(shell.Code))
 	switch {
 	case apierr.Is(err, apierr.NotFound): // in no other team
 		p.Notice(w, r, http.StatusForbidden, "You did not join a team", text)
@@ -192,6 +192,6 @@ func (p *Part) enterWithoutTeam(w http.ResponseWriter, r *http.Request, person t
 		p.Refuse(w, r, err)
 	default:
 		p.Say(r, "You are signed in, but you did not join a team. "+text)
-		frame.Redirect(w, r, "/")
+		shell.Redirect(w, r, "/")
 	}
 }

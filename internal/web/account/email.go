@@ -4,25 +4,25 @@ import (
 	"net/http"
 
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // sendConfirmation mails the visitor a link that confirms the e-mail address.
 func (p *Part) sendConfirmation(w http.ResponseWriter, r *http.Request) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	if err := p.Letters.Confirm(r.Context(), v.ID); err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.show(w, r, frame.StatusOf(err), view{Name: v.Name, WrongEmail: wrong})
+			p.show(w, r, shell.StatusOf(err), view{Name: v.Name, WrongEmail: wrong})
 		}
 		return
 	}
 	p.Say(r, "We sent a link to "+v.Email+". Open it in this browser within an hour.")
-	frame.Redirect(w, r, "/account")
+	shell.Redirect(w, r, "/account")
 }
 
 // confirmPage asks for a press of a button: mail scanners follow links, but send no forms.
 func (p *Part) confirmPage(w http.ResponseWriter, r *http.Request) {
-	token, v := r.PathValue("token"), frame.VisitorOf(r.Context())
+	token, v := r.PathValue("token"), shell.VisitorOf(r.Context())
 	if err := p.Teams.CheckProof(r.Context(), token, v.ID); err != nil {
 		p.badLink(w, r, err)
 		return
@@ -31,10 +31,10 @@ func (p *Part) confirmPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) confirmEmail(w http.ResponseWriter, r *http.Request) {
-	if err := p.Teams.ConfirmEmail(r.Context(), r.PathValue("token"), frame.VisitorOf(r.Context()).ID); err != nil {
+	if err := p.Teams.ConfirmEmail(r.Context(), r.PathValue("token"), shell.VisitorOf(r.Context()).ID); err != nil {
 		p.badLink(w, r, err)
 		return
 	}
 	p.Say(r, "Your e-mail address is confirmed.")
-	frame.Redirect(w, r, "/account")
+	shell.Redirect(w, r, "/account")
 }

@@ -6,7 +6,7 @@ import (
 
 	"pressroom/internal/db"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // factorView is the page of somebody who needs a second factor.
@@ -19,9 +19,9 @@ type factorView struct {
 
 // factorPage leads somebody who needs a second factor to one, and others on.
 func (p *Part) factorPage(w http.ResponseWriter, r *http.Request) {
-	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	if !p.OwesFactor(ctx) {
-		frame.Redirect(w, r, p.AfterFactor(ctx))
+		shell.Redirect(w, r, p.AfterFactor(ctx))
 		return
 	}
 	has, err := p.Teams.Factors(ctx, v.ID)
@@ -30,13 +30,13 @@ func (p *Part) factorPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := factorView{Has: has.Any(), Ways: p.ways(), By: v.RequiredBy()}
-	out.Operator = len(out.By) == 0 && p.SecondFactor == frame.OnlyOperators
+	out.Operator = len(out.By) == 0 && p.SecondFactor == shell.OnlyOperators
 	p.Show(w, r, http.StatusOK, pages["secondfactor"], "Second factor", out)
 }
 
 // keepsFactor is what removing a second factor has to leave; nil if the visitor needs none.
 func (p *Part) keepsFactor(r *http.Request) func(context.Context, *db.Tx, int64) error {
-	if !p.NeedsFactor(frame.VisitorOf(r.Context())) {
+	if !p.NeedsFactor(shell.VisitorOf(r.Context())) {
 		return nil
 	}
 	return team.KeepFactor

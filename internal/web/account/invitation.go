@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // invitationView is the page of an invitation. Passwords are never shown again.
@@ -41,7 +41,7 @@ func (p *Part) showInvitation(w http.ResponseWriter, r *http.Request, status int
 		p.badLink(w, r, err)
 		return
 	}
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	view.Ways, view.Path, view.Fits = p.ways(), team.InvitationPath+r.PathValue("token"), v != nil && v.Email == view.Email
 	p.Show(w, r, status, pages["invitation"], "Join "+view.TeamName, view)
 }
@@ -53,7 +53,7 @@ func (p *Part) badLink(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if f := apierr.Of(err); f.Context["state"] == "used" && strings.HasPrefix(r.URL.Path, team.InvitationPath) {
-		p.Show(w, r, frame.StatusOf(err), pages["invitationused"], "Invitation already accepted", f.Detail)
+		p.Show(w, r, shell.StatusOf(err), pages["invitationused"], "Invitation already accepted", f.Detail)
 		return
 	}
 	p.Refuse(w, r, err)
@@ -71,7 +71,7 @@ func (p *Part) refuseInvitation(w http.ResponseWriter, r *http.Request, err erro
 		if apierr.Is(err, apierr.Unauthorized) {
 			field = "present"
 		}
-		p.showInvitation(w, r, frame.StatusOf(err), invitationView{Name: r.PostForm.Get("name"), Wrong: wrong, Field: field})
+		p.showInvitation(w, r, shell.StatusOf(err), invitationView{Name: r.PostForm.Get("name"), Wrong: wrong, Field: field})
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *Part) accept(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	o, err := p.Teams.Accept(r.Context(), r.PathValue("token"), frame.VisitorOf(r.Context()).ID)
+	o, err := p.Teams.Accept(r.Context(), r.PathValue("token"), shell.VisitorOf(r.Context()).ID)
 	if err != nil {
 		p.refuseInvitation(w, r, err)
 		return
@@ -95,7 +95,7 @@ func (p *Part) welcome(w http.ResponseWriter, r *http.Request, o team.Offer) {
 	}
 	p.LookAt(r.Context(), o.TeamID)
 	p.Say(r, "You are in the team now.")
-	frame.Redirect(w, r, "/")
+	shell.Redirect(w, r, "/")
 }
 
 // tellWaiting says what happens next to a person who accepted an invitation and has to be confirmed.
@@ -146,7 +146,7 @@ func (p *Part) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	p.settle(w, r, o, person.ID, frame.Password)
+	p.settle(w, r, o, person.ID, shell.Password)
 }
 
 // acceptByPasskey accepts an invitation for the person of a passkey, which is two factors.
@@ -164,13 +164,13 @@ func (p *Part) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	p.settle(w, r, o, person, frame.Passkey)
+	p.settle(w, r, o, person, shell.Passkey)
 }
 
 var errOthers = apierr.New(apierr.Unauthorized, "This passkey is of another e-mail address than the invitation.")
 
 // settle signs somebody in who has accepted an invitation. Somebody who waits and is in no other team cannot sign in yet.
-func (p *Part) settle(w http.ResponseWriter, r *http.Request, o team.Offer, person int64, by frame.Method) {
+func (p *Part) settle(w http.ResponseWriter, r *http.Request, o team.Offer, person int64, by shell.Method) {
 	account, err := p.Teams.Account(r.Context(), person)
 	if o.Waiting && apierr.Is(err, apierr.NotFound) {
 		p.tellWaiting(w, r, o, false)
@@ -187,9 +187,9 @@ func (p *Part) settle(w http.ResponseWriter, r *http.Request, o team.Offer, pers
 }
 
 // methodOf is how the form of an invitation authenticates: by the passkey that it holds, else another way.
-func methodOf(r *http.Request, other frame.Method) frame.Method {
+func methodOf(r *http.Request, other shell.Method) shell.Method {
 	if r.PostForm.Get("passkey") != "" {
-		return frame.Passkey
+		return shell.Passkey
 	}
 	return other
 }
@@ -235,5 +235,5 @@ func (p *Part) join(w http.ResponseWriter, r *http.Request) {
 		p.refuseInvitation(w, r, err)
 		return
 	}
-	p.settle(w, r, o, person.ID, methodOf(r, frame.Link))
+	p.settle(w, r, o, person.ID, methodOf(r, shell.Link))
 }

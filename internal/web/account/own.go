@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
 	"pressroom/internal/totp"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // view is the account page.
@@ -20,7 +20,7 @@ type view struct {
 	Wrong    string
 	Passkeys []passkey.Passkey
 	App      *totp.App // nil without one
-	Sessions []frame.Session
+	Sessions []shell.Session
 
 	Assistants []team.KeyLine // that the person lets work, over all teams
 
@@ -32,7 +32,7 @@ type view struct {
 const mostAssistants = 100
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
-	p.show(w, r, http.StatusOK, view{Name: frame.VisitorOf(r.Context()).Name})
+	p.show(w, r, http.StatusOK, view{Name: shell.VisitorOf(r.Context()).Name})
 }
 
 // rename changes what the person is called.
@@ -41,18 +41,18 @@ func (p *Part) rename(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PostForm.Get("name")
-	if err := p.Teams.SetName(r.Context(), frame.VisitorOf(r.Context()).ID, name); err != nil {
+	if err := p.Teams.SetName(r.Context(), shell.VisitorOf(r.Context()).ID, name); err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.show(w, r, frame.StatusOf(err), view{Name: name, Wrong: wrong})
+			p.show(w, r, shell.StatusOf(err), view{Name: name, Wrong: wrong})
 		}
 		return
 	}
 	p.Say(r, "Your name is changed.")
-	frame.Redirect(w, r, "/account")
+	shell.Redirect(w, r, "/account")
 }
 
 func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, out view) {
-	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
 		p.Broken(w, r, err)
@@ -182,7 +182,7 @@ func choiceOf(r *http.Request) team.Choice {
 }
 
 func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	if !v.HasPassword && !p.Fresh(r.Context()) {
 		p.StepUp(w, r, "/account/password", nil)
 		return
@@ -191,7 +191,7 @@ func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, form passwordForm) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
 		p.Broken(w, r, err)
@@ -216,7 +216,7 @@ func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, 
 }
 
 func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
-	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	if !v.HasPassword && !p.Fresh(ctx) {
 		p.StepUp(w, r, "/account/password", nil)
 		return
@@ -229,11 +229,11 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 	})
 	if err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.showPassword(w, r, frame.StatusOf(err), passwordForm{Wrong: wrong, Field: fieldOf(err)})
+			p.showPassword(w, r, shell.StatusOf(err), passwordForm{Wrong: wrong, Field: fieldOf(err)})
 		}
 		return
 	}
-	p.renew(w, r, person, frame.Password, "Your password is changed. You are signed out everywhere else.")
+	p.renew(w, r, person, shell.Password, "Your password is changed. You are signed out everywhere else.")
 }
 
 // forgetOthers forgets the sessions and the browsers of a person whose sessions have all ended. This browser stays known
@@ -246,7 +246,7 @@ func (p *Part) forgetOthers(r *http.Request, person int64) error {
 }
 
 // renew begins a new session for a person whose others have all ended.
-func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, by frame.Method, said string) {
+func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, by shell.Method, said string) {
 	if err := p.forgetOthers(r, person.ID); err != nil {
 		p.Broken(w, r, err)
 		return
@@ -256,7 +256,7 @@ func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person,
 		return
 	}
 	p.Say(r, said)
-	frame.Redirect(w, r, "/account")
+	shell.Redirect(w, r, "/account")
 }
 
 func (p *Part) endSession(w http.ResponseWriter, r *http.Request) {
@@ -265,12 +265,12 @@ func (p *Part) endSession(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Say(r, "That browser is signed out.")
-	frame.Redirect(w, r, "/account")
+	shell.Redirect(w, r, "/account")
 }
 
 // endSessions signs the person out everywhere, also here.
 func (p *Part) endSessions(w http.ResponseWriter, r *http.Request) {
-	ctx, person := r.Context(), frame.VisitorOf(r.Context()).ID
+	ctx, person := r.Context(), shell.VisitorOf(r.Context()).ID
 	for _, step := range []func() error{
 		func() error { return p.Teams.EndSessions(ctx, person) }, func() error { return p.Forget(ctx, person) }, func() error { return p.SignOut(ctx) },
 	} {
@@ -279,7 +279,7 @@ func (p *Part) endSessions(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	frame.Redirect(w, r, "/sign-in")
+	shell.Redirect(w, r, "/sign-in")
 }
 
 // numberIn is an id in the address.

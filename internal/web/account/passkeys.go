@@ -5,7 +5,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/passkey"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // passkeyForm is the page of a new passkey.
@@ -24,7 +24,7 @@ func (p *Part) showNewPasskey(w http.ResponseWriter, r *http.Request, status int
 }
 
 func (p *Part) askOwnPasskey(w http.ResponseWriter, r *http.Request) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	asked, err := p.passkeys.AskNew(r.Context(), passkey.Asker{Person: v.ID, Name: v.Name, Email: v.Email})
 	p.ask(w, r, asked, err)
 }
@@ -33,20 +33,20 @@ func (p *Part) addPasskey(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	ctx, person, name := r.Context(), frame.VisitorOf(r.Context()).ID, r.PostForm.Get("name")
+	ctx, person, name := r.Context(), shell.VisitorOf(r.Context()).ID, r.PostForm.Get("name")
 	made, err := p.passkeys.Read(person, p.Take(ctx, passkeyKept), []byte(r.PostForm.Get("passkey")), name)
 	if err == nil {
 		err = p.passkeys.Add(ctx, person, made)
 	}
 	if err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.showNewPasskey(w, r, frame.StatusOf(err), passkeyForm{Name: name, Wrong: wrong})
+			p.showNewPasskey(w, r, shell.StatusOf(err), passkeyForm{Name: name, Wrong: wrong})
 		}
 		return
 	}
 	p.Strengthen(ctx)
 	p.Say(r, "The passkey is added. You can sign in with it from now on.")
-	frame.Redirect(w, r, p.AfterFactor(ctx))
+	shell.Redirect(w, r, p.AfterFactor(ctx))
 }
 
 // passkeyView is the page of one passkey.
@@ -62,7 +62,7 @@ func (p *Part) ownPasskey(r *http.Request) (passkey.Passkey, error) {
 	if err != nil {
 		return passkey.Passkey{}, err
 	}
-	all, err := p.passkeys.List(r.Context(), frame.VisitorOf(r.Context()).ID)
+	all, err := p.passkeys.List(r.Context(), shell.VisitorOf(r.Context()).ID)
 	if err != nil {
 		return passkey.Passkey{}, err
 	}
@@ -89,13 +89,13 @@ func (p *Part) renamePasskey(w http.ResponseWriter, r *http.Request) {
 	}
 	p.changeOne(w, r, "The passkey has another name.", func(k *passkey.Passkey) error {
 		k.Name = r.PostForm.Get("name")
-		return p.passkeys.Rename(r.Context(), frame.VisitorOf(r.Context()).ID, k.ID, k.Name)
+		return p.passkeys.Rename(r.Context(), shell.VisitorOf(r.Context()).ID, k.ID, k.Name)
 	})
 }
 
 func (p *Part) removePasskey(w http.ResponseWriter, r *http.Request) {
 	p.changeOne(w, r, "The passkey is removed. It signs nobody in any more. Remove it from your device too.", func(k *passkey.Passkey) error {
-		return p.passkeys.Remove(r.Context(), frame.VisitorOf(r.Context()).ID, k.ID, p.keepsFactor(r))
+		return p.passkeys.Remove(r.Context(), shell.VisitorOf(r.Context()).ID, k.ID, p.keepsFactor(r))
 	})
 }
 
@@ -108,10 +108,10 @@ func (p *Part) changeOne(w http.ResponseWriter, r *http.Request, said string, ch
 	}
 	if err := change(&k); err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.Show(w, r, frame.StatusOf(err), pages["passkey"], "Passkey", passkeyView{k, wrong})
+			p.Show(w, r, shell.StatusOf(err), pages["passkey"], "Passkey", passkeyView{k, wrong})
 		}
 		return
 	}
 	p.Say(r, said)
-	frame.Redirect(w, r, "/account")
+	shell.Redirect(w, r, "/account")
 }

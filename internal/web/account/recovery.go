@@ -6,7 +6,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // recoveryView is the page on which a person sets a new password.
@@ -74,7 +74,7 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 		p.renewOrTell(w, r, person)
 	case f.Code == apierr.ValidationFailed && fieldOf(err) != "", f.Code == apierr.RateLimited:
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			p.showRecovery(w, r, frame.StatusOf(err), wrong)
+			p.showRecovery(w, r, shell.StatusOf(err), wrong)
 		}
 	default:
 		p.badLink(w, r, err)
@@ -99,5 +99,5 @@ func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.P
 		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, signInForm{ways: p.ways(), Next: "/account"})
 		return
 	}
-	p.renew(w, r, person, frame.Link, "Your new password is set. You are signed out everywhere else.")
+	p.renew(w, r, person, shell.Link, "Your new password is set. You are signed out everywhere else.")
 }

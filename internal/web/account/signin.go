@@ -13,12 +13,12 @@ import (
 	"pressroom/internal/oidc"
 	"pressroom/internal/passkey"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // readSignIn reads a form that signs somebody in, with one that is kept meanwhile. The rest of it is as short as others.
 func (p *Part) readSignIn(w http.ResponseWriter, r *http.Request) bool {
-	if !p.ReadLongForm(w, r, 3*maxKept+frame.MaxForm) {
+	if !p.ReadLongForm(w, r, 3*maxKept+shell.MaxForm) {
 		return false
 	}
 	rest := 0
@@ -27,7 +27,7 @@ func (p *Part) readSignIn(w http.ResponseWriter, r *http.Request) bool {
 			rest += len(name) + len(strings.Join(values, ""))
 		}
 	}
-	if rest > frame.MaxForm {
+	if rest > shell.MaxForm {
 		p.Notice(w, r, http.StatusBadRequest, "Not done", "This form cannot be read.")
 		return false
 	}
@@ -75,21 +75,21 @@ func (p *Part) keep(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadLongForm(w, r, maxKept) {
 		return
 	}
-	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.URL.Query().Get("next")), Kept: r.PostForm.Encode()}
-	if frame.VisitorOf(r.Context()) != nil { // meanwhile, in another tab
+	form := signInForm{ways: p.ways(), Next: shell.OwnPath(r.URL.Query().Get("next")), Kept: r.PostForm.Encode()}
+	if shell.VisitorOf(r.Context()) != nil { // meanwhile, in another tab
 		p.Resume(r.Context(), form.Next, r.PostForm)
 		p.Say(r, resumedText)
-		frame.Redirect(w, r, form.Next)
+		shell.Redirect(w, r, form.Next)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["signin"], "Sign in", form)
 }
 
 func (p *Part) signInPage(w http.ResponseWriter, r *http.Request) {
-	form := signInForm{ways: p.ways(), Next: frame.OwnPath(r.URL.Query().Get("next")), Undone: r.URL.Query().Get("undone") != ""}
-	if v := frame.VisitorOf(r.Context()); v != nil {
+	form := signInForm{ways: p.ways(), Next: shell.OwnPath(r.URL.Query().Get("next")), Undone: r.URL.Query().Get("undone") != ""}
+	if v := shell.VisitorOf(r.Context()); v != nil {
 		if r.URL.Query().Get("again") == "" {
-			frame.Redirect(w, r, form.Next)
+			shell.Redirect(w, r, form.Next)
 			return
 		}
 		form.Again, form.Email, form.Resuming = true, v.Email, p.Resuming(r.Context(), form.Next)
@@ -118,14 +118,14 @@ func (p *Part) byPassword(w http.ResponseWriter, r *http.Request) {
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
-	p.enterBy(w, r, person, form, frame.Password)
+	p.enterBy(w, r, person, form, shell.Password)
 }
 
 // sentForm is the sign-in form that was sent.
 func (p *Part) sentForm(r *http.Request) signInForm {
 	form := signInForm{
-		ways: p.ways(), Email: r.PostForm.Get("email"), Next: frame.OwnPath(r.PostForm.Get("next")), Kept: r.PostForm.Get("kept"),
-		Again: r.PostForm.Get("again") != "" && frame.VisitorOf(r.Context()) != nil,
+		ways: p.ways(), Email: r.PostForm.Get("email"), Next: shell.OwnPath(r.PostForm.Get("next")), Kept: r.PostForm.Get("kept"),
+		Again: r.PostForm.Get("again") != "" && shell.VisitorOf(r.Context()) != nil,
 	}
 	form.Resuming = form.Again && p.Resuming(r.Context(), form.Next)
 	return form
@@ -141,8 +141,8 @@ var errOther = apierr.BadState("other_account", "That is another account. Sign i
 const resumedText = "You are signed in again. What you wrote is in the form below. Nothing has been saved or sent yet."
 
 // enter signs a person in and leads on.
-func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm, proof frame.Proof) {
-	if form.Again && frame.VisitorOf(r.Context()).ID != person.ID {
+func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person, form signInForm, proof shell.Proof) {
+	if form.Again && shell.VisitorOf(r.Context()).ID != person.ID {
 		p.refuseSignIn(w, r, form, errOther)
 		return
 	}
@@ -157,7 +157,7 @@ func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person,
 		p.Resume(r.Context(), form.Next, sent)
 		p.Say(r, resumedText)
 	}
-	frame.Redirect(w, r, form.Next)
+	shell.Redirect(w, r, form.Next)
 }
 
 func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
@@ -171,10 +171,10 @@ func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInF
 		return
 	}
 	form.Wrong = wrong
-	if v := frame.VisitorOf(r.Context()); form.Again && v != nil {
+	if v := shell.VisitorOf(r.Context()); form.Again && v != nil {
 		form.Email = v.Email
 	}
-	p.Show(w, r, frame.StatusOf(err), pages["signin"], "Sign in", form)
+	p.Show(w, r, shell.StatusOf(err), pages["signin"], "Sign in", form)
 }
 
 // logRefused logs a refused sign-in with the client's address, for operators who watch for guessing. Nothing of the form
@@ -194,7 +194,7 @@ func (p *Part) signOut(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	frame.Redirect(w, r, frame.OwnPath(r.PostForm.Get("next")))
+	shell.Redirect(w, r, shell.OwnPath(r.PostForm.Get("next")))
 }
 
 // passkeyKept is where a session keeps the question that the browser is asked for a passkey.
@@ -213,7 +213,7 @@ func (p *Part) askPasskey(w http.ResponseWriter, r *http.Request) {
 func (p *Part) ask(w http.ResponseWriter, r *http.Request, asked passkey.Question, err error) {
 	if err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
-			tell(w, frame.StatusOf(err), map[string]string{"wrong": wrong})
+			tell(w, shell.StatusOf(err), map[string]string{"wrong": wrong})
 		}
 		return
 	}
@@ -245,7 +245,7 @@ func (p *Part) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 		p.refuseSignIn(w, r, form, err)
 		return
 	}
-	p.enter(w, r, account.Person, form, p.Proved(frame.Passkey))
+	p.enter(w, r, account.Person, form, p.Proved(shell.Passkey))
 }
 
 // byPasskey tells whose passkey the form holds.
@@ -271,8 +271,8 @@ func (p *Part) toDirectory(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	again := r.URL.Query().Get("again") != "" && frame.VisitorOf(r.Context()) != nil
-	address, attempt, err := p.directory.Begin(r.Context(), frame.OwnPath(r.URL.Query().Get("next")), again)
+	again := r.URL.Query().Get("again") != "" && shell.VisitorOf(r.Context()) != nil
+	address, attempt, err := p.directory.Begin(r.Context(), shell.OwnPath(r.URL.Query().Get("next")), again)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -299,8 +299,8 @@ func (p *Part) fromDirectory(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	next := frame.OwnPath(attempt.Next)
-	form := signInForm{ways: p.ways(), Next: next, Again: attempt.Again && frame.VisitorOf(ctx) != nil}
+	next := shell.OwnPath(attempt.Next)
+	form := signInForm{ways: p.ways(), Next: next, Again: attempt.Again && shell.VisitorOf(ctx) != nil}
 	form.Resuming = form.Again && p.Resuming(ctx, next)
 	known, err := p.directory.Finish(ctx, attempt, r.URL.Query())
 	if err != nil {
@@ -319,7 +319,7 @@ func (p *Part) fromDirectory(w http.ResponseWriter, r *http.Request) {
 	if invited && p.accepted(r, token) {
 		form.Next = "/"
 	}
-	p.enter(w, r, joined, form, frame.Proof{By: frame.Directory, At: known.AuthenticatedAt})
+	p.enter(w, r, joined, form, shell.Proof{By: shell.Directory, At: known.AuthenticatedAt})
 }
 
 // accepted tells whether an invitation needs no more of the person who comes from the directory.

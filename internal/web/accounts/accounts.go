@@ -12,17 +12,17 @@ import (
 	"pressroom/internal/insight"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, words)
+var pages = shell.Parse(files, words)
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	connector *social.Connector
 	posts     *post.Service
@@ -30,20 +30,20 @@ type Part struct {
 }
 
 // New makes them.
-func New(f *frame.Frame, connector *social.Connector, posts *post.Service, figures *insight.Service) *Part {
+func New(f *shell.Frame, connector *social.Connector, posts *post.Service, figures *insight.Service) *Part {
 	return &Part{f, connector, posts, figures}
 }
 
 // Routes are their addresses.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /accounts", For: frame.Members, Do: p.list},
-		{Pattern: "POST /accounts/connect", For: frame.Managers, Do: p.connect},
-		{Pattern: "GET /accounts/{id}", For: frame.Members, Do: p.at(p.page)},
-		{Pattern: "GET /accounts/{id}/figures.csv", For: frame.Members, Do: p.at(p.export)},
-		{Pattern: "POST /accounts/{id}/connect", For: frame.Managers, Do: p.at(p.again)},
-		{Pattern: "GET /accounts/{id}/disconnect", For: frame.Managers, Do: p.at(p.leavePage)},
-		{Pattern: "POST /accounts/{id}/disconnect", For: frame.Managers, Do: p.at(p.leave)},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /accounts", For: shell.Members, Do: p.list},
+		{Pattern: "POST /accounts/connect", For: shell.Managers, Do: p.connect},
+		{Pattern: "GET /accounts/{id}", For: shell.Members, Do: p.at(p.page)},
+		{Pattern: "GET /accounts/{id}/figures.csv", For: shell.Members, Do: p.at(p.export)},
+		{Pattern: "POST /accounts/{id}/connect", For: shell.Managers, Do: p.at(p.again)},
+		{Pattern: "GET /accounts/{id}/disconnect", For: shell.Managers, Do: p.at(p.leavePage)},
+		{Pattern: "POST /accounts/{id}/disconnect", For: shell.Managers, Do: p.at(p.leave)},
 	}
 }
 
@@ -51,7 +51,7 @@ func (p *Part) Routes() []frame.Route {
 // now on; for whoever is not in its team it is not there.
 func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a social.Account)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, v := r.Context(), frame.VisitorOf(r.Context())
+		ctx, v := r.Context(), shell.VisitorOf(r.Context())
 		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 		if err != nil {
 			p.Missing(w, r)
@@ -62,8 +62,8 @@ func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a social.Accou
 		case err != nil:
 			p.Refuse(w, r, err)
 			return
-		case team != v.Team.ID && r.Method == http.MethodGet && frame.LookedAt(v.Account, team).ID == team:
-			p.Turn(w, r, frame.LookedAt(v.Account, team), r.URL.RequestURI())
+		case team != v.Team.ID && r.Method == http.MethodGet && shell.LookedAt(v.Account, team).ID == team:
+			p.Turn(w, r, shell.LookedAt(v.Account, team), r.URL.RequestURI())
 			return
 		case team != v.Team.ID:
 			p.Missing(w, r)
@@ -84,7 +84,7 @@ func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a social.Accou
 
 // actor is the visitor as operations know people.
 func (p *Part) actor(r *http.Request) (*access.Actor, error) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	return p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 }
 

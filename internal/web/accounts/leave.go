@@ -8,12 +8,12 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // takenBack says what became of the permission by which posts went out, and where a person takes it back.
 func takenBack(platform string, state social.Revoked) string {
-	name := frame.NetworkName(platform)
+	name := shell.NetworkName(platform)
 	switch state {
 	case social.RevokedThere:
 		return name + " was told that the permission is over."
@@ -59,7 +59,7 @@ type leaveView struct {
 func aheadWords(a post.Ahead) string {
 	var out []string
 	if a.Posts > 0 {
-		out = append(out, frame.Plural(a.Posts, "scheduled post", "scheduled posts"))
+		out = append(out, shell.Plural(a.Posts, "scheduled post", "scheduled posts"))
 	}
 	if a.Series > 0 {
 		out = append(out, fmt.Sprint(a.Series)+" series")
@@ -88,7 +88,7 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a social.Account) {
 		return
 	}
 	ctx := r.Context()
-	text := "The " + frame.NetworkName(a.Platform) + " account " + a.Username + " is disconnected."
+	text := "The " + shell.NetworkName(a.Platform) + " account " + a.Username + " is disconnected."
 	if r.PostForm.Get("posts") == "take_out" {
 		actor, err := p.actor(r)
 		if err != nil {
@@ -104,7 +104,7 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a social.Account) {
 			text += fmt.Sprintf(" It was taken out of %s.", aheadWords(n))
 		}
 	}
-	revoked, err := p.connector.Accounts.Disconnect(ctx, frame.VisitorOf(ctx).ID, a.TeamID, a.ID)
+	revoked, err := p.connector.Accounts.Disconnect(ctx, shell.VisitorOf(ctx).ID, a.TeamID, a.ID)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -113,5 +113,5 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a social.Account) {
 		p.Log.WarnContext(ctx, "a network could not be told of a disconnection", "platform", a.Platform)
 	}
 	p.Say(r, text+" "+takenBack(a.Platform, revoked))
-	frame.Redirect(w, r, "/accounts")
+	shell.Redirect(w, r, "/accounts")
 }

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
 	"pressroom/internal/social"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // listView is the accounts with how they stand, and what can be connected.
@@ -53,8 +53,8 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	ctx, v := r.Context(), frame.VisitorOf(r.Context())
-	view := listView{Platform: r.URL.Query().Get("platform"), Manages: v.Is(frame.Managers), Offered: p.connector.Offered(), Wrong: wrong}
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
+	view := listView{Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: p.connector.Offered(), Wrong: wrong}
 	actor, err := p.actor(r)
 	if err == nil {
 		view.Slots, err = p.connector.SlotsLeft(ctx, actor)
@@ -69,7 +69,7 @@ func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wron
 			args[name] = value
 		}
 	}
-	found, outcome, err := frame.Ask[social.List](p.Frame, r, "list_social_accounts", args)
+	found, outcome, err := shell.Ask[social.List](p.Frame, r, "list_social_accounts", args)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -139,14 +139,14 @@ func (p *Part) connect(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	got, _, err := frame.Ask[social.Link](p.Frame, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
+	got, _, err := shell.Ask[social.Link](p.Frame, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
 		if wrong, ok := p.mendable(w, r, err); ok {
-			p.showList(w, r, frame.StatusOf(err), wrong)
+			p.showList(w, r, shell.StatusOf(err), wrong)
 		}
 		return
 	}
-	frame.Redirect(w, r, strings.TrimPrefix(got.URL, p.PublicURL))
+	shell.Redirect(w, r, strings.TrimPrefix(got.URL, p.PublicURL))
 }
 
 // again leads to where an account is connected once more.
@@ -161,7 +161,7 @@ func (p *Part) again(w http.ResponseWriter, r *http.Request, a social.Account) {
 		p.Refuse(w, r, err)
 		return
 	}
-	frame.Redirect(w, r, path)
+	shell.Redirect(w, r, path)
 }
 
 // Unlimited tells whether the plan bounds the accounts.

@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
-	"pressroom/internal/web/frame"
 	"pressroom/internal/web/plot"
+	"pressroom/internal/web/shell"
 )
 
 // periods are those that the page offers, in days.
@@ -57,8 +57,8 @@ func periodOf(r *http.Request) int {
 }
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request, a social.Account) {
-	v := frame.VisitorOf(r.Context())
-	out := view{Account: a, Days: periodOf(r), Periods: periods, Manages: v.Is(frame.Managers), ZoneName: v.Team.Timezone}
+	v := shell.VisitorOf(r.Context())
+	out := view{Account: a, Days: periodOf(r), Periods: periods, Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone}
 	status := http.StatusOK
 	if err := p.read(r, &out); err != nil {
 		wrong, ok := p.mendable(w, r, err)
@@ -72,7 +72,7 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request, a social.Account) {
 
 // read gathers what the page shows. The error is that of the figures alone where the plan has none.
 func (p *Part) read(r *http.Request, out *view) error {
-	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
 		return fmt.Errorf("loading the team's time zone: %w", err)
@@ -143,7 +143,7 @@ func placeIn(text string) (insight.Place, bool) {
 
 // figures asks for the analytics of an account.
 func (p *Part) figures(r *http.Request, account int64, days int) (insight.Analytics, pipeline.Outcome, error) {
-	return frame.Ask[insight.Analytics](p.Frame, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
+	return shell.Ask[insight.Analytics](p.Frame, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
 }
 
 // sizes are how many followed day by day, in the team's zone.
@@ -197,13 +197,13 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request, a social.Account) 
 	found, _, err := p.figures(r, a.ID, days)
 	if err != nil {
 		if apierr.Is(err, apierr.PlanLimitReached) {
-			p.Notice(w, r, frame.StatusOf(err), "No figures", apierr.Of(err).Detail)
+			p.Notice(w, r, shell.StatusOf(err), "No figures", apierr.Of(err).Detail)
 			return
 		}
 		p.Refuse(w, r, err)
 		return
 	}
-	out := frame.NewSheet(w, a.Platform+"-"+a.Username+"-"+strconv.Itoa(days)+"-days.csv", "figure", "of", "value", "low", "high", "posts")
+	out := shell.NewSheet(w, a.Platform+"-"+a.Username+"-"+strconv.Itoa(days)+"-days.csv", "figure", "of", "value", "low", "high", "posts")
 	for _, row := range rows(found) {
 		out.Row(row...)
 	}

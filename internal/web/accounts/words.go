@@ -6,20 +6,20 @@ import (
 
 	"pressroom/internal/insight"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/web/frame"
 	"pressroom/internal/web/plot"
+	"pressroom/internal/web/shell"
 )
 
 // words are what the templates here say things with.
 var words = template.FuncMap{
-	"moment": frame.Time, "num": plot.Number, "counted": counted, "share": shareOf,
+	"moment": shell.Time, "num": plot.Number, "counted": counted, "share": shareOf,
 	"short":  func(n int64) string { return plot.Number(float64(n)) },
-	"posted": func(m teamtime.Moment) template.HTML { return frame.When(&m) },
+	"posted": func(m teamtime.Moment) template.HTML { return shell.When(&m) },
 	"change": func(n *int64) string {
 		if *n > 0 {
-			return "+" + frame.Count(*n)
+			return "+" + shell.Count(*n)
 		}
-		return frame.Count(*n)
+		return shell.Count(*n)
 	},
 	"title": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
 	"rate":  func(share float64) string { return plot.Number(100*share) + " %" },

@@ -20,13 +20,13 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "parts": parts, "seconds": seconds, "clock": clock, "has": has[int64], "hasText": has[string], "often": often, "hour": hour})
+var pages = shell.Parse(files, template.FuncMap{"time": shell.Time, "parts": parts, "seconds": seconds, "clock": clock, "has": has[int64], "hasText": has[string], "often": often, "hour": hour})
 
 // Library is what the composer asks of the media library.
 type Library interface {
@@ -38,7 +38,7 @@ type Library interface {
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	posts     *post.Service
 	approvals *post.Approvals
@@ -46,18 +46,18 @@ type Part struct {
 }
 
 // New makes them.
-func New(f *frame.Frame, posts *post.Service, approvals *post.Approvals, library Library) *Part {
+func New(f *shell.Frame, posts *post.Service, approvals *post.Approvals, library Library) *Part {
 	return &Part{f, posts, approvals, library}
 }
 
 // Routes are their addresses. A post is asked for before the role, as it may be of another of the person's teams.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /posts/new", For: frame.Writers, Do: p.newPage},
-		{Pattern: "POST /posts/new", For: frame.Members, Do: p.writing(p.sent), Resumes: true, Files: true},
-		{Pattern: "POST /posts/preview", For: frame.Writers, Do: p.preview},
-		{Pattern: "GET /posts/{id}/edit", For: frame.Members, Do: p.own(p.editPage)},
-		{Pattern: "POST /posts/{id}/edit", For: frame.Members, Do: p.own(p.sent), Resumes: true, Files: true},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /posts/new", For: shell.Writers, Do: p.newPage},
+		{Pattern: "POST /posts/new", For: shell.Members, Do: p.writing(p.sent), Resumes: true, Files: true},
+		{Pattern: "POST /posts/preview", For: shell.Writers, Do: p.preview},
+		{Pattern: "GET /posts/{id}/edit", For: shell.Members, Do: p.own(p.editPage)},
+		{Pattern: "POST /posts/{id}/edit", For: shell.Members, Do: p.own(p.sent), Resumes: true, Files: true},
 	}
 }
 
@@ -77,7 +77,7 @@ func (p *Part) own(do http.HandlerFunc) http.HandlerFunc {
 // upload asks again.
 func (p *Part) writing(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !hasFiles(r) && !frame.VisitorOf(r.Context()).Is(frame.Writers) {
+		if !hasFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {
 			p.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
 			return
 		}
@@ -95,11 +95,11 @@ func (p *Part) held(r *http.Request, id string) (post.Post, error) {
 	if named, err := uuid.Parse(id); err != nil || named.String() != id {
 		return post.Post{}, apierr.Missing()
 	}
-	return p.posts.Look(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+	return p.posts.Look(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 }
 
 // actor is the visitor, as the services know who acts.
 func (p *Part) actor(r *http.Request) (*access.Actor, error) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	return p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 }

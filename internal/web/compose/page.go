@@ -20,7 +20,7 @@ import (
 	"pressroom/internal/post"
 	"pressroom/internal/social"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // view is the page on which a post is written.
@@ -85,7 +85,7 @@ func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if id := p.madeBy(r, q.Get("sent")); id != "" {
 		p.Say(r, "This form was sent before. This is the post that it made.")
-		frame.Redirect(w, r, "/posts/"+id+"/edit")
+		shell.Redirect(w, r, "/posts/"+id+"/edit")
 		return
 	}
 	if p.resumed(w, r) {
@@ -112,7 +112,7 @@ func (p *Part) editPage(w http.ResponseWriter, r *http.Request) {
 	if p.resumed(w, r) {
 		return
 	}
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	held, err := p.held(r, r.PathValue("id"))
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -120,7 +120,7 @@ func (p *Part) editPage(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := held.MayCompose(); err != nil {
 		p.Say(r, apierr.Of(err).Detail)
-		frame.Redirect(w, r, "/posts/"+held.ID)
+		shell.Redirect(w, r, "/posts/"+held.ID)
 		return
 	}
 	zone, err := time.LoadLocation(v.Team.Timezone)
@@ -150,7 +150,7 @@ func (p *Part) showAt(w http.ResponseWriter, r *http.Request, s sheet, id, done 
 			p.Refuse(w, r, why)
 			return
 		}
-		out.Wrong, status = done+sentence(f), frame.StatusOf(why)
+		out.Wrong, status = done+sentence(f), shell.StatusOf(why)
 		out.Field, _ = f.Context["argument"].(string)
 		if field, ok := fields[out.Field]; ok {
 			out.Field = field
@@ -231,7 +231,7 @@ func (p *Part) accounts(r *http.Request) ([]social.Entry, error) {
 	out := []social.Entry{}
 	args := operation.Arguments{"active_only": false, "limit": int64(50)}
 	for len(out) < mostAccounts {
-		page, got, err := frame.Ask[social.List](p.Frame, r, "list_social_accounts", args)
+		page, got, err := shell.Ask[social.List](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}
@@ -265,7 +265,7 @@ func offer(accounts []social.Entry, held *post.Post) []offered {
 		}
 	}
 	slices.SortFunc(out, func(a, b offered) int {
-		return strings.Compare(frame.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username), frame.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
+		return strings.Compare(shell.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username), shell.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
 	})
 	return out
 }
@@ -358,11 +358,11 @@ func (p *Part) shelf(r *http.Request, s *sheet) (shelf, error) {
 	if s.Picker.Cursor != "" {
 		args["cursor"] = s.Picker.Cursor
 	}
-	list, got, err := frame.Ask[media.List](p.Frame, r, "list_media", args)
+	list, got, err := shell.Ask[media.List](p.Frame, r, "list_media", args)
 	if err != nil && args["cursor"] != nil && apierr.Is(err, apierr.ValidationFailed) {
 		delete(args, "cursor")
 		s.Picker.Cursor = ""
-		list, got, err = frame.Ask[media.List](p.Frame, r, "list_media", args)
+		list, got, err = shell.Ask[media.List](p.Frame, r, "list_media", args)
 	}
 	if apierr.Is(err, apierr.ValidationFailed) {
 		return shelf{Wrong: apierr.Of(err).Detail}, nil
@@ -468,7 +468,7 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 // forecast says what becomes of a weighed piece, account by account.
 func (p *Part) forecast(out *outlook, weighed post.Weighed, held *post.Post, language string) {
 	if weighed.Left != plan.Unlimited {
-		out.Left = frame.Plural(weighed.Left, "post", "posts")
+		out.Left = shell.Plural(weighed.Left, "post", "posts")
 	}
 	out.Empty = len(weighed.Outlooks) == 0
 	out.Waits = held.Approval == post.Waiting || held.Approval == post.Rejected

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/pipeline"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // maxForm is how many bytes the form may have: many accounts with long texts of their own.
@@ -59,7 +59,7 @@ func (p *Part) sent(w http.ResponseWriter, r *http.Request) {
 
 // upload puts files into the library and, behind the others, into the post.
 func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
-	body := frame.ArrivingIn(w, r)
+	body := shell.ArrivingIn(w, r)
 	r.Body = body
 	actor, leave, err := p.admit(r)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 	case why != nil && form == nil:
 		body.Refuse(w, r, func() { p.Refuse(w, r, why) })
 		return
-	case frame.Astray(r, form):
+	case shell.Astray(r, form):
 		p.TurnBack(w, r, form, r.URL.Path)
 		return
 	case refused != nil:
@@ -129,7 +129,7 @@ func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values
 			return nil, nil, errForm.Wrap(err)
 		case part.FileName() == "":
 			err = f.add(part)
-		case may && !frame.Astray(r, f.fields):
+		case may && !shell.Astray(r, f.fields):
 			err = p.take(r, actor, part, &f)
 		}
 		if err != nil {
@@ -214,7 +214,7 @@ func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string
 	}
 	switch what {
 	case "publish":
-		frame.Redirect(w, r, "/posts/"+id+"/publish")
+		shell.Redirect(w, r, "/posts/"+id+"/publish")
 		return
 	case "approval":
 		p.ask(w, r, s, id)
@@ -231,12 +231,12 @@ func (p *Part) save(w http.ResponseWriter, r *http.Request, s sheet, what string
 		said += " Its time is more than a year ahead, in " + at.Format("2006") + ": check the year."
 	}
 	p.Say(r, said+p.unsent(r, id))
-	frame.Redirect(w, r, "/posts/"+id)
+	shell.Redirect(w, r, "/posts/"+id)
 }
 
 // unsent says that a change has ended the client's links to a post; empty for a post of which that is not so.
 func (p *Part) unsent(r *http.Request, id string) string {
-	rounds, err := p.posts.Rounds(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+	rounds, err := p.posts.Rounds(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	if err != nil || len(rounds) == 0 {
 		return "" // the post's page says so too
 	}
@@ -465,7 +465,7 @@ func (p *Part) recur(r *http.Request, held post.Post, rule string, zone *time.Lo
 		}
 		said, taken = "The series goes on", post.TakenUp(list)
 	}
-	made, err := p.posts.Repeat(r.Context(), frame.VisitorOf(r.Context()).ID, held.ID, rule)
+	made, err := p.posts.Repeat(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID, rule)
 	if next := made.Series.NextAt; !next.IsZero() {
 		said += ", next on " + next.In(zone).Format("Mon 2 Jan 2006, 15:04")
 	}
@@ -496,7 +496,7 @@ func (p *Part) ask(w http.ResponseWriter, r *http.Request, s sheet, id string) {
 		return
 	}
 	// If this fails, the link is shown all the same. The post's page tells of the problems too.
-	found, _, _ := frame.Ask[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": id})
+	found, _, _ := shell.Ask[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": id})
 	blocked := slices.ContainsFunc(found.Problems, func(one post.Problem) bool { return one.Blocking })
 	p.Show(w, r, http.StatusOK, pages["asked"], "For approval", asked{id, link, blocked})
 }

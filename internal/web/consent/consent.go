@@ -8,13 +8,13 @@ import (
 	"slices"
 
 	"pressroom/internal/oauth"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, nil)
+var pages = shell.Parse(files, nil)
 
 // The addresses. Programs find them in the metadata, so that they may change.
 const (
@@ -29,16 +29,16 @@ const (
 
 // Part is these pages and addresses.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	server *oauth.Service
 }
 
 // New makes them.
-func New(f *frame.Frame, server *oauth.Service) *Part { return &Part{f, server} }
+func New(f *shell.Frame, server *oauth.Service) *Part { return &Part{f, server} }
 
 // Plain are the addresses that programs ask, which do not know who is signed in.
-func (p *Part) Plain() []frame.Route {
+func (p *Part) Plain() []shell.Route {
 	return slices.Concat(
 		open(http.MethodGet, serverPath, p.serverMetadata),
 		open(http.MethodGet, resourcePath, p.resourceMetadata),
@@ -54,14 +54,14 @@ func (p *Part) placed(do http.HandlerFunc) http.HandlerFunc { return p.Placed(do
 
 // open lets pages of every origin ask an address that knows no cookie: programs run in browsers too, and what they are told
 // here rests on what they send alone.
-func open(method, path string, do http.HandlerFunc) []frame.Route {
-	return []frame.Route{
-		{Pattern: method + " " + path, For: frame.Anyone, Do: func(w http.ResponseWriter, r *http.Request) {
+func open(method, path string, do http.HandlerFunc) []shell.Route {
+	return []shell.Route{
+		{Pattern: method + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Access-Control-Allow-Origin", "*")
 			w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
 			do(w, r)
 		}, Urgent: true}, // what asks more than a description takes its place itself
-		{Pattern: http.MethodOptions + " " + path, For: frame.Anyone, Do: func(w http.ResponseWriter, _ *http.Request) {
+		{Pattern: http.MethodOptions + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, _ *http.Request) {
 			h := w.Header()
 			h.Set("Access-Control-Allow-Origin", "*")
 			h.Set("Access-Control-Allow-Methods", method)
@@ -73,9 +73,9 @@ func open(method, path string, do http.HandlerFunc) []frame.Route {
 }
 
 // Routes are the page's addresses. Whoever is not signed in is asked to once it is known that the request is a sound one.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET " + authorizePath, For: frame.Anyone, Do: p.ask},
-		{Pattern: "POST " + authorizePath, For: frame.People, Do: p.decide},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET " + authorizePath, For: shell.Anyone, Do: p.ask},
+		{Pattern: "POST " + authorizePath, For: shell.People, Do: p.decide},
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/oauth"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 const maxBody = 16 << 10 // bytes of a program's request
@@ -140,7 +140,7 @@ func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(told.RetryAfter/time.Second)))
 		tell(w, http.StatusServiceUnavailable, refusal{"temporarily_unavailable", told.Detail})
 	default:
-		if !frame.Gone(r) {
+		if !shell.Gone(r) {
 			p.Log.ErrorContext(r.Context(), "a program's request failed", "route", r.Pattern, "error", err)
 		}
 		tell(w, http.StatusInternalServerError, refusal{"server_error", "Something failed on our side."})

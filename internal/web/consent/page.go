@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/oauth"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // passed are the fields of a request that the form sends again: all that a program may say.
@@ -24,7 +24,7 @@ var passed = []string{"response_type", "client_id", "redirect_uri", "scope", "st
 // ask shows a program's request to whoever is signed in. It is read before anybody is asked to sign in, so that the program
 // hears at once of what is wrong with it; but nobody else makes us fetch what describes a program.
 func (p *Part) ask(w http.ResponseWriter, r *http.Request) {
-	if len(r.URL.RequestURI()) > frame.MaxNext {
+	if len(r.URL.RequestURI()) > shell.MaxNext {
 		p.Notice(w, r, http.StatusRequestURITooLong, "Not done", "The program that sent you here sent too much along. Its maker has to mend that.")
 		return
 	}
@@ -33,7 +33,7 @@ func (p *Part) ask(w http.ResponseWriter, r *http.Request) {
 		p.Notice(w, r, http.StatusBadRequest, "Not done", "This address cannot be read. Begin in the program again.")
 		return
 	}
-	signedIn := frame.VisitorOf(r.Context()) != nil
+	signedIn := shell.VisitorOf(r.Context()) != nil
 	if !signedIn && p.server.Fetches(request.Get("client_id")) {
 		p.ForPeople(p.ask)(w, r)
 		return
@@ -69,7 +69,7 @@ func (p *Part) turn(w http.ResponseWriter, r *http.Request, err error) {
 	if told.Err != nil {
 		p.Log.WarnContext(r.Context(), "a program's description cannot be used", "error", told.Err)
 	}
-	p.Notice(w, r, frame.StatusOf(err), "Not allowed", told.Detail)
+	p.Notice(w, r, shell.StatusOf(err), "Not allowed", told.Detail)
 }
 
 // turnedPage is what somebody is shown whose program asked for what there is not.
@@ -139,7 +139,7 @@ type offer struct {
 
 // show shows the request with what was chosen before, if anything was.
 func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, asked oauth.Asked, sent url.Values, before chosen, wrong string) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	if before.team == 0 {
 		before.team = v.Team.ID
 	}
@@ -178,7 +178,7 @@ func policy(to *url.URL) string {
 	default: // there is no way to name an address of IPv6
 		allowed += " " + to.Scheme + ":"
 	}
-	return strings.Replace(frame.Policy, "form-action 'self'", allowed, 1)
+	return strings.Replace(shell.Policy, "form-action 'self'", allowed, 1)
 }
 
 func fields(sent url.Values) []field {
@@ -193,7 +193,7 @@ func fields(sent url.Values) []field {
 
 // choices are the person's teams, with why a program cannot be let into some; and what of its request the person's roles in
 // the others have.
-func (p *Part) choices(ctx context.Context, v *frame.Visitor, asked oauth.Asked, now int64) ([]choice, []access.Capability, error) {
+func (p *Part) choices(ctx context.Context, v *shell.Visitor, asked oauth.Asked, now int64) ([]choice, []access.Capability, error) {
 	var out []choice
 	var able []access.Capability
 	for _, t := range v.Teams {
@@ -294,7 +294,7 @@ func chosenIn(form url.Values) chosen {
 
 // allow gives the program leave to what was chosen, as far as the person's role has it.
 func (p *Part) allow(w http.ResponseWriter, r *http.Request, asked oauth.Asked, sent url.Values) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	was := chosenIn(r.PostForm)
 	teams, able, err := p.choices(r.Context(), v, asked, was.team)
 	if err != nil {

@@ -13,43 +13,43 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/erasure"
 	"pressroom/internal/operation"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
+var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	leaving *erasure.Service
 }
 
 // New makes them.
-func New(f *frame.Frame, s *erasure.Service) *Part { return &Part{f, s} }
+func New(f *shell.Frame, s *erasure.Service) *Part { return &Part{f, s} }
 
 // Routes are their addresses.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /settings/delete", For: frame.Owners, Do: p.teamPage},
-		{Pattern: "POST /settings/delete", For: frame.Owners, Do: p.deleteTeam, Recent: true, Resumes: true},
-		{Pattern: "GET /settings/export", For: frame.Managers, Do: p.exportPage},
-		{Pattern: "GET /settings/export.zip", For: frame.Managers, Do: p.export, Urgent: true, Recent: true, Page: "/settings/export"},
-		{Pattern: "GET /settings/keys/{key}/forget", For: frame.Owners, Do: p.keyPage},
-		{Pattern: "POST /settings/keys/{key}/forget", For: frame.Owners, Do: p.forgetKey},
-		{Pattern: "GET /settings/assistants/{connection}/forget", For: frame.Owners, Do: p.assistantPage},
-		{Pattern: "POST /settings/assistants/{connection}/forget", For: frame.Owners, Do: p.forgetAssistant},
-		{Pattern: "GET /posts/{id}/delete", For: frame.Writers, Do: p.draftPage},
-		{Pattern: "POST /posts/{id}/delete", For: frame.Writers, Do: p.deleteDraft},
-		{Pattern: "GET /account/teams/{team}/leave", For: frame.People, Do: p.Proven(p.leavePage), OneFactor: true},
-		{Pattern: "POST /account/teams/{team}/leave", For: frame.People, Do: p.Proven(p.leave), OneFactor: true},
-		{Pattern: "GET /account/delete", For: frame.People, Do: p.Proven(p.personPage), OneFactor: true},
-		{Pattern: "POST /account/delete", For: frame.People, Do: p.Proven(p.deletePerson), Recent: true, Resumes: true, OneFactor: true},
-		{Pattern: "POST /networks/meta/deletion", For: frame.Anyone, Do: p.metaAsks, OneFactor: true},
-		{Pattern: "GET /networks/deletions/{code}", For: frame.Anyone, Do: p.erased, OneFactor: true},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /settings/delete", For: shell.Owners, Do: p.teamPage},
+		{Pattern: "POST /settings/delete", For: shell.Owners, Do: p.deleteTeam, Recent: true, Resumes: true},
+		{Pattern: "GET /settings/export", For: shell.Managers, Do: p.exportPage},
+		{Pattern: "GET /settings/export.zip", For: shell.Managers, Do: p.export, Urgent: true, Recent: true, Page: "/settings/export"},
+		{Pattern: "GET /settings/keys/{key}/forget", For: shell.Owners, Do: p.keyPage},
+		{Pattern: "POST /settings/keys/{key}/forget", For: shell.Owners, Do: p.forgetKey},
+		{Pattern: "GET /settings/assistants/{connection}/forget", For: shell.Owners, Do: p.assistantPage},
+		{Pattern: "POST /settings/assistants/{connection}/forget", For: shell.Owners, Do: p.forgetAssistant},
+		{Pattern: "GET /posts/{id}/delete", For: shell.Writers, Do: p.draftPage},
+		{Pattern: "POST /posts/{id}/delete", For: shell.Writers, Do: p.deleteDraft},
+		{Pattern: "GET /account/teams/{team}/leave", For: shell.People, Do: p.Proven(p.leavePage), OneFactor: true},
+		{Pattern: "POST /account/teams/{team}/leave", For: shell.People, Do: p.Proven(p.leave), OneFactor: true},
+		{Pattern: "GET /account/delete", For: shell.People, Do: p.Proven(p.personPage), OneFactor: true},
+		{Pattern: "POST /account/delete", For: shell.People, Do: p.Proven(p.deletePerson), Recent: true, Resumes: true, OneFactor: true},
+		{Pattern: "POST /networks/meta/deletion", For: shell.Anyone, Do: p.metaAsks, OneFactor: true},
+		{Pattern: "GET /networks/deletions/{code}", For: shell.Anyone, Do: p.erased, OneFactor: true},
 	}
 }
 
@@ -69,7 +69,7 @@ func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wrong string, typed url.Values) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	view := teamView{Only: len(v.Teams) == 1, Wrong: wrong, Name: typed.Get("name"), Account: typed.Get("account") == "yes"}
 	progress, err := p.leaving.Progress(r.Context(), v.Team.ID)
 	switch {
@@ -88,7 +88,7 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wron
 }
 
 // zone is the one of the team that is looked at.
-func zone(v *frame.Visitor) *time.Location {
+func zone(v *shell.Visitor) *time.Location {
 	z, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
 		return time.UTC // no team has one that there is not
@@ -104,10 +104,10 @@ func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	if err := p.leaving.Ask(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"), r.PostForm.Get("account") == "yes"); err != nil {
 		if told, ok := p.WrongAt(w, r, err, nil); ok {
-			p.showTeam(w, r, frame.StatusOf(err), told.Text, r.PostForm)
+			p.showTeam(w, r, shell.StatusOf(err), told.Text, r.PostForm)
 		}
 		return
 	}
@@ -116,11 +116,11 @@ func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Say(r, "The team is being deleted. Nothing else is to be done.")
-	frame.Redirect(w, r, "/settings/delete")
+	shell.Redirect(w, r, "/settings/delete")
 }
 
 func (p *Part) exportPage(w http.ResponseWriter, r *http.Request) {
-	touched, err := p.leaving.Touched(r.Context(), frame.VisitorOf(r.Context()).Team.ID)
+	touched, err := p.leaving.Touched(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -136,7 +136,7 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	team, control := frame.VisitorOf(r.Context()).Team.ID, http.NewResponseController(w)
+	team, control := shell.VisitorOf(r.Context()).Team.ID, http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-team-`+strconv.FormatInt(team, 10)+`.zip"`)
 	alive := func() { _ = control.SetWriteDeadline(time.Now().Add(stalled)) } // a server that knows no deadlines has none to be moved
@@ -153,9 +153,9 @@ type item struct{ ID, Wrong string }
 
 // keyPage asks before a key is forgotten. One that is not the team's is not there.
 func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
-	id, err := frame.IDIn(r, "key")
+	id, err := shell.IDIn(r, "key")
 	if err == nil {
-		_, err = p.Teams.KeyLine(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+		_, err = p.Teams.KeyLine(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -166,9 +166,9 @@ func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
 
 // assistantPage asks before a connection is forgotten. One that is not the team's is not there.
 func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
-	id, err := frame.IDIn(r, "connection")
+	id, err := shell.IDIn(r, "connection")
 	if err == nil {
-		_, err = p.Teams.ConnectionLine(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+		_, err = p.Teams.ConnectionLine(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -197,14 +197,14 @@ func (p *Part) showItem(w http.ResponseWriter, r *http.Request, page, name strin
 		if !ok {
 			return
 		}
-		status, view.Wrong = frame.StatusOf(err), told.Text
+		status, view.Wrong = shell.StatusOf(err), told.Text
 	}
 	p.Show(w, r, status, pages[page], map[string]string{"key": "Forget the key", "assistant": "Forget the assistant", "draft": "Delete the draft"}[page], view)
 }
 
 func (p *Part) forgetKey(w http.ResponseWriter, r *http.Request) {
-	v := frame.VisitorOf(r.Context())
-	id, err := frame.IDIn(r, "key")
+	v := shell.VisitorOf(r.Context())
+	id, err := shell.IDIn(r, "key")
 	if err == nil {
 		err = p.leaving.ForgetKey(r.Context(), v.ID, v.Team.ID, id)
 	}
@@ -213,12 +213,12 @@ func (p *Part) forgetKey(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Say(r, "The key is forgotten.")
-	frame.Redirect(w, r, "/settings/keys")
+	shell.Redirect(w, r, "/settings/keys")
 }
 
 func (p *Part) forgetAssistant(w http.ResponseWriter, r *http.Request) {
-	v := frame.VisitorOf(r.Context())
-	id, err := frame.IDIn(r, "connection")
+	v := shell.VisitorOf(r.Context())
+	id, err := shell.IDIn(r, "connection")
 	if err == nil {
 		err = p.leaving.ForgetAssistant(r.Context(), v.ID, v.Team.ID, id)
 	}
@@ -227,7 +227,7 @@ func (p *Part) forgetAssistant(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Say(r, "The assistant is forgotten.")
-	frame.Redirect(w, r, "/settings/assistants")
+	shell.Redirect(w, r, "/settings/assistants")
 }
 
 func (p *Part) deleteDraft(w http.ResponseWriter, r *http.Request) {
@@ -240,5 +240,5 @@ func (p *Part) deleteDraft(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Say(r, "The draft is deleted.")
-	frame.Redirect(w, r, "/posts")
+	shell.Redirect(w, r, "/posts")
 }

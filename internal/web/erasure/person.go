@@ -6,7 +6,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // leaveView is a team that the visitor may leave.
@@ -20,12 +20,12 @@ type leaveView struct {
 
 // leaveOf finds the visitor's team of the address.
 func leaveOf(r *http.Request) (leaveView, error) {
-	v := frame.VisitorOf(r.Context())
-	id, err := frame.IDIn(r, "team")
+	v := shell.VisitorOf(r.Context())
+	id, err := shell.IDIn(r, "team")
 	if err != nil {
 		return leaveView{}, err
 	}
-	found := frame.LookedAt(v.Account, id)
+	found := shell.LookedAt(v.Account, id)
 	if found.ID != id {
 		return leaveView{}, apierr.Missing()
 	}
@@ -47,15 +47,15 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	if err := p.leaving.Leave(r.Context(), frame.VisitorOf(r.Context()).ID, view.ID); err != nil {
+	if err := p.leaving.Leave(r.Context(), shell.VisitorOf(r.Context()).ID, view.ID); err != nil {
 		if told, ok := p.WrongAt(w, r, err, nil); ok {
 			view.Wrong = told.Text
-			p.Show(w, r, frame.StatusOf(err), pages["leave"], "Leave the team", view)
+			p.Show(w, r, shell.StatusOf(err), pages["leave"], "Leave the team", view)
 		}
 		return
 	}
 	p.Say(r, "You have left the team.")
-	frame.Redirect(w, r, "/account")
+	shell.Redirect(w, r, "/account")
 }
 
 // personView is the page on which people delete their accounts.
@@ -71,7 +71,7 @@ func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) showPerson(w http.ResponseWriter, r *http.Request, status int, wrong, typed string) {
 	view := personView{Wrong: wrong, Email: typed}
-	for _, t := range frame.VisitorOf(r.Context()).Teams {
+	for _, t := range shell.VisitorOf(r.Context()).Teams {
 		if t.Role == access.Owner {
 			view.Owned = append(view.Owned, t)
 		}
@@ -83,14 +83,14 @@ func (p *Part) deletePerson(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	err := error(apierr.Invalid(apierr.NotAllowedValue, "email", "This is not your e-mail address. Type it as it stands above."))
 	if r.PostForm.Get("email") == v.Email {
 		err = p.leaving.DeletePerson(r.Context(), v.ID)
 	}
 	if err != nil {
 		if told, ok := p.WrongAt(w, r, err, nil); ok {
-			p.showPerson(w, r, frame.StatusOf(err), told.Text, r.PostForm.Get("email"))
+			p.showPerson(w, r, shell.StatusOf(err), told.Text, r.PostForm.Get("email"))
 		}
 		return
 	}

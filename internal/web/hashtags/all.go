@@ -6,7 +6,7 @@ import (
 
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/operation"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // allView is a page of the lists.
@@ -23,7 +23,7 @@ type pager struct{ First, Next string }
 
 func (p *Part) all(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := allView{Scope: q.Get("scope"), Platform: q.Get("platform"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers)}
+	v := allView{Scope: q.Get("scope"), Platform: q.Get("platform"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	args := operation.Arguments{"limit": int64(50)}
 	keep := url.Values{}
 	for name, value := range map[string]string{"scope": v.Scope, "platform": v.Platform} {
@@ -40,7 +40,7 @@ func (p *Part) all(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	found, err := frame.Read[list.Lists](outcome)
+	found, err := shell.Read[list.Lists](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return

@@ -6,7 +6,7 @@ import (
 
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/operation"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // maxForm is how many bytes a form may have: five thousand hashtags, as a list takes them at once, in letters of any
@@ -22,7 +22,7 @@ var fieldNames = map[string]string{
 type formView struct {
 	ID     int64 // 0 of a new one
 	Fields url.Values
-	Wrong  frame.Wrong
+	Wrong  shell.Wrong
 }
 
 // Of is what stands in a field.
@@ -68,7 +68,7 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Say(r, "The list is made. "+saidOf(made))
-	frame.Redirect(w, r, pathOf(made.ID))
+	shell.Redirect(w, r, pathOf(made.ID))
 }
 
 // changed runs an operation that changes a list.
@@ -77,13 +77,13 @@ func (p *Part) changed(r *http.Request, tool string, args operation.Arguments) (
 	if err != nil {
 		return list.Changed{}, err
 	}
-	return frame.Read[list.Changed](outcome)
+	return shell.Read[list.Changed](outcome)
 }
 
 // again shows the form with what was typed and what is wrong with it.
 func (p *Part) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
 	if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
-		p.Show(w, r, frame.StatusOf(err), pages["form"], "Hashtag list", formView{id, r.PostForm, wrong})
+		p.Show(w, r, shell.StatusOf(err), pages["form"], "Hashtag list", formView{id, r.PostForm, wrong})
 	}
 }
 
@@ -114,7 +114,7 @@ func (p *Part) change(w http.ResponseWriter, a asked) {
 		return
 	}
 	p.Say(a.Request, "The list is changed.")
-	frame.Redirect(w, a.Request, pathOf(a.list))
+	shell.Redirect(w, a.Request, pathOf(a.list))
 }
 
 // deleteView is what goes with a list.
@@ -142,5 +142,5 @@ func (p *Part) delete(w http.ResponseWriter, a asked) {
 		return
 	}
 	p.Say(a.Request, "The hashtag list is deleted.")
-	frame.Redirect(w, a.Request, "/hashtags")
+	shell.Redirect(w, a.Request, "/hashtags")
 }

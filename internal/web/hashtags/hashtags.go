@@ -14,45 +14,45 @@ import (
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"rate": rate, "posts": posts, "drawn": drawn})
+var pages = shell.Parse(files, template.FuncMap{"rate": rate, "posts": posts, "drawn": drawn})
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	lists *list.Service
 	jobs  *job.Store
 }
 
 // New makes them.
-func New(f *frame.Frame, lists *list.Service, jobs *job.Store) *Part {
+func New(f *shell.Frame, lists *list.Service, jobs *job.Store) *Part {
 	return &Part{f, lists, jobs}
 }
 
 // Routes are their addresses.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /hashtags", For: frame.Members, Do: p.all},
-		{Pattern: "GET /hashtags/new", For: frame.Writers, Do: p.newPage},
-		{Pattern: "POST /hashtags/new", For: frame.Writers, Do: p.create, Resumes: true},
-		{Pattern: "GET /hashtags/search", For: frame.Members, Do: p.searchPage},
-		{Pattern: "POST /hashtags/search", For: frame.Spenders, Do: p.search},
-		{Pattern: "POST /hashtags/search/add", For: frame.Writers, Do: p.addFound},
-		{Pattern: "GET /hashtags/{id}", For: frame.Members, Do: p.page},
-		{Pattern: "GET /hashtags/{id}/text", For: frame.Members, Do: p.text},
-		{Pattern: "POST /hashtags/{id}/add", For: frame.Writers, Do: p.of(p.add), Resumes: true, Page: "/hashtags/{id}"},
-		{Pattern: "POST /hashtags/{id}/remove", For: frame.Writers, Do: p.of(p.remove)},
-		{Pattern: "POST /hashtags/{id}/copy", For: frame.Writers, Do: p.of(p.copyList)},
-		{Pattern: "GET /hashtags/{id}/edit", For: frame.Writers, Do: p.of(p.editPage)},
-		{Pattern: "POST /hashtags/{id}/edit", For: frame.Writers, Do: p.of(p.change), Resumes: true},
-		{Pattern: "GET /hashtags/{id}/delete", For: frame.Writers, Do: p.of(p.deletePage)},
-		{Pattern: "POST /hashtags/{id}/delete", For: frame.Writers, Do: p.of(p.delete)},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /hashtags", For: shell.Members, Do: p.all},
+		{Pattern: "GET /hashtags/new", For: shell.Writers, Do: p.newPage},
+		{Pattern: "POST /hashtags/new", For: shell.Writers, Do: p.create, Resumes: true},
+		{Pattern: "GET /hashtags/search", For: shell.Members, Do: p.searchPage},
+		{Pattern: "POST /hashtags/search", For: shell.Spenders, Do: p.search},
+		{Pattern: "POST /hashtags/search/add", For: shell.Writers, Do: p.addFound},
+		{Pattern: "GET /hashtags/{id}", For: shell.Members, Do: p.page},
+		{Pattern: "GET /hashtags/{id}/text", For: shell.Members, Do: p.text},
+		{Pattern: "POST /hashtags/{id}/add", For: shell.Writers, Do: p.of(p.add), Resumes: true, Page: "/hashtags/{id}"},
+		{Pattern: "POST /hashtags/{id}/remove", For: shell.Writers, Do: p.of(p.remove)},
+		{Pattern: "POST /hashtags/{id}/copy", For: shell.Writers, Do: p.of(p.copyList)},
+		{Pattern: "GET /hashtags/{id}/edit", For: shell.Writers, Do: p.of(p.editPage)},
+		{Pattern: "POST /hashtags/{id}/edit", For: shell.Writers, Do: p.of(p.change), Resumes: true},
+		{Pattern: "GET /hashtags/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
+		{Pattern: "POST /hashtags/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
 	}
 }
 
@@ -69,7 +69,7 @@ func (a asked) by() auditlog.Actor { return auditlog.By(a.call) }
 // of reads which list an address is about, and who asks.
 func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := frame.IDIn(r, "id")
+		id, err := shell.IDIn(r, "id")
 		if err != nil {
 			p.Refuse(w, r, err)
 			return
@@ -92,7 +92,7 @@ func (p *Part) opened(r *http.Request, id int64) (list.Opened, error) {
 	if err != nil {
 		return list.Opened{}, err
 	}
-	return frame.Read[list.Opened](outcome)
+	return shell.Read[list.Opened](outcome)
 }
 
 // elsewhere shows a list of another of the person's teams, in that team.

@@ -10,7 +10,7 @@ import (
 
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/operation"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // perPage is how many hashtags of a list a page shows.
@@ -30,7 +30,7 @@ type view struct {
 	Writes  bool
 	Pager   pager
 	Fields  url.Values
-	Wrong   frame.Wrong
+	Wrong   shell.Wrong
 }
 
 // Of is what stands in a field.
@@ -90,17 +90,17 @@ func figureOf(n *float64) float64 {
 }
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
-	id, err := frame.IDIn(r, "id")
+	id, err := shell.IDIn(r, "id")
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.show(w, r, id, http.StatusOK, p.Resumed(r), frame.Wrong{})
+	p.show(w, r, id, http.StatusOK, p.Resumed(r), shell.Wrong{})
 }
 
-func (p *Part) show(w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong frame.Wrong) {
+func (p *Part) show(w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong shell.Wrong) {
 	q := r.URL.Query()
-	v := &view{Group: q.Get("group"), Sort: q.Get("sort"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers), Fields: fields, Wrong: wrong}
+	v := &view{Group: q.Get("group"), Sort: q.Get("sort"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers), Fields: fields, Wrong: wrong}
 	v.Page, _ = strconv.Atoi(q.Get("page")) // anything else is the first
 	if err := p.fill(r, id, v); err != nil {
 		p.elsewhere(w, r, err, id)
@@ -192,7 +192,7 @@ func asText(tags []list.Hashtag) string {
 
 // text gives all of a list as plain text.
 func (p *Part) text(w http.ResponseWriter, r *http.Request) {
-	id, err := frame.IDIn(r, "id")
+	id, err := shell.IDIn(r, "id")
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -217,12 +217,12 @@ func (p *Part) add(w http.ResponseWriter, a asked) {
 	c, err := p.changed(a.Request, "add_hashtags", args)
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
-			p.show(w, a.Request, a.list, frame.StatusOf(err), a.PostForm, wrong)
+			p.show(w, a.Request, a.list, shell.StatusOf(err), a.PostForm, wrong)
 		}
 		return
 	}
 	p.Say(a.Request, saidOf(c))
-	frame.Redirect(w, a.Request, pathOf(a.list))
+	shell.Redirect(w, a.Request, pathOf(a.list))
 }
 
 func (p *Part) remove(w http.ResponseWriter, a asked) {
@@ -235,7 +235,7 @@ func (p *Part) remove(w http.ResponseWriter, a asked) {
 		return
 	}
 	p.Say(a.Request, "#"+hashtag+" is taken out.")
-	frame.Redirect(w, a.Request, frame.OwnPath(a.PostForm.Get("next")))
+	shell.Redirect(w, a.Request, shell.OwnPath(a.PostForm.Get("next")))
 }
 
 // Here is the page that is shown, to come back to.
@@ -263,10 +263,10 @@ func (p *Part) copyList(w http.ResponseWriter, a asked) {
 	}
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
-			p.show(w, a.Request, a.list, frame.StatusOf(err), nil, wrong)
+			p.show(w, a.Request, a.list, shell.StatusOf(err), nil, wrong)
 		}
 		return
 	}
 	p.Say(a.Request, "This is your own list now. "+saidOf(made))
-	frame.Redirect(w, a.Request, pathOf(made.ID))
+	shell.Redirect(w, a.Request, pathOf(made.ID))
 }

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/hashtag/search"
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 type (
@@ -22,7 +22,7 @@ type (
 		Price  int64
 		Spends bool
 		Fields url.Values
-		Wrong  frame.Wrong
+		Wrong  shell.Wrong
 	}
 	// foundView is a search and what it found.
 	foundView struct {
@@ -35,7 +35,7 @@ type (
 		Writes bool
 		Pager  pager
 		Fields url.Values
-		Wrong  frame.Wrong
+		Wrong  shell.Wrong
 	}
 )
 
@@ -56,14 +56,14 @@ func (foundView) Number(id int64) string { return strconv.FormatInt(id, 10) }
 // searchPage shows the form, or the search whose job the address names.
 func (p *Part) searchPage(w http.ResponseWriter, r *http.Request) {
 	if id := r.URL.Query().Get("job"); id != "" {
-		p.showFound(w, r, id, http.StatusOK, nil, frame.Wrong{})
+		p.showFound(w, r, id, http.StatusOK, nil, shell.Wrong{})
 		return
 	}
-	p.showSearch(w, r, http.StatusOK, url.Values{}, frame.Wrong{})
+	p.showSearch(w, r, http.StatusOK, url.Values{}, shell.Wrong{})
 }
 
-func (p *Part) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values, wrong frame.Wrong) {
-	p.Show(w, r, status, pages["search"], "Search hashtags", searchView{p.lists.Terms.Prices.HashtagSearch, frame.VisitorOf(r.Context()).Is(frame.Spenders), fields, wrong})
+func (p *Part) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values, wrong shell.Wrong) {
+	p.Show(w, r, status, pages["search"], "Search hashtags", searchView{p.lists.Terms.Prices.HashtagSearch, shell.VisitorOf(r.Context()).Is(shell.Spenders), fields, wrong})
 }
 
 func (p *Part) search(w http.ResponseWriter, r *http.Request) {
@@ -73,11 +73,11 @@ func (p *Part) search(w http.ResponseWriter, r *http.Request) {
 	outcome, err := p.Do(r, "search_hashtags", operation.Arguments{"query": r.PostForm.Get("query"), "platform": r.PostForm.Get("platform")})
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
-			p.showSearch(w, r, frame.StatusOf(err), r.PostForm, wrong)
+			p.showSearch(w, r, shell.StatusOf(err), r.PostForm, wrong)
 		}
 		return
 	}
-	begun, err := frame.Read[job.Entry](outcome)
+	begun, err := shell.Read[job.Entry](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return
@@ -85,7 +85,7 @@ func (p *Part) search(w http.ResponseWriter, r *http.Request) {
 	if len(outcome.Notes) > 0 {
 		p.Say(r, strings.Join(outcome.Notes, " "))
 	}
-	frame.Redirect(w, r, foundAt(begun.JobID, ""))
+	shell.Redirect(w, r, foundAt(begun.JobID, ""))
 }
 
 func foundAt(id, cursor string) string {
@@ -96,7 +96,7 @@ func foundAt(id, cursor string) string {
 	return "/hashtags/search?" + q.Encode()
 }
 
-func (p *Part) showFound(w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, wrong frame.Wrong) {
+func (p *Part) showFound(w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, wrong shell.Wrong) {
 	v, err := p.found(r, id)
 	if err != nil {
 		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
@@ -120,7 +120,7 @@ func (p *Part) showFound(w http.ResponseWriter, r *http.Request, id string, stat
 // found is how a search stands; not_found for every other job.
 func (p *Part) found(r *http.Request, id string) (foundView, error) {
 	args := operation.Arguments{"job_id": id, "limit": int64(50)}
-	v := foundView{Writes: frame.VisitorOf(r.Context()).Is(frame.Writers)}
+	v := foundView{Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
 		args["cursor"], v.Pager.First = cursor, foundAt(id, "")
 	}
@@ -131,13 +131,13 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 		}
 		return v, err
 	}
-	if v.Entry, err = frame.Read[job.Entry](outcome); err != nil {
+	if v.Entry, err = shell.Read[job.Entry](outcome); err != nil {
 		return v, err
 	}
 	if v.Type != job.HashtagSearch {
 		return v, apierr.Missing()
 	}
-	if v.Asked, err = search.AskedBy(r.Context(), p.DB, frame.VisitorOf(r.Context()).Team.ID, id); err != nil {
+	if v.Asked, err = search.AskedBy(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
 	}
 	v.Notes = outcome.Notes
@@ -156,7 +156,7 @@ func (p *Part) own(r *http.Request) ([]list.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := frame.Read[list.Lists](outcome)
+	found, err := shell.Read[list.Lists](outcome)
 	return found.HashtagLists, err
 }
 
@@ -172,7 +172,7 @@ func (p *Part) addFound(w http.ResponseWriter, r *http.Request) {
 	c, err := p.addChosen(r)
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
-			p.showFound(w, r, r.PostForm.Get("job"), frame.StatusOf(err), r.PostForm, wrong)
+			p.showFound(w, r, r.PostForm.Get("job"), shell.StatusOf(err), r.PostForm, wrong)
 		}
 		return
 	}
@@ -181,7 +181,7 @@ func (p *Part) addFound(w http.ResponseWriter, r *http.Request) {
 		said = "The list is made. " + said
 	}
 	p.Say(r, said)
-	frame.Redirect(w, r, pathOf(c.ID))
+	shell.Redirect(w, r, pathOf(c.ID))
 }
 
 func (p *Part) addChosen(r *http.Request) (list.Changed, error) {
@@ -212,7 +212,7 @@ func (p *Part) listOfFound(r *http.Request, name string, tags []any) (list.Chang
 	if name == "" {
 		return list.Changed{}, errNoName
 	}
-	asked, err := search.AskedBy(r.Context(), p.DB, frame.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
+	asked, err := search.AskedBy(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
 	if err != nil {
 		return list.Changed{}, err
 	}

@@ -6,8 +6,8 @@ import (
 
 	"pressroom/internal/hashtag/list"
 	"pressroom/internal/report/tag"
-	"pressroom/internal/web/frame"
 	"pressroom/internal/web/plot"
+	"pressroom/internal/web/shell"
 )
 
 // rate writes a figure with one digit behind the point; a dash where it is not known.
@@ -16,7 +16,7 @@ func rate(n *float64) string {
 		return "–"
 	}
 	if *n >= 100 {
-		return frame.Count(n)
+		return shell.Count(n)
 	}
 	return strconv.FormatFloat(*n, 'f', 1, 64)
 }
@@ -28,7 +28,7 @@ func posts(p *tag.Posts) string {
 	case p == nil:
 		return "–"
 	case p.Basis != "estimated":
-		return frame.Count(p.Count)
+		return shell.Count(p.Count)
 	case p.Low == nil || p.High == nil:
 		return "about " + plot.Number(float64(p.Count))
 	}
@@ -43,9 +43,9 @@ var reasons = map[string]string{
 
 // saidOf tells what became of hashtags that were sent.
 func saidOf(c list.Changed) string {
-	out := []string{frame.Plural(len(c.Added), "hashtag is", "hashtags are") + " added."}
+	out := []string{shell.Plural(len(c.Added), "hashtag is", "hashtags are") + " added."}
 	if len(c.AlreadyPresent) > 0 {
-		out = append(out, frame.Plural(len(c.AlreadyPresent), "was", "were")+" there already.")
+		out = append(out, shell.Plural(len(c.AlreadyPresent), "was", "were")+" there already.")
 	}
 	if len(c.Refused) > 0 {
 		out = append(out, refusedOf(c.Refused))
@@ -62,7 +62,7 @@ func refusedOf(all []list.Refused) string {
 	}
 	out := "Not taken: " + strings.Join(named, ", ")
 	if more := len(all) - len(named); more > 0 {
-		out += " and " + frame.Plural(more, "more", "more")
+		out += " and " + shell.Plural(more, "more", "more")
 	}
 	return out + "."
 }

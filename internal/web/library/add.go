@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
 	"pressroom/internal/provider"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // addView is the ways by which files come in.
@@ -18,7 +18,7 @@ type addView struct {
 	Price   int64
 	Spends  bool
 	Fields  url.Values
-	Wrong   frame.Wrong
+	Wrong   shell.Wrong
 	At      string // which of the forms was refused
 }
 
@@ -47,14 +47,14 @@ func (p *Part) showAdd(w http.ResponseWriter, r *http.Request, status int, v add
 		p.Refuse(w, r, err)
 		return
 	}
-	v.Price, v.Spends = p.media.Terms.Prices.ProfileMediaDownload, frame.VisitorOf(r.Context()).Is(frame.Spenders)
+	v.Price, v.Spends = p.media.Terms.Prices.ProfileMediaDownload, shell.VisitorOf(r.Context()).Is(shell.Spenders)
 	p.Show(w, r, status, pages["add"], "Add files", v)
 }
 
 // again shows the forms with what was typed and what is wrong with it.
 func (p *Part) again(w http.ResponseWriter, r *http.Request, at string, err error) {
 	if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
-		p.showAdd(w, r, frame.StatusOf(err), addView{Fields: r.PostForm, Wrong: wrong, At: at})
+		p.showAdd(w, r, shell.StatusOf(err), addView{Fields: r.PostForm, Wrong: wrong, At: at})
 	}
 }
 
@@ -72,12 +72,12 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 		p.again(w, r, "upload", err)
 		return
 	}
-	batch, err := frame.Read[media.UploadBatch](outcome)
+	batch, err := shell.Read[media.UploadBatch](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return
 	}
-	frame.Redirect(w, r, "/upload/"+strings.TrimPrefix(batch.JobID, string(job.MediaImport)+":"))
+	shell.Redirect(w, r, "/upload/"+strings.TrimPrefix(batch.JobID, string(job.MediaImport)+":"))
 }
 
 func (p *Part) importFile(w http.ResponseWriter, r *http.Request) {
@@ -110,10 +110,10 @@ func (p *Part) begin(w http.ResponseWriter, r *http.Request, tool, form string, 
 		p.again(w, r, form, err)
 		return
 	}
-	begun, err := frame.Read[job.Entry](outcome)
+	begun, err := shell.Read[job.Entry](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return
 	}
-	frame.Redirect(w, r, "/jobs/"+begun.JobID)
+	shell.Redirect(w, r, "/jobs/"+begun.JobID)
 }

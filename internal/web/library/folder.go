@@ -8,22 +8,22 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // folderView is the page of a folder, or of one that is to be made.
 type folderView struct {
 	media.Folder
 
-	Wrong frame.Wrong
+	Wrong shell.Wrong
 }
 
 // folderPage shows the folder whose id the address holds, or a form for a new one.
 func (p *Part) folderPage(w http.ResponseWriter, r *http.Request) {
-	p.showFolder(w, r, http.StatusOK, numberOf(r.URL.Query().Get("folder")), frame.Wrong{})
+	p.showFolder(w, r, http.StatusOK, numberOf(r.URL.Query().Get("folder")), shell.Wrong{})
 }
 
-func (p *Part) showFolder(w http.ResponseWriter, r *http.Request, status int, id int64, wrong frame.Wrong) {
+func (p *Part) showFolder(w http.ResponseWriter, r *http.Request, status int, id int64, wrong shell.Wrong) {
 	v := folderView{Wrong: wrong}
 	if id != 0 {
 		all, err := p.folders(r)
@@ -56,12 +56,12 @@ func (p *Part) inFolder(w http.ResponseWriter, r *http.Request, do func(operatio
 	}
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
-			p.showFolder(w, r, frame.StatusOf(err), id, wrong)
+			p.showFolder(w, r, shell.StatusOf(err), id, wrong)
 		}
 		return
 	}
 	p.Say(r, said)
-	frame.Redirect(w, r, next)
+	shell.Redirect(w, r, next)
 }
 
 func folderPath(id int64) string { return "/media?folder=" + strconv.FormatInt(id, 10) }

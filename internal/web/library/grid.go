@@ -8,7 +8,7 @@ import (
 
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // gridView is a page of the library.
@@ -30,7 +30,7 @@ const perPage = 24
 
 func (p *Part) grid(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := gridView{Folder: q.Get("folder"), Kind: q.Get("kind"), Query: q.Get("query"), Writes: frame.VisitorOf(r.Context()).Is(frame.Writers)}
+	v := gridView{Folder: q.Get("folder"), Kind: q.Get("kind"), Query: q.Get("query"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
 	args, keep := operation.Arguments{"limit": int64(perPage)}, url.Values{}
 	add := func(argument, field, value string, as any) {
 		if value != "" {
@@ -46,7 +46,7 @@ func (p *Part) grid(w http.ResponseWriter, r *http.Request) {
 	}
 	outcome, err := p.Do(r, "list_media", args)
 	if err == nil {
-		v.List, err = frame.Read[media.List](outcome)
+		v.List, err = shell.Read[media.List](outcome)
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -81,6 +81,6 @@ func (p *Part) folders(r *http.Request) ([]media.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := frame.Read[media.List](outcome)
+	found, err := shell.Read[media.List](outcome)
 	return found.Folders, err
 }

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/post"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // view is one item.
@@ -18,7 +18,7 @@ type view struct {
 	Uses    []media.Use
 	Folders []media.Folder
 	Writes  bool
-	Wrong   frame.Wrong
+	Wrong   shell.Wrong
 	Typed   string // the name as it was typed
 }
 
@@ -56,11 +56,11 @@ func (v view) those(kind media.UseKind) []media.Use {
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 	p.of(func(w http.ResponseWriter, a asked) {
 		a.PostForm = p.Resumed(r)
-		p.show(w, a, http.StatusOK, "item", frame.Wrong{})
+		p.show(w, a, http.StatusOK, "item", shell.Wrong{})
 	})(w, r)
 }
 
-func (p *Part) show(w http.ResponseWriter, a asked, status int, page string, wrong frame.Wrong) {
+func (p *Part) show(w http.ResponseWriter, a asked, status int, page string, wrong shell.Wrong) {
 	v, err := p.look(a)
 	if err != nil {
 		p.elsewhere(w, a.Request, err, a.id)
@@ -77,7 +77,7 @@ func (p *Part) show(w http.ResponseWriter, a asked, status int, page string, wro
 }
 
 func (p *Part) look(a asked) (view, error) {
-	v := view{Writes: frame.VisitorOf(a.Context()).Is(frame.Writers)}
+	v := view{Writes: shell.VisitorOf(a.Context()).Is(shell.Writers)}
 	var err error
 	if v.Look, err = p.media.Look(a.Context(), a.call, a.id); err != nil {
 		return v, err
@@ -93,12 +93,12 @@ func (p *Part) look(a asked) (view, error) {
 func (p *Part) done(w http.ResponseWriter, a asked, err error, said string) {
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
-			p.show(w, a, frame.StatusOf(err), "item", wrong)
+			p.show(w, a, shell.StatusOf(err), "item", wrong)
 		}
 		return
 	}
 	p.Say(a.Request, said)
-	frame.Redirect(w, a.Request, pathOf(a.id))
+	shell.Redirect(w, a.Request, pathOf(a.id))
 }
 
 func (p *Part) rename(w http.ResponseWriter, a asked) {
@@ -114,7 +114,7 @@ func (p *Part) move(w http.ResponseWriter, a asked) {
 }
 
 func (p *Part) deletePage(w http.ResponseWriter, a asked) {
-	p.show(w, a, http.StatusOK, "delete", frame.Wrong{})
+	p.show(w, a, http.StatusOK, "delete", shell.Wrong{})
 }
 
 // delete deletes the item, after taking it out of posts that are to go out where that is chosen.
@@ -132,16 +132,16 @@ func (p *Part) delete(w http.ResponseWriter, a asked) {
 	}
 	switch {
 	case err != nil && choice == "" && apierr.Of(err).Context["state"] == "in_use":
-		p.show(w, a, frame.StatusOf(err), "delete", frame.Wrong{Text: "Choose below what becomes of the posts.", Field: "posts"})
+		p.show(w, a, shell.StatusOf(err), "delete", shell.Wrong{Text: "Choose below what becomes of the posts.", Field: "posts"})
 	case err != nil:
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
-			p.show(w, a, frame.StatusOf(err), "delete", wrong)
+			p.show(w, a, shell.StatusOf(err), "delete", wrong)
 		}
 	case len(out.Waiting) > 0:
 		p.Show(w, a.Request, http.StatusOK, pages["taken"], "The file is deleted", out)
 	default:
 		p.Say(a.Request, out.said())
-		frame.Redirect(w, a.Request, "/media")
+		shell.Redirect(w, a.Request, "/media")
 	}
 }
 
@@ -160,7 +160,7 @@ func (t takenOut) said() string {
 	if t.Posts == 0 {
 		return "The file is deleted."
 	}
-	return "The file is deleted. It was taken out of " + frame.Plural(t.Posts, "post", "posts") + "."
+	return "The file is deleted. It was taken out of " + shell.Plural(t.Posts, "post", "posts") + "."
 }
 
 // takeOut takes the item out of all posts that have not been sent, unless one that is being sent keeps it anyway.

@@ -13,49 +13,49 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"seconds": seconds})
+var pages = shell.Parse(files, template.FuncMap{"seconds": seconds})
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	media *media.Service
 	posts *post.Service
 }
 
 // New makes them.
-func New(f *frame.Frame, m *media.Service, p *post.Service) *Part { return &Part{f, m, p} }
+func New(f *shell.Frame, m *media.Service, p *post.Service) *Part { return &Part{f, m, p} }
 
 // Routes are their addresses.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /media", For: frame.Members, Do: p.shown(p.grid)},
-		{Pattern: "GET /media/add", For: frame.Writers, Do: p.addPage},
-		{Pattern: "POST /media/uploads", For: frame.Writers, Do: p.upload},
-		{Pattern: "POST /media/imports", For: frame.Writers, Do: p.importFile},
-		{Pattern: "POST /media/downloads", For: frame.Spenders, Do: p.download},
-		{Pattern: "GET /media/folder", For: frame.Writers, Do: p.folderPage},
-		{Pattern: "POST /media/folder/new", For: frame.Writers, Do: p.makeFolder},
-		{Pattern: "POST /media/folder/rename", For: frame.Writers, Do: p.renameFolder},
-		{Pattern: "POST /media/folder/delete", For: frame.Writers, Do: p.deleteFolder},
-		{Pattern: "GET /media/{id}", For: frame.Members, Do: p.shown(p.page)},
-		{Pattern: "POST /media/{id}/rename", For: frame.Writers, Do: p.of(p.rename), Resumes: true, Page: "/media/{id}"},
-		{Pattern: "POST /media/{id}/move", For: frame.Writers, Do: p.of(p.move)},
-		{Pattern: "GET /media/{id}/delete", For: frame.Writers, Do: p.of(p.deletePage)},
-		{Pattern: "POST /media/{id}/delete", For: frame.Writers, Do: p.of(p.delete)},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /media", For: shell.Members, Do: p.shown(p.grid)},
+		{Pattern: "GET /media/add", For: shell.Writers, Do: p.addPage},
+		{Pattern: "POST /media/uploads", For: shell.Writers, Do: p.upload},
+		{Pattern: "POST /media/imports", For: shell.Writers, Do: p.importFile},
+		{Pattern: "POST /media/downloads", For: shell.Spenders, Do: p.download},
+		{Pattern: "GET /media/folder", For: shell.Writers, Do: p.folderPage},
+		{Pattern: "POST /media/folder/new", For: shell.Writers, Do: p.makeFolder},
+		{Pattern: "POST /media/folder/rename", For: shell.Writers, Do: p.renameFolder},
+		{Pattern: "POST /media/folder/delete", For: shell.Writers, Do: p.deleteFolder},
+		{Pattern: "GET /media/{id}", For: shell.Members, Do: p.shown(p.page)},
+		{Pattern: "POST /media/{id}/rename", For: shell.Writers, Do: p.of(p.rename), Resumes: true, Page: "/media/{id}"},
+		{Pattern: "POST /media/{id}/move", For: shell.Writers, Do: p.of(p.move)},
+		{Pattern: "GET /media/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
+		{Pattern: "POST /media/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
 	}
 }
 
 // shown keeps the library from clients, who are shown what they are asked to approve.
 func (p *Part) shown(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if frame.VisitorOf(r.Context()).Team.Role == access.Client {
+		if shell.VisitorOf(r.Context()).Team.Role == access.Client {
 			p.Missing(w, r)
 			return
 		}
@@ -74,7 +74,7 @@ type asked struct {
 // of reads which item an address is about, and who asks.
 func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := frame.IDIn(r, "id")
+		id, err := shell.IDIn(r, "id")
 		if err != nil {
 			p.Refuse(w, r, err)
 			return

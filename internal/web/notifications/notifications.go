@@ -13,34 +13,34 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/apierr"
 	"pressroom/internal/notification"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
+var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	notices *notification.Service
 }
 
 // New makes them.
-func New(f *frame.Frame, notices *notification.Service) *Part { return &Part{f, notices} }
+func New(f *shell.Frame, notices *notification.Service) *Part { return &Part{f, notices} }
 
 // Routes are their addresses. Notices are a person's own, of all teams.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /notices", For: frame.People, Do: p.list},
-		{Pattern: "POST /notices/read", For: frame.People, Do: p.readAll},
-		{Pattern: "GET /notices/settings", For: frame.People, Do: p.settingsPage},
-		{Pattern: "POST /notices/settings", For: frame.People, Do: p.choose},
-		{Pattern: "POST /notices/threshold", For: frame.Owners, Do: p.setThreshold},
-		{Pattern: "GET /notices/{id}", For: frame.People, Do: p.follow},
-		{Pattern: "POST /notices/{id}/read", For: frame.People, Do: p.read},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /notices", For: shell.People, Do: p.list},
+		{Pattern: "POST /notices/read", For: shell.People, Do: p.readAll},
+		{Pattern: "GET /notices/settings", For: shell.People, Do: p.settingsPage},
+		{Pattern: "POST /notices/settings", For: shell.People, Do: p.choose},
+		{Pattern: "POST /notices/threshold", For: shell.Owners, Do: p.setThreshold},
+		{Pattern: "GET /notices/{id}", For: shell.People, Do: p.follow},
+		{Pattern: "POST /notices/{id}/read", For: shell.People, Do: p.read},
 	}
 }
 
@@ -67,7 +67,7 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	found, err := p.notices.List(r.Context(), frame.VisitorOf(r.Context()).ID, before, perPage+1)
+	found, err := p.notices.List(r.Context(), shell.VisitorOf(r.Context()).ID, before, perPage+1)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -91,13 +91,13 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 // follow leads to what a notice is about. If that is in another team, Turn switches to it first and leads back here; it
 // asks the person if the link is on another site.
 func (p *Part) follow(w http.ResponseWriter, r *http.Request) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	n, err := p.named(r)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	if to := frame.LookedAt(v.Account, n.Team); to.ID == n.Team && n.Team != v.Team.ID {
+	if to := shell.LookedAt(v.Account, n.Team); to.ID == n.Team && n.Team != v.Team.ID {
 		p.Turn(w, r, to, r.URL.Path)
 		return
 	}
@@ -105,28 +105,28 @@ func (p *Part) follow(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	frame.Redirect(w, r, n.Place())
+	shell.Redirect(w, r, n.Place())
 }
 
 // named is the visitor's notice that the address names.
 func (p *Part) named(r *http.Request) (notification.Notice, error) {
-	id, err := frame.IDIn(r, "id")
+	id, err := shell.IDIn(r, "id")
 	if err != nil {
 		return notification.Notice{}, err
 	}
-	return p.notices.Get(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+	return p.notices.Get(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 }
 
 func (p *Part) read(w http.ResponseWriter, r *http.Request) {
 	n, err := p.named(r)
 	if err == nil {
-		err = p.notices.Read(r.Context(), frame.VisitorOf(r.Context()).ID, n.ID, false)
+		err = p.notices.Read(r.Context(), shell.VisitorOf(r.Context()).ID, n.ID, false)
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	frame.Redirect(w, r, "/notices")
+	shell.Redirect(w, r, "/notices")
 }
 
 // readAll reads those that the page has shown, and older ones: what came meanwhile stays unread.
@@ -139,12 +139,12 @@ func (p *Part) readAll(w http.ResponseWriter, r *http.Request) {
 		p.Notice(w, r, http.StatusBadRequest, "Not done", "This form cannot be read.")
 		return
 	}
-	if err := p.notices.Read(r.Context(), frame.VisitorOf(r.Context()).ID, newest, true); err != nil {
+	if err := p.notices.Read(r.Context(), shell.VisitorOf(r.Context()).ID, newest, true); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
 	p.Say(r, "All notices are read.")
-	frame.Redirect(w, r, "/notices")
+	shell.Redirect(w, r, "/notices")
 }
 
 // choices is what the settings show.
@@ -167,7 +167,7 @@ func (p *Part) settingsPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) settings(w http.ResponseWriter, r *http.Request, status int, typed *string, wrong string) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	unwanted, err := p.notices.Unwanted(r.Context(), v.ID)
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -206,19 +206,19 @@ func (p *Part) choose(w http.ResponseWriter, r *http.Request) {
 	for _, wanted := range r.PostForm["mail"] {
 		unwanted[notification.Kind(wanted)] = false
 	}
-	if err := p.notices.Choose(r.Context(), frame.VisitorOf(r.Context()).ID, unwanted); err != nil {
+	if err := p.notices.Choose(r.Context(), shell.VisitorOf(r.Context()).ID, unwanted); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
 	p.Say(r, "Your choice is kept.")
-	frame.Redirect(w, r, "/notices/settings")
+	shell.Redirect(w, r, "/notices/settings")
 }
 
 func (p *Part) setThreshold(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	typed := strings.TrimSpace(r.PostForm.Get("credits"))
 	credits, err := strconv.ParseInt(cmp.Or(typed, "0"), 10, 64)
 	if err != nil {
@@ -226,12 +226,12 @@ func (p *Part) setThreshold(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := p.notices.SetThreshold(r.Context(), v.ID, v.Team.ID, credits); err != nil {
 		if apierr.Is(err, apierr.ValidationFailed) {
-			p.settings(w, r, frame.StatusOf(err), &typed, apierr.Of(err).Detail)
+			p.settings(w, r, shell.StatusOf(err), &typed, apierr.Of(err).Detail)
 			return
 		}
 		p.Refuse(w, r, err)
 		return
 	}
 	p.Say(r, "The threshold is kept.")
-	frame.Redirect(w, r, "/notices/settings")
+	shell.Redirect(w, r, "/notices/settings")
 }

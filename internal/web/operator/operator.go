@@ -19,13 +19,13 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/post"
 	"pressroom/internal/restoreguard"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": utc, "limit": limitWords, "paused": pausedWords, "phase": phaseWords, "circuit": circuitWords, "job": jobWords})
+var pages = shell.Parse(files, template.FuncMap{"time": utc, "limit": limitWords, "paused": pausedWords, "phase": phaseWords, "circuit": circuitWords, "job": jobWords})
 
 // Services are what the operator looks after.
 type Services struct {
@@ -39,16 +39,16 @@ type Services struct {
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 	Services
 }
 
 // New makes them.
-func New(f *frame.Frame, s Services) *Part { return &Part{f, s} }
+func New(f *shell.Frame, s Services) *Part { return &Part{f, s} }
 
 // Routes are their addresses.
-func (p *Part) Routes() []frame.Route {
-	routes := []frame.Route{
+func (p *Part) Routes() []shell.Route {
+	routes := []shell.Route{
 		{Pattern: "GET /operator", Do: p.overview},
 		{Pattern: "GET /operator/teams", Do: p.teamsPage},
 		{Pattern: "GET /operator/teams/{team}", Do: p.teamPage},
@@ -78,7 +78,7 @@ func (p *Part) Routes() []frame.Route {
 		{Pattern: "GET /operator/events.jsonl", Do: p.eventsFile},
 	}
 	for i := range routes {
-		routes[i].For, routes[i].Do, routes[i].Urgent = frame.Operators, p.acting(routes[i].Do), true // who looks after a full node has to see it
+		routes[i].For, routes[i].Do, routes[i].Urgent = shell.Operators, p.acting(routes[i].Do), true // who looks after a full node has to see it
 	}
 	return routes
 }
@@ -86,7 +86,7 @@ func (p *Part) Routes() []frame.Route {
 // acting has what is done be recorded with who did it.
 func (p *Part) acting(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		do(w, r.WithContext(auditlog.Operating(r.Context(), frame.VisitorOf(r.Context()).ID)))
+		do(w, r.WithContext(auditlog.Operating(r.Context(), shell.VisitorOf(r.Context()).ID)))
 	}
 }
 
@@ -106,7 +106,7 @@ func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (strin
 		p.Refuse(w, r, err)
 		return "", 0, false
 	}
-	return told.Detail, frame.StatusOf(err), true
+	return told.Detail, shell.StatusOf(err), true
 }
 
 // refuse answers what no form shows.
@@ -119,7 +119,7 @@ func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
 // did ends a form that has done its work.
 func (p *Part) did(w http.ResponseWriter, r *http.Request, said, next string) {
 	p.Say(r, said)
-	frame.Redirect(w, r, next)
+	shell.Redirect(w, r, next)
 }
 
 // overview is what stands in the way of somebody or waits for the operator.
@@ -172,7 +172,7 @@ func (p *Part) standing(ctx context.Context) (overview, error) {
 	out.Unconfirmed = len(doubts)
 	for _, platform := range p.Platforms {
 		if p.Delivery.Circuit(platform).State != delivery.Closed {
-			out.Rests = append(out.Rests, frame.NetworkName(platform))
+			out.Rests = append(out.Rests, shell.NetworkName(platform))
 		}
 	}
 	out.Proxy = p.UntrustedProxy()
@@ -190,4 +190,4 @@ func numberOf(r *http.Request, name string) int64 {
 }
 
 // utc shows an instant in UTC, as all these pages do: they are about many teams.
-func utc(at time.Time) template.HTML { return frame.Time(at.UTC()) }
+func utc(at time.Time) template.HTML { return shell.Time(at.UTC()) }

@@ -7,7 +7,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // peopleView is a part of all people.
@@ -38,7 +38,7 @@ type personView struct {
 
 // person finds the person of the address, or answers.
 func (p *Part) person(w http.ResponseWriter, r *http.Request) (team.Person, bool) {
-	id, err := frame.IDIn(r, "person")
+	id, err := shell.IDIn(r, "person")
 	var found team.Person
 	if err == nil {
 		found, err = p.Teams.Person(r.Context(), id)
@@ -63,7 +63,7 @@ func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
 	if found.Deleted {
 		title = "Deleted person"
 	}
-	p.Show(w, r, http.StatusOK, pages["person"], title, personView{found, teams, found.ID == frame.VisitorOf(r.Context()).ID, p.Letters.Possible()})
+	p.Show(w, r, http.StatusOK, pages["person"], title, personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.Letters.Possible()})
 }
 
 // onPerson does something to the person of the address. Nobody does it to themselves, so that an operator remains.
@@ -77,7 +77,7 @@ func (p *Part) onPerson(w http.ResponseWriter, r *http.Request, do func(team.Per
 	}
 	err := error(apierr.Refusal("this is your own account; ask another operator"))
 	said := ""
-	if found.ID != frame.VisitorOf(r.Context()).ID {
+	if found.ID != shell.VisitorOf(r.Context()).ID {
 		said, err = do(found)
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/job"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 const (
@@ -100,7 +100,7 @@ type networksView struct {
 func (p *Part) networksPage(w http.ResponseWriter, r *http.Request) {
 	var view networksView
 	for _, platform := range p.Platforms {
-		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), frame.NetworkName(platform)})
+		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform)})
 	}
 	var err error
 	if view.Failures, err = p.Delivery.Failures(r.Context()); err != nil {

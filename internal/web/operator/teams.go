@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/credit"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // teamsView is a part of all teams.
@@ -108,7 +108,7 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, view
 
 func (p *Part) fillTeam(r *http.Request, view *teamView) error {
 	ctx := r.Context()
-	id, err := frame.IDIn(r, "team")
+	id, err := shell.IDIn(r, "team")
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (p *Part) onTeam(w http.ResponseWriter, r *http.Request, form string, do fu
 	if !p.ReadForm(w, r) {
 		return
 	}
-	id, err := frame.IDIn(r, "team")
+	id, err := shell.IDIn(r, "team")
 	said := ""
 	if err == nil {
 		said, err = do(id)
@@ -192,7 +192,7 @@ func (p *Part) book(w http.ResponseWriter, r *http.Request) {
 		if booked.Repeated {
 			return "This was booked before by the same reference. Nothing was changed.", err
 		}
-		return fmt.Sprintf("%s %s. The team has %s left.", frame.Plural(credits, "credit", "credits"), did, frame.Count(booked.Balance)), err
+		return fmt.Sprintf("%s %s. The team has %s left.", shell.Plural(credits, "credit", "credits"), did, shell.Count(booked.Balance)), err
 	})
 }
 

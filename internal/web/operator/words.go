@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // sentence makes one of a text that the command line shows: with a capital and a full stop.
@@ -28,7 +28,7 @@ func limitWords(credits *int64) string {
 	case *credits == 0:
 		return "none"
 	}
-	return frame.Plural(*credits, "credit", "credits")
+	return shell.Plural(*credits, "credit", "credits")
 }
 
 var actions = map[team.Action]string{team.API: "The API", team.Everything: "Everything", team.Spending: "Spending", team.Publishing: "Publishing"}

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/network"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // oneView is the page of one account of a post: what it shows, and its whole story.
@@ -19,7 +19,7 @@ type oneView struct {
 	Head     string
 	Text     string
 	Media    []network.Media
-	Wrong    frame.Wrong
+	Wrong    shell.Wrong
 	Found    string // what the person chose: yes or no
 	Link     string // what the person wrote
 	Decision bool   // there is something to decide
@@ -36,12 +36,12 @@ func (p *Part) showAccount(w http.ResponseWriter, r *http.Request, status int, o
 		p.Elsewhere(w, r, err, p.home(r))
 		return
 	}
-	p.Show(w, r, status, pages["account"], frame.NetworkName(one.Platform)+": "+one.Username, one)
+	p.Show(w, r, status, pages["account"], shell.NetworkName(one.Platform)+": "+one.Username, one)
 }
 
 // readAccount reads the account in the address, with all that was done to bring the post to it.
 func (p *Part) readAccount(r *http.Request, one *oneView) error {
-	id, err := frame.IDIn(r, "account")
+	id, err := shell.IDIn(r, "account")
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 		if one.Wrong, ok = p.WrongAt(w, r, err, nil); !ok {
 			return
 		}
-		p.showAccount(w, r, frame.StatusOf(err), one)
+		p.showAccount(w, r, shell.StatusOf(err), one)
 		return
 	}
 	said := "Noted: it is not there. You can send it again."
@@ -96,7 +96,7 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 		said = "Noted: it is there. It is not sent again."
 	}
 	p.Say(r, said)
-	frame.Redirect(w, r, "/posts/"+r.PathValue("id"))
+	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 
 func (p *Part) settle(r *http.Request, one oneView) error {
@@ -104,7 +104,7 @@ func (p *Part) settle(r *http.Request, one oneView) error {
 	if err != nil {
 		return err
 	}
-	account, err := frame.IDIn(r, "account")
+	account, err := shell.IDIn(r, "account")
 	if err != nil {
 		return err
 	}

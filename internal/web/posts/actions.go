@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // done tells what was done to a post and shows it, or what kept it from being done.
@@ -19,12 +19,12 @@ func (p *Part) done(w http.ResponseWriter, r *http.Request, err error, said stri
 			if apierr.Is(err, apierr.PreflightBlocked) {
 				wrong.Text = "It cannot go out like this. What keeps it from going out stands below, under “What the networks say to it”."
 			}
-			p.show(w, r, frame.StatusOf(err), wrong.Text)
+			p.show(w, r, shell.StatusOf(err), wrong.Text)
 		}
 		return
 	}
 	p.Say(r, said)
-	frame.Redirect(w, r, "/posts/"+r.PathValue("id"))
+	shell.Redirect(w, r, "/posts/"+r.PathValue("id"))
 }
 
 // run does an operation of the post in the address.
@@ -47,7 +47,7 @@ func (p *Part) publishPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !v.MayPublish {
-		frame.Redirect(w, r, "/posts/"+v.ID)
+		shell.Redirect(w, r, "/posts/"+v.ID)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["publish"], "Publish now", v)
@@ -94,7 +94,7 @@ func (p *Part) sendAgain(r *http.Request) (string, error) {
 	if len(chosen) == 0 {
 		return "", apierr.Invalid(apierr.MissingArgument, "account_ids", "Choose at least one account.")
 	}
-	told, _, err := frame.Ask[post.Retried](p.Frame, r, "retry_post", operation.Arguments{"post_id": id, "account_ids": chosen})
+	told, _, err := shell.Ask[post.Retried](p.Frame, r, "retry_post", operation.Arguments{"post_id": id, "account_ids": chosen})
 	if err != nil {
 		return "", err
 	}
@@ -102,7 +102,7 @@ func (p *Part) sendAgain(r *http.Request) (string, error) {
 	if again == 0 {
 		return "Nothing was sent again: the accounts say why.", nil
 	}
-	return frame.Plural(again, "account is", "accounts are") + " sent again.", nil
+	return shell.Plural(again, "account is", "accounts are") + " sent again.", nil
 }
 
 // duplicate makes a draft that is like the post.
@@ -118,17 +118,17 @@ func (p *Part) duplicate(w http.ResponseWriter, r *http.Request) {
 	said := "This is the duplicate: a draft with the same text, media and accounts."
 	if len(left) > 0 {
 		said = "This is the duplicate: a draft with the same text and media. It does not go to " + places(left) + ", as the original does: " +
-			frame.Plural(len(left), "account is", "accounts are") + " not connected any more."
+			shell.Plural(len(left), "account is", "accounts are") + " not connected any more."
 	}
 	p.Say(r, said)
-	frame.Redirect(w, r, made)
+	shell.Redirect(w, r, made)
 }
 
 // places names accounts, as a sentence does.
 func places(targets []post.Target) string {
 	out := make([]string, len(targets))
 	for i, t := range targets {
-		out[i] = frame.NetworkName(t.Platform) + " (" + t.Username + ")"
+		out[i] = shell.NetworkName(t.Platform) + " (" + t.Username + ")"
 	}
 	return strings.Join(out, ", ")
 }
@@ -157,11 +157,11 @@ func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
 			media = append(media, m.ID)
 		}
 	}
-	made, _, err := frame.Ask[post.Full](p.Frame, r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
+	made, _, err := shell.Ask[post.Full](p.Frame, r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
 	if err != nil {
 		return "", nil, err
 	}
-	return "/posts/" + made.ID, left, p.posts.Resemble(r.Context(), frame.VisitorOf(r.Context()).ID, made.ID, from.ID)
+	return "/posts/" + made.ID, left, p.posts.Resemble(r.Context(), shell.VisitorOf(r.Context()).ID, made.ID, from.ID)
 }
 
 // linkKept is where the session keeps a client's link for the next page.
@@ -174,7 +174,7 @@ func (p *Part) postHere(w http.ResponseWriter, r *http.Request) (string, bool) {
 	}
 	id, err := idIn(r)
 	if err == nil {
-		_, err = p.posts.Home(r.Context(), id, []int64{frame.VisitorOf(r.Context()).Team.ID})
+		_, err = p.posts.Home(r.Context(), id, []int64{shell.VisitorOf(r.Context()).Team.ID})
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -191,7 +191,7 @@ func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
 	var link string
 	err := p.allowed(r, "ask_approval", access.Write)
 	if err == nil {
-		link, err = p.approvals.AskApproval(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+		link, err = p.approvals.AskApproval(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	}
 	if err == nil {
 		p.Keep(r.Context(), linkKept+id, []byte(link))
@@ -207,13 +207,13 @@ func (p *Part) revokeLinks(w http.ResponseWriter, r *http.Request) {
 	}
 	err := p.allowed(r, "revoke_links", access.Write)
 	if err == nil {
-		err = p.approvals.RevokeLinks(r.Context(), frame.VisitorOf(r.Context()).ID, id)
+		err = p.approvals.RevokeLinks(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	}
 	p.done(w, r, err, "The links are revoked. They no longer show the post to anyone.")
 }
 
 // maxDecision is how many bytes a client's decision may have: the longest comment, each byte written as three.
-const maxDecision = 3*4*post.MaxComment + frame.MaxForm
+const maxDecision = 3*4*post.MaxComment + shell.MaxForm
 
 // decideAsClient takes what a client who is signed in says to a post that waits, as the client's link does.
 func (p *Part) decideAsClient(w http.ResponseWriter, r *http.Request) {

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/post"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // How many posts the calendar shows of a day, by its view.
@@ -85,7 +85,7 @@ func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
 	}
 	account, err := accountOf(view.Account)
 	if err != nil {
-		view.Account, view.Wrong, status = "", apierr.Of(err).Detail, frame.StatusOf(err)
+		view.Account, view.Wrong, status = "", apierr.Of(err).Detail, shell.StatusOf(err)
 	}
 	view.name(day)
 	if err := p.fillCalendar(r, view, account, period{day, today, zone}); err != nil {
@@ -159,7 +159,7 @@ func (p *Part) fillCalendar(r *http.Request, view *calendarView, account int64, 
 	if view.Week {
 		most = ofADayInAWeek
 	}
-	team := frame.VisitorOf(r.Context()).Team.ID
+	team := shell.VisitorOf(r.Context()).Team.ID
 	spans, err := p.posts.Calendar(r.Context(), team, account, bounds, most)
 	if err != nil {
 		return err

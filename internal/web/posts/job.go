@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/media"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // jobView is the page of a job.
@@ -80,7 +80,7 @@ func (p *Part) readJob(r *http.Request) (jobView, error) {
 	if !jobForm.MatchString(id) {
 		return jobView{}, apierr.Missing()
 	}
-	entry, outcome, err := frame.Ask[job.Entry](p.Frame, r, "get_job", operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
+	entry, outcome, err := shell.Ask[job.Entry](p.Frame, r, "get_job", operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
 	if err != nil {
 		return jobView{}, err
 	}

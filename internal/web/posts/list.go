@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
 	"pressroom/internal/social"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 // filters are the list's, as they were chosen. Both days are within.
 type filters struct {
 	Status, Account, From, To string
-	Wrong                     frame.Wrong
+	Wrong                     shell.Wrong
 }
 
 func (f filters) any() bool { return f.Status+f.Account+f.From+f.To != "" }
@@ -104,7 +104,7 @@ type (
 
 func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	view := listView{filters: filters{Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to")}, Zone: frame.VisitorOf(r.Context()).Team.Timezone,
+	view := listView{filters: filters{Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to")}, Zone: shell.VisitorOf(r.Context()).Team.Timezone,
 		Statuses: []post.Status{post.Draft, post.Scheduled, post.Processing, post.Published, post.PartiallyPublished, post.Failed}}
 	view.Any = view.any()
 	var err error
@@ -118,9 +118,9 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		if view.Wrong, ok = p.WrongAt(w, r, err, nil); !ok {
 			return
 		}
-		status = frame.StatusOf(err)
+		status = shell.StatusOf(err)
 	}
-	if v := frame.VisitorOf(r.Context()); v.Is(frame.Writers) && !view.Any && view.First == "" {
+	if v := shell.VisitorOf(r.Context()); v.Is(shell.Writers) && !view.Any && view.First == "" {
 		if view.Passed, err = p.posts.Passed(r.Context(), v.Team.ID, p.DB.Now(), maxPassed); err != nil {
 			p.Refuse(w, r, err)
 			return
@@ -140,7 +140,7 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 		args["cursor"] = cursor
 		view.First = "/posts?" + here.Encode()
 	}
-	found, outcome, err := frame.Ask[post.List](p.Frame, r, "list_posts", args)
+	found, outcome, err := shell.Ask[post.List](p.Frame, r, "list_posts", args)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 	for i, s := range found.Posts {
 		ids[i] = s.ID
 	}
-	glances, err := p.posts.Glances(r.Context(), frame.VisitorOf(r.Context()).Team.ID, ids)
+	glances, err := p.posts.Glances(r.Context(), shell.VisitorOf(r.Context()).Team.ID, ids)
 	if err != nil {
 		return err
 	}
@@ -176,12 +176,12 @@ func (p *Part) choices(r *http.Request, chosen string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
 	out, seen := []choice{}, chosen == ""
 	for len(out) < maxToChoose {
-		found, outcome, err := frame.Ask[social.List](p.Frame, r, "list_social_accounts", args)
+		found, outcome, err := shell.Ask[social.List](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range found.SocialAccounts {
-			c := choice{strconv.FormatInt(a.ID, 10), frame.NetworkName(a.Platform) + ": " + a.Username}
+			c := choice{strconv.FormatInt(a.ID, 10), shell.NetworkName(a.Platform) + ": " + a.Username}
 			seen = seen || c.Value == chosen
 			out = append(out, c)
 		}

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/network"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // view is a post's page.
@@ -121,7 +121,7 @@ func (p *Part) stored(r *http.Request) (post.Post, error) {
 	if err != nil {
 		return post.Post{}, err
 	}
-	return p.posts.Look(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id)
+	return p.posts.Look(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 }
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
@@ -180,7 +180,7 @@ func (p *Part) moving(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	full, outcome, err := frame.Ask[post.Full](p.Frame, r, "get_post", operation.Arguments{"id": id})
+	full, outcome, err := shell.Ask[post.Full](p.Frame, r, "get_post", operation.Arguments{"id": id})
 	if err != nil {
 		return view{}, err
 	}
@@ -371,13 +371,13 @@ func (p *Part) upcoming(ctx context.Context, v *view, zone *time.Location) error
 
 // validate adds what the networks would not take.
 func (p *Part) validate(r *http.Request, v *view) error {
-	found, _, err := frame.Ask[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": v.ID})
+	found, _, err := shell.Ask[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": v.ID})
 	if err != nil {
 		return err
 	}
 	names := map[int64]string{}
 	for _, a := range v.Accounts {
-		names[a.ID] = frame.NetworkName(a.Platform) + ", " + a.Username
+		names[a.ID] = shell.NetworkName(a.Platform) + ", " + a.Username
 	}
 	for _, one := range found.Problems {
 		v.Problems = append(v.Problems, problem{one, names[one.AccountID], v.Fate != nil && !v.Fate.Refused && one.Blocking})

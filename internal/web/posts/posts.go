@@ -13,17 +13,17 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/media"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time, "clock": clock, "cut": cut, "link": webAddress, "stateName": stateName, "moment": instant, "longestComment": func() int { return post.MaxComment }})
+var pages = shell.Parse(files, template.FuncMap{"time": shell.Time, "clock": clock, "cut": cut, "link": webAddress, "stateName": stateName, "moment": instant, "longestComment": func() int { return post.MaxComment }})
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	posts     *post.Service
 	approvals *post.Approvals
@@ -33,40 +33,40 @@ type Part struct {
 }
 
 // New makes them.
-func New(f *frame.Frame, p *post.Service, approvals *post.Approvals, d *delivery.Service, jobs *job.Store, library *media.Service) *Part {
+func New(f *shell.Frame, p *post.Service, approvals *post.Approvals, d *delivery.Service, jobs *job.Store, library *media.Service) *Part {
 	return &Part{f, p, approvals, d, jobs, library}
 }
 
 // Routes are their addresses. What a role may do is asked again where it is done.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /posts", For: frame.Members, Do: p.list},
-		{Pattern: "GET /calendar", For: frame.Members, Do: p.calendar},
-		{Pattern: "GET /posts/{id}", For: frame.Members, Do: p.page},
-		{Pattern: "GET /posts/{id}/live", For: frame.Members, Do: p.live},
-		{Pattern: "GET /posts/{id}/accounts/{account}", For: frame.Members, Do: p.account},
-		{Pattern: "POST /posts/{id}/accounts/{account}/decision", For: frame.Publishers, Do: p.decide},
-		{Pattern: "GET /posts/{id}/publish", For: frame.Publishers, Do: p.publishPage},
-		{Pattern: "POST /posts/{id}/publish", For: frame.Publishers, Do: p.publish},
-		{Pattern: "POST /posts/{id}/schedule", For: frame.Publishers, Do: p.schedule},
-		{Pattern: "POST /posts/{id}/cancel", For: frame.Writers, Do: p.cancel, Urgent: true},
-		{Pattern: "POST /posts/{id}/skip", For: frame.Writers, Do: p.skip, Urgent: true},
-		{Pattern: "POST /posts/{id}/retry", For: frame.Publishers, Do: p.retry},
-		{Pattern: "POST /posts/{id}/duplicate", For: frame.Writers, Do: p.duplicate},
-		{Pattern: "POST /posts/{id}/approval", For: frame.Writers, Do: p.askApproval},
-		{Pattern: "POST /posts/{id}/approval/revoke", For: frame.Writers, Do: p.revokeLinks},
-		{Pattern: "POST /posts/{id}/approval/decision", For: frame.Clients, Do: p.decideAsClient},
-		{Pattern: "POST /posts/{id}/series/resume", For: frame.Publishers, Do: p.resume},
-		{Pattern: "GET /posts/{id}/series/end", For: frame.Publishers, Do: p.endPage},
-		{Pattern: "POST /posts/{id}/series/end", For: frame.Publishers, Do: p.end},
-		{Pattern: "GET /jobs/{id}", For: frame.Members, Do: p.job},
-		{Pattern: "GET /jobs/{id}/live", For: frame.Members, Do: p.jobLive},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /posts", For: shell.Members, Do: p.list},
+		{Pattern: "GET /calendar", For: shell.Members, Do: p.calendar},
+		{Pattern: "GET /posts/{id}", For: shell.Members, Do: p.page},
+		{Pattern: "GET /posts/{id}/live", For: shell.Members, Do: p.live},
+		{Pattern: "GET /posts/{id}/accounts/{account}", For: shell.Members, Do: p.account},
+		{Pattern: "POST /posts/{id}/accounts/{account}/decision", For: shell.Publishers, Do: p.decide},
+		{Pattern: "GET /posts/{id}/publish", For: shell.Publishers, Do: p.publishPage},
+		{Pattern: "POST /posts/{id}/publish", For: shell.Publishers, Do: p.publish},
+		{Pattern: "POST /posts/{id}/schedule", For: shell.Publishers, Do: p.schedule},
+		{Pattern: "POST /posts/{id}/cancel", For: shell.Writers, Do: p.cancel, Urgent: true},
+		{Pattern: "POST /posts/{id}/skip", For: shell.Writers, Do: p.skip, Urgent: true},
+		{Pattern: "POST /posts/{id}/retry", For: shell.Publishers, Do: p.retry},
+		{Pattern: "POST /posts/{id}/duplicate", For: shell.Writers, Do: p.duplicate},
+		{Pattern: "POST /posts/{id}/approval", For: shell.Writers, Do: p.askApproval},
+		{Pattern: "POST /posts/{id}/approval/revoke", For: shell.Writers, Do: p.revokeLinks},
+		{Pattern: "POST /posts/{id}/approval/decision", For: shell.Clients, Do: p.decideAsClient},
+		{Pattern: "POST /posts/{id}/series/resume", For: shell.Publishers, Do: p.resume},
+		{Pattern: "GET /posts/{id}/series/end", For: shell.Publishers, Do: p.endPage},
+		{Pattern: "POST /posts/{id}/series/end", For: shell.Publishers, Do: p.end},
+		{Pattern: "GET /jobs/{id}", For: shell.Members, Do: p.job},
+		{Pattern: "GET /jobs/{id}/live", For: shell.Members, Do: p.jobLive},
 	}
 }
 
 // zone is the time zone of the team that is looked at.
 func (p *Part) zone(r *http.Request) (*time.Location, error) {
-	zone, err := time.LoadLocation(frame.VisitorOf(r.Context()).Team.Timezone)
+	zone, err := time.LoadLocation(shell.VisitorOf(r.Context()).Team.Timezone)
 	if err != nil {
 		return nil, fmt.Errorf("reading the zone of a team: %w", err)
 	}

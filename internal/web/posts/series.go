@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // standing is a time at which a series that stands would occur next.
@@ -43,7 +43,7 @@ func (p *Part) cancel(w http.ResponseWriter, r *http.Request) {
 	held, err := p.stored(r)
 	if err == nil {
 		var full post.Full
-		full, _, err = frame.Ask[post.Full](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
+		full, _, err = shell.Ask[post.Full](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
 		said = "Unscheduled: it is a draft now." + p.wasSet(r, held)
 		if err == nil && full.Recurrence != nil && full.Recurrence.Paused {
 			said = "The series is paused: nothing of it goes out before somebody lets it go on. Its scheduled posts are drafts until then."
@@ -72,7 +72,7 @@ func (p *Part) skip(w http.ResponseWriter, r *http.Request) {
 		err = p.allowed(r, "skip_occurrence", access.Write)
 	}
 	if err == nil {
-		_, err = p.posts.Skip(r.Context(), frame.VisitorOf(r.Context()).ID, held.ID)
+		_, err = p.posts.Skip(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID)
 		said = "Skipped: this post is a draft now, and the series goes on with the next one." + p.wasSet(r, held)
 	}
 	p.done(w, r, err, said)
@@ -105,7 +105,7 @@ func (p *Part) endPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !v.Stored.IsTemplate {
-		frame.Redirect(w, r, "/posts/"+v.ID)
+		shell.Redirect(w, r, "/posts/"+v.ID)
 		return
 	}
 	p.Show(w, r, http.StatusOK, pages["end"], "End the series", v)
@@ -128,7 +128,7 @@ func (p *Part) series(w http.ResponseWriter, r *http.Request, said *string, do f
 		err = p.allowed(r, "change_series", access.Publish)
 	}
 	if err == nil {
-		err = do(frame.VisitorOf(r.Context()).ID, stored)
+		err = do(shell.VisitorOf(r.Context()).ID, stored)
 	}
 	p.done(w, r, err, *said)
 }

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/delivery"
 	"pressroom/internal/post"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // clock shows the time of day of an instant, in the zone that it is given in.
@@ -29,7 +29,7 @@ func near(now, at time.Time) string {
 	case wait < time.Second:
 		return "in a moment"
 	default:
-		return "in " + frame.Plural(int64((wait+time.Second/2)/time.Second), "second", "seconds")
+		return "in " + shell.Plural(int64((wait+time.Second/2)/time.Second), "second", "seconds")
 	}
 }
 
@@ -178,4 +178,4 @@ var stateNames = map[post.Status]string{
 func stateName(s post.Status) string { return stateNames[s] }
 
 // instant is the word "when" for times that are always there.
-func instant(m teamtime.Moment) template.HTML { return frame.When(&m) }
+func instant(m teamtime.Moment) template.HTML { return shell.When(&m) }

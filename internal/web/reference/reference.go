@@ -10,17 +10,17 @@ import (
 	"strings"
 	"sync"
 
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"spans": spans, "paragraphs": paragraphs})
+var pages = shell.Parse(files, template.FuncMap{"spans": spans, "paragraphs": paragraphs})
 
 // Part answers with the reference.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	book func() (*book, error)
 }
@@ -33,7 +33,7 @@ type book struct {
 }
 
 // New makes the reference of the OpenAPI document that describe gives. Of one that cannot be read there are no pages.
-func New(f *frame.Frame, describe func() ([]byte, error)) *Part {
+func New(f *shell.Frame, describe func() ([]byte, error)) *Part {
 	return &Part{Frame: f, book: sync.OnceValues(func() (*book, error) {
 		description, err := describe()
 		if err != nil {
@@ -56,14 +56,14 @@ func write(description []byte) (*book, error) {
 }
 
 // Routes are for everybody: what the API can do is no secret.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /docs", For: frame.Anyone, Do: p.of(p.contents), OneFactor: true},
-		{Pattern: "GET /docs/app", For: frame.Anyone, Do: p.app, OneFactor: true},
-		{Pattern: "GET /docs/start", For: frame.Anyone, Do: p.of(p.start), OneFactor: true},
-		{Pattern: "GET /docs/assistants", For: frame.Anyone, Do: p.of(p.assistants), OneFactor: true},
-		{Pattern: "GET " + answersAt, For: frame.Anyone, Do: p.of(p.allAnswers), OneFactor: true},
-		{Pattern: "GET " + chaptersAt + "{chapter}", For: frame.Anyone, Do: p.of(p.chapter), OneFactor: true},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /docs", For: shell.Anyone, Do: p.of(p.contents), OneFactor: true},
+		{Pattern: "GET /docs/app", For: shell.Anyone, Do: p.app, OneFactor: true},
+		{Pattern: "GET /docs/start", For: shell.Anyone, Do: p.of(p.start), OneFactor: true},
+		{Pattern: "GET /docs/assistants", For: shell.Anyone, Do: p.of(p.assistants), OneFactor: true},
+		{Pattern: "GET " + answersAt, For: shell.Anyone, Do: p.of(p.allAnswers), OneFactor: true},
+		{Pattern: "GET " + chaptersAt + "{chapter}", For: shell.Anyone, Do: p.of(p.chapter), OneFactor: true},
 	}
 }
 

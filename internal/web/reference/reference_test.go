@@ -14,8 +14,8 @@ import (
 	"golang.org/x/net/html"
 
 	"pressroom/internal/testkit"
-	"pressroom/internal/web/frame"
 	"pressroom/internal/web/reference"
+	"pressroom/internal/web/shell"
 )
 
 // serve answers with the reference of the API as it is described.
@@ -26,7 +26,7 @@ func serve(t *testing.T) (string, string) {
 		t.Fatal(err)
 	}
 	d := testkit.Open(t, testkit.SQLite(t), nil)
-	f, err := frame.New(frame.Options{PublicURL: "https://press.example", DB: d, Log: slog.New(slog.DiscardHandler)})
+	f, err := shell.New(shell.Options{PublicURL: "https://press.example", DB: d, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func serve(t *testing.T) (string, string) {
 	part := reference.New(f, func() ([]byte, error) { return []byte(text), nil })
 	mux := http.NewServeMux()
 	f.Mount(mux, part.Routes()...)
-	server := httptest.NewServer(frame.Guard(f.People(mux)))
+	server := httptest.NewServer(shell.Guard(f.People(mux)))
 	t.Cleanup(server.Close)
 	return server.URL, text
 }

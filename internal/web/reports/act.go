@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/report"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // refresh has a report made anew.
@@ -18,13 +18,13 @@ func (p *Part) refresh(w http.ResponseWriter, r *http.Request, kind, id string) 
 	if !p.ReadForm(w, r) {
 		return
 	}
-	_, outcome, err := frame.Ask[job.Entry](p.Frame, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
+	_, outcome, err := shell.Ask[job.Entry](p.Frame, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
 	if err != nil {
 		p.refused(w, r, kind, id, "refresh", err)
 		return
 	}
 	p.Say(r, said(outcome.Notes, outcome.Billing, "The report is being refreshed."))
-	frame.Redirect(w, r, outcome.App)
+	shell.Redirect(w, r, outcome.App)
 }
 
 // track switches whether a report is refreshed by itself, and how often.
@@ -40,18 +40,18 @@ func (p *Part) track(w http.ResponseWriter, r *http.Request, kind, id string) {
 	if days, err := strconv.ParseInt(r.PostForm.Get("frequency"), 10, 64); err == nil {
 		args["frequency_days"] = days
 	}
-	_, outcome, err := frame.Ask[report.Tracking](p.Frame, r, "set_report_tracking", args)
+	_, outcome, err := shell.Ask[report.Tracking](p.Frame, r, "set_report_tracking", args)
 	if err != nil {
 		p.refused(w, r, kind, id, "tracking", err)
 		return
 	}
 	p.Say(r, switched(args["frequency_days"], outcome.Billing))
-	frame.Redirect(w, r, "/reports/"+id)
+	shell.Redirect(w, r, "/reports/"+id)
 }
 
 // trackNoMore ends tracking, which the operation could not do while spending is paused.
 func (p *Part) trackNoMore(w http.ResponseWriter, r *http.Request, kind, id string) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err == nil {
 		call := operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}
@@ -62,7 +62,7 @@ func (p *Part) trackNoMore(w http.ResponseWriter, r *http.Request, kind, id stri
 		return
 	}
 	p.Say(r, "Tracking is off. Nothing more is charged.")
-	frame.Redirect(w, r, "/reports/"+id)
+	shell.Redirect(w, r, "/reports/"+id)
 }
 
 func switched(days any, b *operation.Billing) string {
@@ -80,6 +80,6 @@ func switched(days any, b *operation.Billing) string {
 // refused shows the page again with what stood in the way.
 func (p *Part) refused(w http.ResponseWriter, r *http.Request, kind, id, at string, err error) {
 	if wrong, ok := p.mendable(w, r, err); ok {
-		p.show(w, r, frame.StatusOf(err), kind, id, at, wrong)
+		p.show(w, r, shell.StatusOf(err), kind, id, at, wrong)
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/plan"
 	"pressroom/internal/report"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // plan is the one that holds for the team now.
 func (p *Part) plan(r *http.Request) (plan.Plan, error) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err != nil {
 		return plan.Plan{}, err
@@ -47,7 +47,7 @@ func (p *Part) compare(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case int64(len(ids)) > most:
-		view.Wrong = "That are more reports than can be compared at once: your plan allows " + frame.Plural(most, "profile", "profiles") + "."
+		view.Wrong = "That are more reports than can be compared at once: your plan allows " + shell.Plural(most, "profile", "profiles") + "."
 		p.Show(w, r, http.StatusForbidden, pages["compare"], "Compare profiles", view)
 		return
 	case len(ids) < 2:
@@ -56,7 +56,7 @@ func (p *Part) compare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, id := range ids {
-		one, _, err := frame.Ask[report.Summary](p.Frame, r, "get_report", operation.Arguments{"type": report.Profile, "id": id})
+		one, _, err := shell.Ask[report.Summary](p.Frame, r, "get_report", operation.Arguments{"type": report.Profile, "id": id})
 		if err != nil {
 			if apierr.Is(err, apierr.ValidationFailed) {
 				err = apierr.Missing()

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/report"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 func whole(n *int64) string {
@@ -35,7 +35,7 @@ func ratio(r *finding.Ratio) []string {
 
 // exportPosts gives all posts that a report rests on.
 func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id string) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	zone, err := time.LoadLocation(v.Team.Timezone)
 	if err != nil {
 		p.Broken(w, r, err)
@@ -46,7 +46,7 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 		p.Refuse(w, r, err)
 		return
 	}
-	s := frame.NewSheet(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments", "shares", "views", "duration_seconds", "url", "caption")
+	s := shell.NewSheet(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments", "shares", "views", "duration_seconds", "url", "caption")
 	err = p.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.Exported) error {
 		taken, length := "", ""
 		if !e.TakenAt.IsZero() {
@@ -59,7 +59,7 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 		return s.Err()
 	})
 	s.Flush()
-	if err != nil && !frame.Gone(r) {
+	if err != nil && !shell.Gone(r) {
 		p.Log.ErrorContext(r.Context(), "a file ended early", "report", id, "error", err)
 		panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
 	}
@@ -73,7 +73,7 @@ func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id s
 		p.Refuse(w, r, err)
 		return
 	}
-	p.export(w, r, kind, id, "hashtags", []string{"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high", "related"}, func(s frame.Sheet) {
+	p.export(w, r, kind, id, "hashtags", []string{"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high", "related"}, func(s shell.Sheet) {
 		for _, h := range all {
 			cells := append([]string{h.Hashtag, strconv.Itoa(h.Posts), fraction(h.Share)}, ratio(h.Ratio)...)
 			cells = append(append(cells, truth(h.Works)), ratio(h.Lift)...)
@@ -90,7 +90,7 @@ func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id stri
 		p.Refuse(w, r, err)
 		return
 	}
-	p.export(w, r, kind, id, "times", []string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s frame.Sheet) {
+	p.export(w, r, kind, id, "times", []string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s shell.Sheet) {
 		for _, b := range blocks {
 			s.Row(append([]string{b.Days, strconv.Itoa(b.Hour), strconv.Itoa(b.Hours), strconv.Itoa(b.Posts)}, ratio(b.Ratio)...)...)
 		}
@@ -101,7 +101,7 @@ func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id stri
 func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(report.Sections)) error {
 	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
 	for {
-		got, outcome, err := frame.Ask[report.Summary](p.Frame, r, "get_report", args)
+		got, outcome, err := shell.Ask[report.Summary](p.Frame, r, "get_report", args)
 		if err != nil {
 			return err
 		}
@@ -114,14 +114,14 @@ func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(re
 }
 
 // export answers with a file that what has been read goes into.
-func (p *Part) export(w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(frame.Sheet)) {
-	v := frame.VisitorOf(r.Context())
+func (p *Part) export(w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(shell.Sheet)) {
+	v := shell.VisitorOf(r.Context())
 	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	s := frame.NewSheet(w, fileName(detail, what), columns...)
+	s := shell.NewSheet(w, fileName(detail, what), columns...)
 	fill(s)
 	s.Flush()
 }

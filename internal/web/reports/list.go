@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/job"
 	"pressroom/internal/operation"
 	"pressroom/internal/report"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // listView is the list with its filters.
@@ -43,14 +43,14 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Comparable = plan.ProfilesComparable
-	list, outcome, err := frame.Ask[report.List](p.Frame, r, "list_reports", args)
+	list, outcome, err := shell.Ask[report.List](p.Frame, r, "list_reports", args)
 	status := http.StatusOK
 	if err != nil {
 		wrong, ok := p.mendable(w, r, err)
 		if !ok {
 			return
 		}
-		view.Wrong, status = wrong, frame.StatusOf(err)
+		view.Wrong, status = wrong, shell.StatusOf(err)
 	}
 	view.Reports = list.Reports
 	if q.Get("cursor") != "" {
@@ -112,17 +112,17 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 	if view.Type == report.Hashtag {
 		view.Platform = "instagram" // the only one that has them
 	}
-	_, outcome, err := frame.Ask[job.Entry](p.Frame, r, "create_report", operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
+	_, outcome, err := shell.Ask[job.Entry](p.Frame, r, "create_report", operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
 	if err != nil {
 		wrong, ok := p.mendable(w, r, err)
 		if ok {
 			view.Wrong, view.Field = wrong, fieldOf(err)
-			p.showNew(w, r, frame.StatusOf(err), view)
+			p.showNew(w, r, shell.StatusOf(err), view)
 		}
 		return
 	}
 	p.Say(r, said(outcome.Notes, outcome.Billing, "The report is being made."))
-	frame.Redirect(w, r, outcome.App)
+	shell.Redirect(w, r, outcome.App)
 }
 
 // said is what the next page tells of paid work that was begun: the operation's notes where it has any.
@@ -140,7 +140,7 @@ func credits(n int64, one, many string) string {
 	if n == 1 {
 		return "1 credit" + one
 	}
-	return frame.Count(n) + " credits" + many
+	return shell.Count(n) + " credits" + many
 }
 
 // fieldOf is the field of a form that a refusal is about.

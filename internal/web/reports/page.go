@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/report"
 	"pressroom/internal/report/finding"
-	"pressroom/internal/web/frame"
 	"pressroom/internal/web/plot"
+	"pressroom/internal/web/shell"
 )
 
 const (
@@ -90,7 +90,7 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, kind, id
 
 // read gathers all that the page shows.
 func (p *Part) read(r *http.Request, kind, id string) (view, error) {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	out := view{Quoted: quotes{}, MaySpend: maySpend(r)}
 	var err error
 	if out.zone, err = time.LoadLocation(v.Team.Timezone); err != nil {
@@ -125,7 +125,7 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		maps.Copy(args, more)
 		return args
 	}
-	summary, outcome, err := frame.Ask[report.Summary](p.Frame, r, "get_report", named(nil))
+	summary, outcome, err := shell.Ask[report.Summary](p.Frame, r, "get_report", named(nil))
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		}
 	}
 	if len(wanted) > 0 {
-		whole, _, err := frame.Ask[report.Summary](p.Frame, r, "get_report", named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
+		whole, _, err := shell.Ask[report.Summary](p.Frame, r, "get_report", named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		args["cursor"] = from
 		out.First = pageOf(r.URL, "posts", "") + "#posts"
 	}
-	rest, outcome, err := frame.Ask[report.Summary](p.Frame, r, "get_report", args)
+	rest, outcome, err := shell.Ask[report.Summary](p.Frame, r, "get_report", args)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (p *Part) readHistory(r *http.Request, id string, out *view) error {
 	if out.Kind != report.Profile || out.Engagement == nil {
 		return nil
 	}
-	found, err := p.reports.History(r.Context(), frame.VisitorOf(r.Context()).Team.ID, id, out.Engagement.Counts, out.zone)
+	found, err := p.reports.History(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id, out.Engagement.Counts, out.zone)
 	out.History = history{found, out.zone}
 	return err
 }
@@ -338,7 +338,7 @@ func (h history) Heat() template.HTML {
 			if hour.Posts == 0 {
 				continue
 			}
-			cell := plot.Cell{Text: weekdays[d] + ", " + hours(o, 1) + ": " + frame.Plural(hour.Posts, "post", "posts") + ", median " + plot.Number(hour.Median)}
+			cell := plot.Cell{Text: weekdays[d] + ", " + hours(o, 1) + ": " + shell.Plural(hour.Posts, "post", "posts") + ", median " + plot.Number(hour.Median)}
 			if hour.Posts >= leastShown {
 				place, _ := slices.BinarySearch(medians, hour.Median)
 				cell.Level = 1 + place*levels/len(medians)

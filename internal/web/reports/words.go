@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"pressroom/internal/report/finding"
-	"pressroom/internal/web/frame"
 	"pressroom/internal/web/plot"
+	"pressroom/internal/web/shell"
 )
 
 // words are what the templates here say things with.
 var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours, "rate": rate, "component": component, "figure": figureName,
-	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": frame.Time, "less": less, "logarithmic": logarithmic, "holds": func(b *bool) bool { return b != nil && *b }, "weekdays": func() [7]string { return weekdays }, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
+	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": shell.Time, "less": less, "logarithmic": logarithmic, "holds": func(b *bool) bool { return b != nil && *b }, "weekdays": func() [7]string { return weekdays }, "ratio": func(r finding.Ratio) *finding.Ratio { return &r },
 }
 
 // number is a figure in short; a dash where there is none.
@@ -128,9 +128,9 @@ func age(days *float64) string {
 	case days == nil:
 		return "–"
 	case *days < 2:
-		return frame.Plural(*days*24, "hour", "hours")
+		return shell.Plural(*days*24, "hour", "hours")
 	case *days < 2*year:
-		return frame.Plural(*days, "day", "days")
+		return shell.Plural(*days, "day", "days")
 	}
 	return plot.Number(*days/year) + " years"
 }

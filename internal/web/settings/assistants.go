@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // toolsPath is where assistants connect.
@@ -28,8 +28,8 @@ type assistantsView struct {
 
 // whoseAssistants is whose connections the visitor sees: 0 for everybody's.
 func whoseAssistants(r *http.Request) int64 {
-	v := frame.VisitorOf(r.Context())
-	if v.Is(frame.Managers) {
+	v := shell.VisitorOf(r.Context())
+	if v.Is(shell.Managers) {
 		return 0
 	}
 	return v.ID
@@ -44,7 +44,7 @@ func (p *Part) assistantsPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := assistantsView{All: whose == 0}
-	if frame.VisitorOf(r.Context()).Team.Role != access.Client {
+	if shell.VisitorOf(r.Context()).Team.Role != access.Client {
 		out.Address = p.PublicURL + toolsPath
 	}
 	if out.Barriers, err = p.Teams.Barriers(r.Context(), here(r)); err != nil {
@@ -92,7 +92,7 @@ func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return 0, err
 			}
-			return p.Teams.ConnectionHome(ctx, frame.VisitorOf(ctx).ID, id, teams)
+			return p.Teams.ConnectionHome(ctx, shell.VisitorOf(ctx).ID, id, teams)
 		})
 		return
 	}
@@ -105,7 +105,7 @@ func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
 
 // showAssistant shows a connection, with what was typed where that was refused.
 func (p *Part) showAssistant(w http.ResponseWriter, r *http.Request, status int, k team.KeyLine, typed assistantPageView) {
-	out := assistantPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Limit: typed.Limit, Own: k.PersonID == frame.VisitorOf(r.Context()).ID}
+	out := assistantPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Limit: typed.Limit, Own: k.PersonID == shell.VisitorOf(r.Context()).ID}
 	if out.Wrong == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
@@ -139,7 +139,7 @@ func (p *Part) limitAssistant(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if told, ok := p.wrongOf(w, r, err); ok {
-			p.showAssistant(w, r, frame.StatusOf(err), k, assistantPageView{wrong: told, Limit: typed})
+			p.showAssistant(w, r, shell.StatusOf(err), k, assistantPageView{wrong: told, Limit: typed})
 		}
 		return
 	}

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auditlog"
 	"pressroom/internal/social"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 const eventsAtOnce = 50
@@ -193,9 +193,9 @@ func detailWords(name string, value any) string {
 			return limitWords(int64(v))
 		}
 		if noun, ok := nouns[name]; ok {
-			return frame.Plural(int64(v), noun, noun+"s")
+			return shell.Plural(int64(v), noun, noun+"s")
 		}
-		return frame.Count(int64(v))
+		return shell.Count(int64(v))
 	case string:
 		switch name {
 		case "level":
@@ -203,7 +203,7 @@ func detailWords(name string, value any) string {
 		case "role":
 			return strings.ToLower(roleName(access.Role(v)))
 		case "platform":
-			return frame.NetworkName(v)
+			return shell.NetworkName(v)
 		case "may":
 			return mayWords(capabilitiesIn(v))
 		}
@@ -372,7 +372,7 @@ func (p *Part) name(r *http.Request, lines []line) error {
 			}
 		}
 		if a, ok := known[l.account()]; ok {
-			l.Account = frame.NetworkName(a.Platform) + ", " + a.Username
+			l.Account = shell.NetworkName(a.Platform) + ", " + a.Username
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/db"
 	"pressroom/internal/team"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 const itemsAtOnce = 50
@@ -49,7 +49,7 @@ func (p *Part) creditsPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) showCredits(w http.ResponseWriter, r *http.Request, status int, view creditsView) {
-	ctx, v := r.Context(), frame.VisitorOf(r.Context())
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	actor, err := p.Teams.InApp(ctx, v.ID, v.Team.ID)
 	if err == nil {
 		view.Usage, err = p.Credits.Today(ctx, actor, p.DB.Now())
@@ -57,7 +57,7 @@ func (p *Part) showCredits(w http.ResponseWriter, r *http.Request, status int, v
 	if err == nil {
 		view.Daily, err = p.Teams.DailyLimit(ctx, v.Team.ID)
 	}
-	if err == nil && v.Is(frame.Managers) {
+	if err == nil && v.Is(shell.Managers) {
 		view.Month, err = p.month(r)
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *Part) setLimit(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if told, ok := p.wrongOf(w, r, err); ok {
-			p.showCredits(w, r, frame.StatusOf(err), creditsView{wrong: told, Own: typed})
+			p.showCredits(w, r, shell.StatusOf(err), creditsView{wrong: told, Own: typed})
 		}
 		return
 	}
@@ -192,7 +192,7 @@ func (p *Part) statement(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	out := frame.NewSheet(w, "credits-"+span.From.In(zone(r)).Format(monthForm)+".csv",
+	out := shell.NewSheet(w, "credits-"+span.From.In(zone(r)).Format(monthForm)+".csv",
 		"time", "what", "by", "set_aside", "charged", "refunded", "change", "balance", "reference", "note", "about")
 	for {
 		for _, i := range items {

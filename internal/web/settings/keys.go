@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/report"
 	"pressroom/internal/team"
 	"pressroom/internal/teamtime"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 const keysAtOnce = 50
@@ -134,7 +134,7 @@ func (p *Part) addKey(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		var ok bool
 		if form.wrong, ok = p.wrongOf(w, r, err); ok {
-			p.showKeyForm(w, r, frame.StatusOf(err), form)
+			p.showKeyForm(w, r, shell.StatusOf(err), form)
 		}
 		return
 	}
@@ -188,7 +188,7 @@ func (p *Part) keyPage(w http.ResponseWriter, r *http.Request) {
 			}
 			return p.Teams.KeyHome(ctx, id, teams)
 		})
-	case !frame.VisitorOf(r.Context()).Is(frame.Managers):
+	case !shell.VisitorOf(r.Context()).Is(shell.Managers):
 		p.NotAllowed(w, r)
 	default:
 		typed := p.Resumed(r)
@@ -244,7 +244,7 @@ func (p *Part) changeKey(w http.ResponseWriter, r *http.Request) {
 		if told, ok := p.wrongOf(w, r, err); ok {
 			view := keyPageView{wrong: told, Limit: typed}
 			view.Level = level
-			p.showKey(w, r, frame.StatusOf(err), view)
+			p.showKey(w, r, shell.StatusOf(err), view)
 		}
 		return
 	}
@@ -304,7 +304,7 @@ func (p *Part) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 		return
 	}
 	if ended > 0 {
-		said += frame.Plural(ended, "tracking is", "trackings are") + " ended, and nothing more is charged."
+		said += shell.Plural(ended, "tracking is", "trackings are") + " ended, and nothing more is charged."
 	}
 	p.did(w, r, strings.TrimSpace(said), e.next)
 }
@@ -315,7 +315,7 @@ func (p *Part) endTrackings(r *http.Request, key int64, chosen []string) (int, e
 	if err != nil {
 		return 0, err
 	}
-	actor, err := p.Teams.InApp(r.Context(), frame.VisitorOf(r.Context()).ID, here(r))
+	actor, err := p.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, here(r))
 	if err != nil {
 		return 0, err
 	}

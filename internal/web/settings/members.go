@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/access"
 	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 const membersAtOnce = 100
@@ -76,7 +76,7 @@ func (p *Part) fillMembers(r *http.Request, view *membersView, after int64) erro
 	if view.Factors, err = p.Teams.MemberFactors(ctx, here(r), after, membersAtOnce+1); err != nil {
 		return err
 	}
-	view.Directory, view.Required = p.DirectoryOnly, frame.VisitorOf(ctx).Team.SecondFactor
+	view.Directory, view.Required = p.DirectoryOnly, shell.VisitorOf(ctx).Team.SecondFactor
 	if view.Invitations, err = p.Teams.Invitations(ctx, here(r)); err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (p *Part) invite(w http.ResponseWriter, r *http.Request) {
 	shown, err := p.sendInvitation(r, email, role)
 	if err != nil {
 		if told, ok := p.wrongOf(w, r, err); ok {
-			p.showMembers(w, r, frame.StatusOf(err), membersView{wrong: told, Email: email, Role: role})
+			p.showMembers(w, r, shell.StatusOf(err), membersView{wrong: told, Email: email, Role: role})
 		}
 		return
 	}
@@ -127,7 +127,7 @@ func (p *Part) invite(w http.ResponseWriter, r *http.Request) {
 
 // sendInvitation mails an invitation and returns nil. Without a mail server it returns what shows the link.
 func (p *Part) sendInvitation(r *http.Request, email string, role access.Role) (*invitedView, error) {
-	by := frame.VisitorOf(r.Context()).ID
+	by := shell.VisitorOf(r.Context()).ID
 	if p.Letters.Possible() {
 		_, err := p.Letters.Invite(r.Context(), by, here(r), email, role)
 		return nil, err
@@ -156,7 +156,7 @@ func (p *Part) onWaiting(w http.ResponseWriter, r *http.Request, said string, do
 	}
 	if err != nil {
 		if told, ok := p.wrongOf(w, r, err); ok {
-			p.showMembers(w, r, frame.StatusOf(err), membersView{wrong: told, Role: access.Editor})
+			p.showMembers(w, r, shell.StatusOf(err), membersView{wrong: told, Role: access.Editor})
 		}
 		return
 	}
@@ -166,7 +166,7 @@ func (p *Part) onWaiting(w http.ResponseWriter, r *http.Request, said string, do
 func (p *Part) takeBack(w http.ResponseWriter, r *http.Request) {
 	id, err := numberIn(r, "invitation")
 	if err == nil {
-		err = p.Teams.Revoke(r.Context(), frame.VisitorOf(r.Context()).ID, here(r), id)
+		err = p.Teams.Revoke(r.Context(), shell.VisitorOf(r.Context()).ID, here(r), id)
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -199,9 +199,9 @@ func (p *Part) showMember(w http.ResponseWriter, r *http.Request, status int, pa
 		p.Refuse(w, r, err)
 		return
 	}
-	fixed := m.Role == access.Owner || m.PersonID == frame.VisitorOf(r.Context()).ID
+	fixed := m.Role == access.Owner || m.PersonID == shell.VisitorOf(r.Context()).ID
 	if fixed && page != "member" {
-		frame.Redirect(w, r, memberPath(m.PersonID))
+		shell.Redirect(w, r, memberPath(m.PersonID))
 		return
 	}
 	p.Show(w, r, status, pages[page], m.Name, memberView{told, m, roles(), fixed})
@@ -228,7 +228,7 @@ func (p *Part) onMember(w http.ResponseWriter, r *http.Request, page, next, said
 	}
 	if err != nil {
 		if told, ok := p.wrongOf(w, r, err); ok {
-			p.showMember(w, r, frame.StatusOf(err), page, told)
+			p.showMember(w, r, shell.StatusOf(err), page, told)
 		}
 		return
 	}

@@ -6,7 +6,7 @@ import (
 
 	"pressroom/internal/plan"
 	"pressroom/internal/post"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // allowance is one limit of a plan, with what is used of it.
@@ -46,25 +46,25 @@ type counted struct {
 
 func (p *Part) counts(r *http.Request, limits plan.Plan) []counted {
 	month := p.DB.Now().In(zone(r))
-	size := func(n any) string { return frame.Bytes(n.(int64)) } //nolint:forcetypeassert // limits are numbers of bytes
+	size := func(n any) string { return shell.Bytes(n.(int64)) } //nolint:forcetypeassert // limits are numbers of bytes
 	return []counted{
-		{"Social accounts", limits.SocialAccounts, p.Accounts.Used, frame.Count, "Accounts whose connection is lost keep their place."},
+		{"Social accounts", limits.SocialAccounts, p.Accounts.Used, shell.Count, "Accounts whose connection is lost keep their place."},
 		{"Posts in " + month.Format("January 2006"), limits.PostsPerMonth, func(ctx context.Context, team int64) (int64, error) {
 			return p.Posts.UsedInMonth(ctx, team, month)
 		}, posts, "Published and scheduled for this month. A month begins at midnight in the team’s time zone."},
-		{"Seats", limits.Seats, p.seatsUsed, frame.Count, "Members and open invitations."},
+		{"Seats", limits.Seats, p.seatsUsed, shell.Count, "Members and open invitations."},
 		{"Media library", limits.StorageBytes, p.Media.Used, size, ""},
-		{"Hashtag lists", limits.HashtagLists, p.Lists.Used, frame.Count, ""},
-		{"Tracked reports", limits.TrackedReports, p.Reports.Used, frame.Count, "Reports that are refreshed by themselves."},
+		{"Hashtag lists", limits.HashtagLists, p.Lists.Used, shell.Count, ""},
+		{"Tracked reports", limits.TrackedReports, p.Reports.Used, shell.Count, "Reports that are refreshed by themselves."},
 	}
 }
 
 // posts writes a number of posts that may have been counted only so far.
 func posts(n any) string {
 	if n == int64(post.Counted+1) {
-		return "more than " + frame.Count(post.Counted)
+		return "more than " + shell.Count(post.Counted)
 	}
-	return frame.Count(n)
+	return shell.Count(n)
 }
 
 func (p *Part) seatsUsed(ctx context.Context, team int64) (int64, error) {
@@ -86,9 +86,9 @@ func (p *Part) allowances(r *http.Request, limits plan.Plan) ([]allowance, error
 		return nil, err
 	}
 	return append(out, calls,
-		allowance{Name: "Days that analytics are kept", Limit: limitOf(limits.AnalyticsRetentionDays, frame.Count)},
-		allowance{Name: "Reports side by side", Limit: limitOf(limits.ProfilesComparable, frame.Count)},
-		allowance{Name: "Hashtags in a list", Limit: limitOf(limits.HashtagsPerList, frame.Count)}), nil
+		allowance{Name: "Days that analytics are kept", Limit: limitOf(limits.AnalyticsRetentionDays, shell.Count)},
+		allowance{Name: "Reports side by side", Limit: limitOf(limits.ProfilesComparable, shell.Count)},
+		allowance{Name: "Hashtags in a list", Limit: limitOf(limits.HashtagsPerList, shell.Count)}), nil
 }
 
 func limitOf(n int64, write func(any) string) string {
@@ -103,16 +103,16 @@ func limitOf(n int64, write func(any) string) string {
 
 // freeCalls counts those that the team's keys and assistants made today.
 func (p *Part) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
-	out := allowance{Name: "Free calls today", Limit: limitOf(limits.FreeCallsPerDay, frame.Count), Note: "Calls of keys and assistants that cost no credits. The count begins anew at midnight in the team’s time zone."}
+	out := allowance{Name: "Free calls today", Limit: limitOf(limits.FreeCallsPerDay, shell.Count), Note: "Calls of keys and assistants that cost no credits. The count begins anew at midnight in the team’s time zone."}
 	if limits.FreeCallsPerDay <= 0 {
 		return out, nil
 	}
-	actor, err := p.Teams.InApp(r.Context(), frame.VisitorOf(r.Context()).ID, here(r))
+	actor, err := p.Teams.InApp(r.Context(), shell.VisitorOf(r.Context()).ID, here(r))
 	if err != nil {
 		return out, err
 	}
 	actor.Daily.FreeCalls = limits.FreeCallsPerDay // what people do in the app has no such limit
 	left, err := p.Calls.Left(r.Context(), actor)
-	out.Used, out.Full = frame.Count(limits.FreeCallsPerDay-left), left == 0
+	out.Used, out.Full = shell.Count(limits.FreeCallsPerDay-left), left == 0
 	return out, err
 }

@@ -17,13 +17,13 @@ import (
 	"pressroom/internal/report"
 	"pressroom/internal/social"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html zones.txt
 var files embed.FS
 
-var pages = frame.Parse(files, words)
+var pages = shell.Parse(files, words)
 
 // Services are whose figures the settings show.
 type Services struct {
@@ -40,50 +40,50 @@ type Services struct {
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 	Services
 }
 
 // New makes them.
-func New(f *frame.Frame, s Services) *Part { return &Part{f, s} }
+func New(f *shell.Frame, s Services) *Part { return &Part{f, s} }
 
 // Routes are their addresses.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /settings", For: frame.Members, Do: p.overview},
-		{Pattern: "GET /settings/keys", For: frame.Managers, Do: p.keysPage, Urgent: true},
-		{Pattern: "GET /settings/keys/new", For: frame.Owners, Do: p.newKeyPage},
-		{Pattern: "POST /settings/keys", For: frame.Owners, Do: p.addKey, Recent: true, Resumes: true, Page: "/settings/keys/new"},
-		{Pattern: "GET /settings/keys/{key}", For: frame.Members, Do: p.keyPage, Urgent: true},
-		{Pattern: "POST /settings/keys/{key}", For: frame.Owners, Do: p.changeKey, Recent: true, Resumes: true},
-		{Pattern: "GET /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokePage, Urgent: true},
-		{Pattern: "POST /settings/keys/{key}/revoke", For: frame.Owners, Do: p.revokeKey, Urgent: true},
-		{Pattern: "GET /settings/assistants", For: frame.Members, Do: p.assistantsPage, Urgent: true},
-		{Pattern: "GET /settings/assistants/{connection}", For: frame.Members, Do: p.assistantPage, Urgent: true},
-		{Pattern: "POST /settings/assistants/{connection}", For: frame.Owners, Do: p.limitAssistant, Recent: true, Resumes: true},
-		{Pattern: "GET /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistantPage, Urgent: true},
-		{Pattern: "POST /settings/assistants/{connection}/end", For: frame.Members, Do: p.endAssistant, Urgent: true},
-		{Pattern: "GET /settings/access", For: frame.Managers, Do: p.accessPage, Urgent: true},
-		{Pattern: "POST /settings/access", For: frame.Owners, Do: p.switchAccess, Urgent: true},
-		{Pattern: "GET /settings/team", For: frame.Members, Do: p.teamPage},
-		{Pattern: "POST /settings/team", For: frame.Managers, Do: p.changeTeam, Resumes: true},
-		{Pattern: "POST /settings/team/second-factor", For: frame.Owners, Do: p.requireFactor, Recent: true},
-		{Pattern: "GET /settings/members", For: frame.Managers, Do: p.membersPage},
-		{Pattern: "GET /settings/members/{person}", For: frame.Managers, Do: p.memberPage},
-		{Pattern: "POST /settings/members/{person}", For: frame.Managers, Do: p.changeRole, Recent: true},
-		{Pattern: "GET /settings/members/{person}/remove", For: frame.Managers, Do: p.removePage},
-		{Pattern: "POST /settings/members/{person}/remove", For: frame.Managers, Do: p.removeMember, Recent: true},
-		{Pattern: "GET /settings/members/{person}/owner", For: frame.Owners, Do: p.handOnPage},
-		{Pattern: "POST /settings/members/{person}/owner", For: frame.Owners, Do: p.handOn, Recent: true},
-		{Pattern: "POST /settings/invitations", For: frame.Managers, Do: p.invite, Recent: true, Resumes: true, Page: "/settings/members"},
-		{Pattern: "POST /settings/invitations/{invitation}/revoke", For: frame.Managers, Do: p.takeBack},
-		{Pattern: "POST /settings/invitations/{invitation}/confirm", For: frame.Managers, Do: p.confirmMember, Recent: true, Page: "/settings/members"},
-		{Pattern: "POST /settings/invitations/{invitation}/decline", For: frame.Managers, Do: p.declineMember},
-		{Pattern: "GET /settings/plan", For: frame.Members, Do: p.planPage},
-		{Pattern: "GET /settings/credits", For: frame.Members, Do: p.creditsPage},
-		{Pattern: "POST /settings/credits/limit", For: frame.Owners, Do: p.setLimit, Recent: true, Resumes: true, Page: "/settings/credits"},
-		{Pattern: "GET /settings/credits/statement.csv", For: frame.Managers, Do: p.statement, Urgent: true},
-		{Pattern: "GET /settings/audit", For: frame.Managers, Do: p.auditPage},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /settings", For: shell.Members, Do: p.overview},
+		{Pattern: "GET /settings/keys", For: shell.Managers, Do: p.keysPage, Urgent: true},
+		{Pattern: "GET /settings/keys/new", For: shell.Owners, Do: p.newKeyPage},
+		{Pattern: "POST /settings/keys", For: shell.Owners, Do: p.addKey, Recent: true, Resumes: true, Page: "/settings/keys/new"},
+		{Pattern: "GET /settings/keys/{key}", For: shell.Members, Do: p.keyPage, Urgent: true},
+		{Pattern: "POST /settings/keys/{key}", For: shell.Owners, Do: p.changeKey, Recent: true, Resumes: true},
+		{Pattern: "GET /settings/keys/{key}/revoke", For: shell.Owners, Do: p.revokePage, Urgent: true},
+		{Pattern: "POST /settings/keys/{key}/revoke", For: shell.Owners, Do: p.revokeKey, Urgent: true},
+		{Pattern: "GET /settings/assistants", For: shell.Members, Do: p.assistantsPage, Urgent: true},
+		{Pattern: "GET /settings/assistants/{connection}", For: shell.Members, Do: p.assistantPage, Urgent: true},
+		{Pattern: "POST /settings/assistants/{connection}", For: shell.Owners, Do: p.limitAssistant, Recent: true, Resumes: true},
+		{Pattern: "GET /settings/assistants/{connection}/end", For: shell.Members, Do: p.endAssistantPage, Urgent: true},
+		{Pattern: "POST /settings/assistants/{connection}/end", For: shell.Members, Do: p.endAssistant, Urgent: true},
+		{Pattern: "GET /settings/access", For: shell.Managers, Do: p.accessPage, Urgent: true},
+		{Pattern: "POST /settings/access", For: shell.Owners, Do: p.switchAccess, Urgent: true},
+		{Pattern: "GET /settings/team", For: shell.Members, Do: p.teamPage},
+		{Pattern: "POST /settings/team", For: shell.Managers, Do: p.changeTeam, Resumes: true},
+		{Pattern: "POST /settings/team/second-factor", For: shell.Owners, Do: p.requireFactor, Recent: true},
+		{Pattern: "GET /settings/members", For: shell.Managers, Do: p.membersPage},
+		{Pattern: "GET /settings/members/{person}", For: shell.Managers, Do: p.memberPage},
+		{Pattern: "POST /settings/members/{person}", For: shell.Managers, Do: p.changeRole, Recent: true},
+		{Pattern: "GET /settings/members/{person}/remove", For: shell.Managers, Do: p.removePage},
+		{Pattern: "POST /settings/members/{person}/remove", For: shell.Managers, Do: p.removeMember, Recent: true},
+		{Pattern: "GET /settings/members/{person}/owner", For: shell.Owners, Do: p.handOnPage},
+		{Pattern: "POST /settings/members/{person}/owner", For: shell.Owners, Do: p.handOn, Recent: true},
+		{Pattern: "POST /settings/invitations", For: shell.Managers, Do: p.invite, Recent: true, Resumes: true, Page: "/settings/members"},
+		{Pattern: "POST /settings/invitations/{invitation}/revoke", For: shell.Managers, Do: p.takeBack},
+		{Pattern: "POST /settings/invitations/{invitation}/confirm", For: shell.Managers, Do: p.confirmMember, Recent: true, Page: "/settings/members"},
+		{Pattern: "POST /settings/invitations/{invitation}/decline", For: shell.Managers, Do: p.declineMember},
+		{Pattern: "GET /settings/plan", For: shell.Members, Do: p.planPage},
+		{Pattern: "GET /settings/credits", For: shell.Members, Do: p.creditsPage},
+		{Pattern: "POST /settings/credits/limit", For: shell.Owners, Do: p.setLimit, Recent: true, Resumes: true, Page: "/settings/credits"},
+		{Pattern: "GET /settings/credits/statement.csv", For: shell.Managers, Do: p.statement, Urgent: true},
+		{Pattern: "GET /settings/audit", For: shell.Managers, Do: p.auditPage},
 	}
 }
 
@@ -93,16 +93,16 @@ func (p *Part) overview(w http.ResponseWriter, r *http.Request) {
 
 // hand is the visitor's in the team that is looked at.
 func (p *Part) hand(r *http.Request) team.Hand {
-	v := frame.VisitorOf(r.Context())
+	v := shell.VisitorOf(r.Context())
 	return p.Teams.Hand(v.ID, v.Team.ID)
 }
 
 // here is the team that is looked at.
-func here(r *http.Request) int64 { return frame.VisitorOf(r.Context()).Team.ID }
+func here(r *http.Request) int64 { return shell.VisitorOf(r.Context()).Team.ID }
 
 // zone is the one of the team that is looked at.
 func zone(r *http.Request) *time.Location {
-	z, err := time.LoadLocation(frame.VisitorOf(r.Context()).Team.Timezone)
+	z, err := time.LoadLocation(shell.VisitorOf(r.Context()).Team.Timezone)
 	if err != nil {
 		return time.UTC // no team has one that there is not
 	}
@@ -134,7 +134,7 @@ func (p *Part) wrongOf(w http.ResponseWriter, r *http.Request, err error) (wrong
 // did ends a form that has done its work.
 func (p *Part) did(w http.ResponseWriter, r *http.Request, said, next string) {
 	p.Say(r, said)
-	frame.Redirect(w, r, next)
+	shell.Redirect(w, r, next)
 }
 
 // numberIn is an id in the address.

@@ -7,7 +7,7 @@ import (
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 func (p *Part) accessPage(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +93,7 @@ func (p *Part) showTeamAgain(w http.ResponseWriter, r *http.Request, status int,
 }
 
 func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f teamForm) {
-	f.Zones, f.Languages, f.Factor = zones, languages, frame.VisitorOf(r.Context()).Team.SecondFactor
+	f.Zones, f.Languages, f.Factor = zones, languages, shell.VisitorOf(r.Context()).Team.SecondFactor
 	p.Show(w, r, status, pages["team"], "The team", f)
 }
 
@@ -111,7 +111,7 @@ func (p *Part) requireFactor(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		if told, ok := p.wrongOf(w, r, err); ok {
-			p.showTeamAgain(w, r, frame.StatusOf(err), told.Wrong)
+			p.showTeamAgain(w, r, shell.StatusOf(err), told.Wrong)
 		}
 		return
 	}
@@ -133,12 +133,12 @@ func (p *Part) changeTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	was := frame.VisitorOf(r.Context()).Team.Timezone
+	was := shell.VisitorOf(r.Context()).Team.Timezone
 	form := teamForm{Profile: profileIn(r.PostForm)}
 	if err := p.hand(r).SetProfile(r.Context(), form.Profile); err != nil {
 		var ok bool
 		if form.wrong, ok = p.wrongOf(w, r, err); ok {
-			p.showTeam(w, r, frame.StatusOf(err), form)
+			p.showTeam(w, r, shell.StatusOf(err), form)
 		}
 		return
 	}

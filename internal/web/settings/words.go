@@ -9,12 +9,12 @@ import (
 	"pressroom/internal/credit"
 	"pressroom/internal/plan"
 	"pressroom/internal/team"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // words are what this package's templates say things with.
 var words = template.FuncMap{
-	"time": frame.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays, "factors": factorWords, "paused": pausedWords, "limit": limitWords,
+	"time": shell.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays, "factors": factorWords, "paused": pausedWords, "limit": limitWords,
 	"lost": lostWords, "lostlink": lostConnectionWords, "capability": capabilitySays, "may": mayWords, "spends": spends, "what": whatOf, "subject": subjectOf, "by": byOf, "signed": signed,
 }
 
@@ -72,7 +72,7 @@ func limitWords(credits int64) string {
 	case 0:
 		return "none"
 	}
-	return frame.Plural(credits, "credit", "credits")
+	return shell.Plural(credits, "credit", "credits")
 }
 
 // lostWords says why a key ended by itself.
@@ -158,7 +158,7 @@ func subjectOf(i credit.Item) string {
 	case i.Of.Kind == "profile" || i.Operation == "download_profile_media":
 		name = "@" + i.Of.Subject
 	}
-	return name + " on " + frame.NetworkName(i.Of.Platform)
+	return name + " on " + shell.NetworkName(i.Of.Platform)
 }
 
 // byOf says who asked for what a line of the statement is for.
@@ -179,7 +179,7 @@ func byOf(i credit.Item) string {
 // signed writes a change with its sign.
 func signed(n int64) string {
 	if n > 0 {
-		return "+" + frame.Count(n)
+		return "+" + shell.Count(n)
 	}
-	return frame.Count(n)
+	return shell.Count(n)
 }

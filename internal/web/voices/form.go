@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"pressroom/internal/voice"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // maxForm is how many bytes the longest form may have: letters outside ASCII take up to 12 of them.
@@ -27,7 +27,7 @@ type formView struct {
 	Name   string
 	Fields url.Values
 	People []person // whom texts are for: those there are, then some empty ones
-	Wrong  frame.Wrong
+	Wrong  shell.Wrong
 }
 
 // person is one audience in the form.
@@ -39,7 +39,7 @@ type person struct {
 // spare is how many empty audiences a form has behind those that are filled in.
 const spare = 2
 
-func newForm(id int64, fields url.Values, wrong frame.Wrong) formView {
+func newForm(id int64, fields url.Values, wrong shell.Wrong) formView {
 	v := formView{ID: id, Name: fields.Get("name"), Fields: fields, Wrong: wrong}
 	about := fields["audience_description"]
 	for i, name := range fields["audience_name"] {
@@ -99,7 +99,7 @@ func draftOf(fields url.Values) voice.Draft {
 }
 
 func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
-	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", newForm(0, p.Resumed(r), frame.Wrong{}))
+	p.Show(w, r, http.StatusOK, pages["form"], "New brand voice", newForm(0, p.Resumed(r), shell.Wrong{}))
 }
 
 func (p *Part) create(w http.ResponseWriter, r *http.Request) {
@@ -117,13 +117,13 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.Say(r, "The brand voice is made. Below is how a writer reads it.")
-	frame.Redirect(w, r, pathOf(made.ID))
+	shell.Redirect(w, r, pathOf(made.ID))
 }
 
 // again shows the form with what was typed and what is wrong with it.
 func (p *Part) again(w http.ResponseWriter, r *http.Request, id int64, err error) {
 	if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
-		p.Show(w, r, frame.StatusOf(err), pages["form"], "Brand voice", newForm(id, r.PostForm, wrong))
+		p.Show(w, r, shell.StatusOf(err), pages["form"], "Brand voice", newForm(id, r.PostForm, wrong))
 	}
 }
 
@@ -137,7 +137,7 @@ func (p *Part) editPage(w http.ResponseWriter, a asked) {
 	if fields == nil {
 		fields = fieldsOf(d)
 	}
-	p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fields, frame.Wrong{}))
+	p.Show(w, a.Request, http.StatusOK, pages["form"], "Change "+d.Name, newForm(a.voice, fields, shell.Wrong{}))
 }
 
 func (p *Part) change(w http.ResponseWriter, a asked) {
@@ -149,7 +149,7 @@ func (p *Part) change(w http.ResponseWriter, a asked) {
 		return
 	}
 	p.Say(a.Request, "The brand voice is changed.")
-	frame.Redirect(w, a.Request, pathOf(a.voice))
+	shell.Redirect(w, a.Request, pathOf(a.voice))
 }
 
 // choice is one value of a field that has a few.

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/operation"
 	"pressroom/internal/post"
 	"pressroom/internal/voice"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 type (
@@ -23,7 +23,7 @@ type (
 		Pieces []piece
 		Posts  []post.Summary // the team's newest, to choose from
 		Fields url.Values
-		Wrong  frame.Wrong
+		Wrong  shell.Wrong
 	}
 	// piece is one of them: the start of it, or a part of it.
 	piece struct {
@@ -65,10 +65,10 @@ func cut(text string, most int) string {
 }
 
 func (p *Part) materialPage(w http.ResponseWriter, a asked) {
-	p.showMaterial(w, a, http.StatusOK, p.Resumed(a.Request), frame.Wrong{})
+	p.showMaterial(w, a, http.StatusOK, p.Resumed(a.Request), shell.Wrong{})
 }
 
-func (p *Part) showMaterial(w http.ResponseWriter, a asked, status int, fields url.Values, wrong frame.Wrong) {
+func (p *Part) showMaterial(w http.ResponseWriter, a asked, status int, fields url.Values, wrong shell.Wrong) {
 	d, err := p.voices.Draft(a.Context(), a.call, a.voice)
 	if err != nil {
 		p.elsewhere(w, a.Request, err, a.voice)
@@ -95,7 +95,7 @@ func (p *Part) ownPosts(r *http.Request) ([]post.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := frame.Read[post.List](outcome)
+	found, err := shell.Read[post.List](outcome)
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +118,12 @@ func (p *Part) addMaterial(w http.ResponseWriter, a asked) {
 			err = apierr.Invalid(apierr.NotAllowedValue, "post_id", "The team has no such post.")
 		}
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
-			p.showMaterial(w, a, frame.StatusOf(err), a.PostForm, wrong)
+			p.showMaterial(w, a, shell.StatusOf(err), a.PostForm, wrong)
 		}
 		return
 	}
 	p.Say(a.Request, "It is kept with the voice.")
-	frame.Redirect(w, a.Request, pathOf(a.voice)+"/material")
+	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
 }
 
 // onePage shows a piece whole, a part of it at a time where it is long.
@@ -156,7 +156,7 @@ func (p *Part) removeMaterial(w http.ResponseWriter, a asked) {
 		return
 	}
 	p.Say(a.Request, "It is removed. The voice stays as it is.")
-	frame.Redirect(w, a.Request, pathOf(a.voice)+"/material")
+	shell.Redirect(w, a.Request, pathOf(a.voice)+"/material")
 }
 
 // partIn is which part of a long piece an address asks for.

@@ -6,7 +6,7 @@ import (
 
 	"pressroom/internal/operation"
 	"pressroom/internal/voice"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // listView is every voice of the team.
@@ -23,7 +23,7 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	found, err := frame.Read[voice.List](outcome)
+	found, err := shell.Read[voice.List](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return
@@ -38,7 +38,7 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		return 1
 	})
 	p.Show(w, r, http.StatusOK, pages["list"], "Brand voices",
-		listView{found.BrandVoices, found.DefaultVoice, frame.VisitorOf(r.Context()).Is(frame.Writers), len(found.BrandVoices) >= voice.MaxVoices})
+		listView{found.BrandVoices, found.DefaultVoice, shell.VisitorOf(r.Context()).Is(shell.Writers), len(found.BrandVoices) >= voice.MaxVoices})
 }
 
 // view is one voice.
@@ -49,7 +49,7 @@ type view struct {
 }
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
-	id, err := frame.IDIn(r, "id")
+	id, err := shell.IDIn(r, "id")
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -59,12 +59,12 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 		p.elsewhere(w, r, err, id)
 		return
 	}
-	found, err := frame.Read[voice.Full](outcome)
+	found, err := shell.Read[voice.Full](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["voice"], found.Name, view{found, frame.VisitorOf(r.Context()).Is(frame.Writers)})
+	p.Show(w, r, http.StatusOK, pages["voice"], found.Name, view{found, shell.VisitorOf(r.Context()).Is(shell.Writers)})
 }
 
 func (p *Part) makeDefault(w http.ResponseWriter, a asked) {
@@ -73,7 +73,7 @@ func (p *Part) makeDefault(w http.ResponseWriter, a asked) {
 		return
 	}
 	p.Say(a.Request, "This is the default now: texts are written in it unless somebody asks for another voice.")
-	frame.Redirect(w, a.Request, pathOf(a.voice))
+	shell.Redirect(w, a.Request, pathOf(a.voice))
 }
 
 // deleteView is what goes with a voice.
@@ -103,5 +103,5 @@ func (p *Part) delete(w http.ResponseWriter, a asked) {
 		return
 	}
 	p.Say(a.Request, "The brand voice is deleted.")
-	frame.Redirect(w, a.Request, "/voices")
+	shell.Redirect(w, a.Request, "/voices")
 }

@@ -12,40 +12,40 @@ import (
 
 	"pressroom/internal/operation"
 	"pressroom/internal/voice"
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = frame.Parse(files, template.FuncMap{"time": frame.Time})
+var pages = shell.Parse(files, template.FuncMap{"time": shell.Time})
 
 // Part is these pages.
 type Part struct {
-	*frame.Frame
+	*shell.Frame
 
 	voices *voice.Service
 }
 
 // New makes them.
-func New(f *frame.Frame, voices *voice.Service) *Part { return &Part{f, voices} }
+func New(f *shell.Frame, voices *voice.Service) *Part { return &Part{f, voices} }
 
 // Routes are their addresses. What a voice was researched from is for those who may write alone.
-func (p *Part) Routes() []frame.Route {
-	return []frame.Route{
-		{Pattern: "GET /voices", For: frame.Members, Do: p.list},
-		{Pattern: "GET /voices/new", For: frame.Writers, Do: p.newPage},
-		{Pattern: "POST /voices/new", For: frame.Writers, Do: p.create, Resumes: true},
-		{Pattern: "GET /voices/{id}", For: frame.Members, Do: p.page},
-		{Pattern: "GET /voices/{id}/edit", For: frame.Writers, Do: p.of(p.editPage)},
-		{Pattern: "POST /voices/{id}/edit", For: frame.Writers, Do: p.of(p.change), Resumes: true},
-		{Pattern: "POST /voices/{id}/default", For: frame.Writers, Do: p.of(p.makeDefault)},
-		{Pattern: "GET /voices/{id}/delete", For: frame.Writers, Do: p.of(p.deletePage)},
-		{Pattern: "POST /voices/{id}/delete", For: frame.Writers, Do: p.of(p.delete)},
-		{Pattern: "GET /voices/{id}/material", For: frame.Writers, Do: p.of(p.materialPage)},
-		{Pattern: "POST /voices/{id}/material", For: frame.Writers, Do: p.of(p.addMaterial), Resumes: true},
-		{Pattern: "GET /voices/{id}/material/{material}", For: frame.Writers, Do: p.of(p.pieceOf(p.onePage))},
-		{Pattern: "POST /voices/{id}/material/{material}/remove", For: frame.Writers, Do: p.of(p.pieceOf(p.removeMaterial))},
+func (p *Part) Routes() []shell.Route {
+	return []shell.Route{
+		{Pattern: "GET /voices", For: shell.Members, Do: p.list},
+		{Pattern: "GET /voices/new", For: shell.Writers, Do: p.newPage},
+		{Pattern: "POST /voices/new", For: shell.Writers, Do: p.create, Resumes: true},
+		{Pattern: "GET /voices/{id}", For: shell.Members, Do: p.page},
+		{Pattern: "GET /voices/{id}/edit", For: shell.Writers, Do: p.of(p.editPage)},
+		{Pattern: "POST /voices/{id}/edit", For: shell.Writers, Do: p.of(p.change), Resumes: true},
+		{Pattern: "POST /voices/{id}/default", For: shell.Writers, Do: p.of(p.makeDefault)},
+		{Pattern: "GET /voices/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
+		{Pattern: "POST /voices/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
+		{Pattern: "GET /voices/{id}/material", For: shell.Writers, Do: p.of(p.materialPage)},
+		{Pattern: "POST /voices/{id}/material", For: shell.Writers, Do: p.of(p.addMaterial), Resumes: true},
+		{Pattern: "GET /voices/{id}/material/{material}", For: shell.Writers, Do: p.of(p.pieceOf(p.onePage))},
+		{Pattern: "POST /voices/{id}/material/{material}/remove", For: shell.Writers, Do: p.of(p.pieceOf(p.removeMaterial))},
 	}
 }
 
@@ -61,7 +61,7 @@ type asked struct {
 // of reads which voice an address is about, and who asks.
 func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		id, err := frame.IDIn(r, "id")
+		id, err := shell.IDIn(r, "id")
 		if err != nil {
 			p.Refuse(w, r, err)
 			return
@@ -79,7 +79,7 @@ func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 func (p *Part) pieceOf(do func(http.ResponseWriter, asked)) func(http.ResponseWriter, asked) {
 	return func(w http.ResponseWriter, a asked) {
 		var err error
-		if a.piece, err = frame.IDIn(a.Request, "material"); err != nil {
+		if a.piece, err = shell.IDIn(a.Request, "material"); err != nil {
 			p.Refuse(w, a.Request, err)
 			return
 		}

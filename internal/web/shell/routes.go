@@ -1,4 +1,4 @@
-package frame
+package shell
 
 import (
 	"net/http"

@@ -1,6 +1,6 @@
-// Package frame is what every page of the app stands in: who asks, the layout around a page, its stylesheet and
+// Package shell is what every page of the app stands in: who asks, the layout around a page, its stylesheet and
 // scripts, forms, and operations run for the person who is signed in. The pages themselves are packages beside it.
-package frame
+package shell
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package frame_test
+package shell_test
 
 import (
 	"encoding/csv"
@@ -8,14 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/web/frame"
+	"pressroom/internal/web/shell"
 )
 
 // A stranger's caption is never a formula of a spreadsheet, and comes out as it went in but for that.
 func TestSheet(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
-	s := frame.NewSheet(w, "naïve.csv", "caption", "likes")
+	s := shell.NewSheet(w, "naïve.csv", "caption", "likes")
 	s.Row(`=HYPERLINK("https://evil.example")`, "-5")
 	s.Row("@harbour, \"fresh\"\nand hot", "12")
 	s.Row("a=b", "\t=1")
