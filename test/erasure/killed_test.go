@@ -1,5 +1,5 @@
-// Package leaving kills the deletion of a team at each of its steps and looks at what is left after.
-package leaving
+// Package erasure kills the deletion of a team at each of its steps and looks at what is left after.
+package erasure
 
 import (
 	"bytes"
@@ -97,7 +97,7 @@ func TestDeletionKilledAtEachStep(t *testing.T) {
 func build(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "worker")
-	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-o", path, "pressroom/test/leaving/worker").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-o", path, "pressroom/test/erasure/worker").CombinedOutput()
 	if err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
