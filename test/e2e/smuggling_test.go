@@ -126,6 +126,27 @@ func TestSmuggling(t *testing.T) {
 	})
 }
 
+// Requests that are not HTTP are refused by a problem document before any handler sees them.
+func TestMalformedRequests(t *testing.T) {
+	t.Parallel()
+	worlds(t, options{}, func(t *testing.T, w *world) {
+		for name, text := range map[string]string{
+			"two hosts":                  "GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+			"no path":                    "GET\r\n\r\n",
+			"a length that is no number": "POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+		} {
+			c := w.converse(t)
+			c.say(text)
+			resp, err := http.ReadResponse(c.from, nil)
+			must(t, err)
+			raw, err := io.ReadAll(resp.Body)
+			must(t, err)
+			t.Log(name)
+			newAnswer(resp, raw).mustRefuse(t, http.StatusBadRequest, "malformed_request", "")
+		}
+	})
+}
+
 // Requests that come at once are answered one after the other, in their order.
 func TestPipelining(t *testing.T) {
 	t.Parallel()
