@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -80,13 +81,14 @@ func everyReasonMet() error {
 		}
 	}
 	postgres := os.Getenv("PRESSROOM_TEST_POSTGRES") != ""
+	var missing []error
 	for _, name := range all {
 		if seen.names[name] || notYet[name] != "" || !postgres && slices.Contains(onPostgres, name) {
 			continue
 		}
-		return fmt.Errorf("no test demands %s, and nothing says why", name)
+		missing = append(missing, fmt.Errorf("no test demands %s, and nothing says why", name))
 	}
-	return nil
+	return errors.Join(missing...)
 }
 
 // reasons reads the constants of package fault: the codes, and the reasons of validation_failed.
