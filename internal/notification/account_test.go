@@ -41,6 +41,10 @@ func TestAccountNotices(t *testing.T) {
 		record := func(by int64, kind, subject string) func() {
 			return func() { w.records(t, by, kind, subject, nil) }
 		}
+		operates := func(on bool) {
+			_, err := w.teams.SetOperator(auditlog.Operating(t.Context(), w.editor.ID), "ada@harbour.example", on)
+			must(t, err)
+		}
 		var browser string
 		signIn := func(browser string) string {
 			held, err := w.teams.NoteSignIn(auditlog.InBrowser(t.Context(), "Firefox on Windows"), team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"})
@@ -75,18 +79,9 @@ func TestAccountNotices(t *testing.T) {
 			{"passkey added", record(ada, "passkey.added", "77"), "A passkey was added"},
 			{"passkey removed", record(ada, "passkey.removed", "77"), "A passkey was removed"},
 			{"passkey copied", record(ada, "passkey.copied", "77"), "used by two devices"},
-			{"operator", func() {
-				_, err := w.teams.SetOperator(auditlog.Operating(t.Context(), w.editor.ID), "ada@harbour.example", true)
-				must(t, err)
-			}, "You were given the right to run this service"},
-			{"operator already", func() {
-				_, err := w.teams.SetOperator(auditlog.Operating(t.Context(), w.editor.ID), "ada@harbour.example", true)
-				must(t, err)
-			}, ""},
-			{"no operator", func() {
-				_, err := w.teams.SetOperator(auditlog.Operating(t.Context(), w.editor.ID), "ada@harbour.example", false)
-				must(t, err)
-			}, "Your right to run this service was taken away"},
+			{"operator", func() { operates(true) }, "You were given the right to run this service"},
+			{"operator already", func() { operates(true) }, ""},
+			{"no operator", func() { operates(false) }, "Your right to run this service was taken away"},
 			{"authenticator added", record(ada, "totp.added", own), "An authenticator app was added"},
 			{"authenticator replaced", record(ada, "totp.replaced", own), "was replaced by another one"},
 			{"authenticator removed", record(0, "totp.removed", own), "The authenticator app was removed"},

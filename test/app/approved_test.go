@@ -62,7 +62,8 @@ func TestThePageTellsOfTheClientsLink(t *testing.T) {
 		c := h.crew(t)
 		editor, guest := c.as(t, access.Editor), h.browser(t)
 		id := c.draft(t, "For the client", "")
-		at, link := "/posts/"+id, editor.clientsLink(id)
+		at := "/posts/" + id
+		editor.clientsLink(id)
 		const unsent = "No working link"
 		head := func(p *page) string {
 			_, rest, _ := strings.Cut(p.source, `class="head"`)
@@ -82,7 +83,7 @@ func TestThePageTellsOfTheClientsLink(t *testing.T) {
 		editor.open(at).lacks("Revoke links")
 		sent := editor.open(at).form("Create another approval link").press().
 			wants(http.StatusOK, "The client’s link", "Revoke links")
-		link = strings.TrimPrefix(sent.field("link"), h.root)
+		link := strings.TrimPrefix(sent.field("link"), h.root)
 		shows("Waits for the client", unsent)
 		guest.open(link).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
 		shows("Approved", "Waits for the client")

@@ -126,23 +126,32 @@ func TestSmuggling(t *testing.T) {
 	})
 }
 
-// Requests that are not HTTP are refused by a problem document before any handler sees them.
+// Requests that are not HTTP as the program speaks it are refused by a problem document before any handler sees them.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{}, func(t *testing.T, w *world) {
-		for name, text := range map[string]string{
-			"two hosts":                  "GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
-			"no path":                    "GET\r\n\r\n",
-			"a length that is no number": "POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+		for name, tt := range map[string]struct {
+			text   string
+			status int
+			code   string
+		}{
+			"two hosts":                  {"GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400, "malformed_request"},
+			"no path":                    {"GET\r\n\r\n", 400, "malformed_request"},
+			"a length that is no number": {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400, "malformed_request"},
+			"headers without end":        {"GET /livez HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n", 431, "headers_too_large"},
+			"another coding":             {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "transfer_coding_not_supported"},
+			"another version":            {"GET /livez HTTP/3.7\r\nHost: x\r\n\r\n", 505, "http_version_not_supported"},
 		} {
 			c := w.converse(t)
-			c.say(text)
+			go c.say(tt.text)
 			resp, err := http.ReadResponse(c.from, nil)
-			must(t, err)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
 			raw, err := io.ReadAll(resp.Body)
 			must(t, err)
-			t.Log(name)
-			newAnswer(resp, raw).mustRefuse(t, http.StatusBadRequest, "malformed_request", "")
+			newAnswer(resp, raw).mustRefuse(t, tt.status, tt.code, "")
 		}
 	})
 }
