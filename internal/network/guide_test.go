@@ -68,10 +68,10 @@ func text(r network.Rules) string {
 		parts = append(parts, fmt.Sprintf("%d bytes", r.Text.MaxBytes))
 	}
 	if r.Text.Forbidden != "" && strings.ContainsAny(r.Text.Forbidden, "<>") {
-		parts = append(parts, "neither < nor >")
+		parts = append(parts, "no < or >")
 	}
 	if r.Media.Needed {
-		parts = append(parts, "never alone")
+		parts = append(parts, "media required")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -86,7 +86,7 @@ func counts(r network.Rules) string {
 			parts = append(parts, fmt.Sprintf("%d %s", c.count.Most, c.what))
 		}
 		if c.count.Warn > 0 {
-			parts = append(parts, fmt.Sprintf("a notice above %d %s", c.count.Warn, c.what))
+			parts = append(parts, fmt.Sprintf("warns above %d %s", c.count.Warn, c.what))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -100,7 +100,7 @@ func numbers(r network.Rules) string {
 		parts = append(parts, fmt.Sprintf("up to %d", r.Images.Most))
 	}
 	if r.Media.Mixed {
-		parts = append(parts, "videos among them")
+		parts = append(parts, "may include videos")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -126,10 +126,10 @@ func image(r network.Rules) string {
 		parts = append(parts, words(r.Images.Converted)+" converted")
 	}
 	if r.Images.Alone.Type != "" {
-		parts = append(parts, words([]string{r.Images.Alone.Type})+" by itself, up to "+size(r.Images.Alone.MaxBytes))
+		parts = append(parts, words([]string{r.Images.Alone.Type})+" only as the single image, up to "+size(r.Images.Alone.MaxBytes))
 	}
 	if r.Images.MaxBytes > 0 {
-		parts = append(parts, "made to fit "+size(r.Images.MaxBytes))
+		parts = append(parts, "resized to fit "+size(r.Images.MaxBytes))
 	}
 	if r.Images.MaxSide > 0 {
 		parts = append(parts, fmt.Sprintf("and %d pixels", r.Images.MaxSide))

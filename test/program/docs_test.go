@@ -49,7 +49,7 @@ func TestGuidesWork(t *testing.T) {
 	guides := []guide{
 		{file: "README.md", before: started, leave: []string{"make run", "make test"}, real: [][2]string{{"export KEY=prk_…\n", ""}}},
 		{file: "docs/running.md", leave: []string{"printf '%s\\n' \"$APP_PASSWORD\""}, real: [][2]string{
-			{"# start the service again, so that it knows both; then\n", "[ -n \"${PRESSROOM_DATABASE:-}\" ] || pressroom serve --database sqlite:pressroom.db\n"}, // where PostgreSQL is, it took its place
+			{"# Restart the service so that it knows both keys. Then:\n", "[ -n \"${PRESSROOM_DATABASE:-}\" ] || pressroom serve --database sqlite:pressroom.db\n"}, // where PostgreSQL is, it took its place
 		}},
 		{file: "docs/app.md", before: "pressroom quickstart --data pressroom-data\nuntil grep -q 'Stop with' \"$RUNNING/out\"; do sleep 0.05; done\n" +
 			"pressroom serve --database sqlite:pressroom.db\npressroom admin people add --name Ada --email ada@example.com\n"},
